@@ -1,0 +1,56 @@
+# The front door: `make run` and `make test` do everything on a fresh Debian or Ubuntu. The build itself
+# is Meson's (meson.build).
+
+BUILD ?= build
+PREFIX ?= /usr/local
+WERROR ?= false
+MESON_FLAGS ?=
+
+.DEFAULT_GOAL := all
+.PHONY: all deps run test asan valgrind bench fuzz install uninstall format check-format clean help
+
+all: deps ## build the command and the libraries into build/
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
+		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@ninja -C $(BUILD) --quiet
+
+deps: ## install the Debian packages that are missing
+	@tools/install-deps.sh
+
+run: all ## build, then track a small real program and show what it used
+	$(BUILD)/gpu-tracker run --st 0.1 --tu seconds --ru megabytes -- $(BUILD)/examples/busy-program
+
+test: all ## build and run every test
+	@tools/run-tests.sh $(BUILD)
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false" all
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.sh build-asan
+
+valgrind: all ## the unit tests under valgrind
+	@tools/run-tests.sh $(BUILD) --suite unit --wrapper 'valgrind -q --error-exitcode=9 --leak-check=full'
+
+bench: ## measure cost against floors and peers; prints a table of ratios
+	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all
+	@bench/run.sh build-bench
+
+fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
+	@tools/fuzz.sh
+
+install: all ## install below PREFIX
+	@meson install -C $(BUILD) --no-rebuild
+
+uninstall:
+	@ninja -C $(BUILD) uninstall
+
+format: ## reformat the C sources
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+check-format:
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
+
+clean: ## remove all build folders
+	rm -rf build build-asan build-bench build-fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile

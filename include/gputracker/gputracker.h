@@ -1,0 +1,26 @@
+/*
+ * gpu-tracker: what a program really used.
+ *
+ * This header brings in the whole public API. Each of its parts can be included alone.
+ */
+#ifndef GPUTRACKER_GPUTRACKER_H
+#define GPUTRACKER_GPUTRACKER_H
+
+#include <gputracker/error.h>
+#include <gputracker/measurement.h>
+#include <gputracker/results.h>
+#include <gputracker/session.h>
+#include <gputracker/units.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The version of the library, "1.0.0". Static text. */
+GPUT_API const char *gput_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * The measurements: everything that a sample holds, one row of one table each. Tracking files,
+ * reports, analysis and comparison are all driven by this table, so that a new measurement is one
+ * row here and one reader.
+ */
+#ifndef GPUTRACKER_MEASUREMENT_H
+#define GPUTRACKER_MEASUREMENT_H
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Index of a measurement in the table and in `gput_sample.values`. The first
+ * GPUT_TRACKING_FILE_COLUMNS are the columns of a tracking file, in its order (the timestamp
+ * follows them there).
+ */
+enum gput_measurement_id {
+    GPUT_MAIN_RAM,
+    GPUT_DESCENDANTS_RAM,
+    GPUT_COMBINED_RAM,
+    GPUT_SYSTEM_RAM,
+    GPUT_MAIN_GPU_RAM,
+    GPUT_DESCENDANTS_GPU_RAM,
+    GPUT_COMBINED_GPU_RAM,
+    GPUT_SYSTEM_GPU_RAM,
+    GPUT_GPU_SUM_UTILIZATION,
+    GPUT_GPU_HARDWARE_UTILIZATION,
+    GPUT_MAIN_THREADS,
+    GPUT_DESCENDANTS_THREADS,
+    GPUT_COMBINED_THREADS,
+    GPUT_CPU_SYSTEM_SUM,
+    GPUT_CPU_SYSTEM_HARDWARE,
+    GPUT_CPU_MAIN_SUM,
+    GPUT_CPU_MAIN_HARDWARE,
+    GPUT_CPU_DESCENDANTS_SUM,
+    GPUT_CPU_DESCENDANTS_HARDWARE,
+    GPUT_CPU_COMBINED_SUM,
+    GPUT_CPU_COMBINED_HARDWARE,
+    /* Not in tracking files: */
+    GPUT_MAIN_PRIVATE_RAM,
+    GPUT_MAIN_SHARED_RAM,
+    GPUT_DESCENDANTS_PRIVATE_RAM,
+    GPUT_DESCENDANTS_SHARED_RAM,
+    GPUT_COMBINED_PRIVATE_RAM,
+    GPUT_COMBINED_SHARED_RAM,
+    GPUT_MEASUREMENT_COUNT,
+};
+
+#define GPUT_TRACKING_FILE_COLUMNS (GPUT_CPU_COMBINED_HARDWARE + 1)
+
+/** What kind of number it is; decides unit and number text. */
+enum gput_quantity {
+    GPUT_QUANTITY_RAM,     /**< bytes, shown in the RAM unit */
+    GPUT_QUANTITY_GPU_RAM, /**< bytes, shown in the GPU RAM unit */
+    GPUT_QUANTITY_PERCENT, /**< 100 is one core or one GPU */
+    GPUT_QUANTITY_COUNT,   /**< a whole number */
+};
+
+struct gput_measurement {
+    enum gput_measurement_id id;
+    const char *name; /**< column name: "main_ram", "cpu_main_sum_utilization_percent" */
+    enum gput_quantity quantity;
+    const char *source; /**< where the figure comes from, for people */
+};
+
+/** The row of that id. Static; never NULL for a valid id. */
+GPUT_API const struct gput_measurement *gput_measurement(enum gput_measurement_id id);
+
+/** The row of that column name, or NULL. */
+GPUT_API const struct gput_measurement *gput_measurement_find(const char *name);
+
+/**
+ * One reading of everything at one moment. Values are in base units (bytes, percent, counts). A
+ * figure that could not be read is NaN, never zero.
+ */
+struct gput_sample {
+    int64_t time_ns; /**< when it was taken: nanoseconds since the epoch */
+    double values[GPUT_MEASUREMENT_COUNT];
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * What a session gives: maxima and means, the machine's constants, the kernel's own peaks and
+ * books, the tracker's own cost, and a state for every source. Plain data without pointers: copy it
+ * freely.
+ */
+#ifndef GPUTRACKER_RESULTS_H
+#define GPUTRACKER_RESULTS_H
+
+#include <gputracker/error.h>
+#include <gputracker/measurement.h>
+#include <gputracker/units.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What does not change during a session; also the static part of a tracking file. */
+struct gput_static_data {
+    enum gput_ram_unit ram_unit;
+    enum gput_ram_unit gpu_ram_unit;
+    enum gput_time_unit time_unit;
+    double ram_system_capacity_bytes;     /**< MemTotal of /proc/meminfo */
+    double gpu_ram_system_capacity_bytes; /**< over all GPUs */
+    uint32_t system_core_count;           /**< online cores of the machine */
+    uint32_t n_expected_cores;
+    uint32_t system_gpu_count;
+    uint32_t n_expected_gpus;
+    double
+        allowed_ram_bytes; /**< tightest cgroup memory limit above main; NaN when there is none */
+    double allowed_cores;  /**< least of CPU affinity and cgroup CPU quota; NaN when not limited */
+};
+
+/** How far a figure can be trusted. */
+enum gput_source_state {
+    GPUT_SOURCE_EXACT,       /**< the kernel or the device counted it */
+    GPUT_SOURCE_SAMPLED,     /**< seen at ticks: what happened between them may be missed */
+    GPUT_SOURCE_UNAVAILABLE, /**< not to be had here; `reason` says why */
+};
+
+/** "exact", "sampled" or "unavailable". Static text. */
+GPUT_API const char *gput_source_state_name(enum gput_source_state state);
+
+struct gput_source {
+    char name[32]; /**< snake_case: "ram", "cpu_time", "gpu" … */
+    enum gput_source_state state;
+    char reason[160]; /**< where it comes from, or why it is missing */
+};
+
+#define GPUT_MAX_SOURCES 24
+
+/** One kernel-tracked peak. */
+struct gput_peak {
+    double bytes;    /**< NaN when unknown */
+    char source[96]; /**< where it comes from, or why it is unknown */
+};
+
+struct gput_results {
+    struct gput_static_data static_data;
+
+    double max[GPUT_MEASUREMENT_COUNT];  /**< highest sampled figure; NaN when never read */
+    double mean[GPUT_MEASUREMENT_COUNT]; /**< mean over time; NaN when never read */
+    double elapsed_seconds;              /**< wall time from start to the last sample */
+
+    struct {
+        struct gput_peak main; /**< VmHWM or ru_maxrss of the main process */
+        struct gput_peak
+            combined; /**< memory.peak of a cgroup that holds exactly the tracked tree */
+    } peaks;
+
+    struct {
+        double kernel_cpu_seconds;  /**< what the kernel counted for the tree; NaN when unknown */
+        double sampled_cpu_seconds; /**< what the samples add up to */
+        uint64_t processes_seen;    /**< distinct processes seen, main included */
+    } accounting;
+
+    struct {
+        double cpu_seconds; /**< CPU time of the sampler itself */
+        double rss_bytes;   /**< of the tracking process; NaN when it is the tracked one */
+        uint64_t ticks;
+        uint64_t late_ticks;   /**< ticks that began more than a tenth of the interval late */
+        uint64_t missed_ticks; /**< deadlines that passed while an earlier tick was still at work */
+        uint64_t rows_lost;    /**< rows that could not be written to the tracking file */
+    } tracker;
+
+    uint32_t n_sources;
+    struct gput_source sources[GPUT_MAX_SOURCES];
+};
+
+/** How a report is written. */
+enum gput_format { GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_PICKLE };
+
+/**
+ * The report of a session as text or JSON.
+ *
+ * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
+ * Errors: GPUT_ERROR_INVALID for a format that reports do not have, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_results_render(const struct gput_results *results, enum gput_format format,
+    char **text, struct gput_error *error);
+
+/**
+ * Reads results that a session kept while it ran (its resource usage file), for example after the
+ * tracker was killed.
+ *
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of ours.
+ */
+GPUT_API int gput_results_load(
+    const char *path, struct gput_results *results, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * Tracking: options, a session, its results.
+ *
+ * A session samples a process and everything it started, from a thread of its own (no fork, nothing
+ * shared with the program's own threads):
+ *
+ *     struct gput_options options = gput_options_default();
+ *     struct gput_session *session;
+ *     if (gput_session_create(&options, &session, &error) == GPUT_OK &&
+ *         gput_session_track_self(session, &error) == GPUT_OK) {
+ *         work();
+ *         gput_session_stop(session, &error);
+ *         … gput_session_results(session) …
+ *     }
+ *     gput_session_destroy(session);
+ *
+ * A session is used once: create, one of the gput_session_track_*() calls, stop, results, destroy.
+ * Its functions are called from one thread at a time.
+ */
+#ifndef GPUTRACKER_SESSION_H
+#define GPUTRACKER_SESSION_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+#include <gputracker/units.h>
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How much is spent on the private and shared parts of RAM. */
+enum gput_ram_mode {
+    GPUT_RAM_ADAPTIVE, /**< expensive readings only when they can have changed, at a bounded rate */
+    GPUT_RAM_EXACT,    /**< expensive readings at every tick */
+};
+
+struct gput_options {
+    double sleep_time_seconds;       /**< interval between samples, from 0.001; default 1.0 */
+    enum gput_ram_unit ram_unit;     /**< default gigabytes */
+    enum gput_ram_unit gpu_ram_unit; /**< default gigabytes */
+    enum gput_time_unit time_unit;   /**< default hours */
+    unsigned n_expected_cores; /**< what "hardware percent" divides by; 0: all of the machine */
+    const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
+    const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: whatever is there */
+    const char *tracking_file;       /**< path ending in .csv or .sqlite; NULL: none */
+    bool overwrite;                  /**< replace a tracking file that is there */
+    const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
+                                          hidden file of a random name in the working directory */
+    enum gput_ram_mode ram_mode;
+    const char *procfs_root; /**< NULL: /proc */
+    const char *sysfs_root;  /**< NULL: /sys */
+    const char *nvml_path;   /**< NULL: where the driver installs libnvidia-ml.so.1 */
+    /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
+     * none. */
+    void (*warn)(void *user, const char *message);
+    void *user; /**< handed to warn() */
+};
+
+/** The defaults above. */
+GPUT_API struct gput_options gput_options_default(void);
+
+struct gput_session;
+
+/**
+ * Checks the options, finds the sources and creates the tracking file, without sampling yet. Copies
+ * what it needs from `options`.
+ *
+ * On success `*session` is to be freed by gput_session_destroy(); on failure it is NULL.
+ * Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_EXISTS (the tracking file, without overwrite),
+ * GPUT_ERROR_NOT_FOUND (a GPU), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_session_create(
+    const struct gput_options *options, struct gput_session **session, struct gput_error *error);
+
+/** Starts to track the calling process and its descendants; the sampling thread does not count. */
+GPUT_API int gput_session_track_self(struct gput_session *session, struct gput_error *error);
+
+/**
+ * Starts to track a running process and its descendants.
+ * Errors: GPUT_ERROR_NOT_FOUND when there is no such process.
+ */
+GPUT_API int gput_session_track_pid(
+    struct gput_session *session, pid_t pid, struct gput_error *error);
+
+/**
+ * Starts a command and tracks it from its first instruction. The command inherits everything from
+ * the caller (working directory, environment, standard streams, signal mask as it was before the
+ * call). The calling process becomes a child subreaper, so that orphaned descendants stay in sight,
+ * and reaps those orphans in gput_session_wait().
+ *
+ * `argv` ends with NULL; argv[0] is looked up in PATH.
+ * Errors: GPUT_ERROR_NOT_FOUND (no such command; message `Command not found: "x"`),
+ * GPUT_ERROR_PERMISSION (not executable), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_session_launch(
+    struct gput_session *session, char *const argv[], struct gput_error *error);
+
+/** The main process, or 0 before tracking started. */
+GPUT_API pid_t gput_session_pid(const struct gput_session *session);
+
+/**
+ * For a launched command: waits until it ended or `timeout_ms` passed (-1: for ever, 0: not at
+ * all), takes the last sample while its figures can still be read, then collects it from the
+ * kernel. Orphans are reaped on the way. `*ended` tells which; `*status` is then its wait(2)
+ * status. For a process that was not launched: waits for its end; `*status` is 0. A signal that
+ * interrupts the wait returns early with GPUT_OK and `*ended` false.
+ */
+GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
+    int *status, struct gput_error *error);
+
+/**
+ * Takes a last sample (unless the process has ended), stops the sampling thread, completes the
+ * tracking file and removes the resource usage file.
+ * Errors: GPUT_ERROR_STATE when tracking was not started or was stopped before.
+ */
+GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *error);
+
+/** Figures of the whole session after a stop, so far before it. */
+GPUT_API int gput_session_results(
+    struct gput_session *session, struct gput_results *results, struct gput_error *error);
+
+/** Stops if need be, and frees everything. NULL is fine. */
+GPUT_API void gput_session_destroy(struct gput_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The two clocks everything is stamped with, in nanoseconds.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_SECOND INT64_C(1000000000)
+
+/* Time since some fixed point in the past, never set back: for intervals and deadlines. */
+int64_t clock_monotonic_ns(void);
+
+/* Time since the epoch (UTC): for stamps that go into files. */
+int64_t clock_realtime_ns(void);
+
+/* CPU time that the calling thread has used. */
+int64_t clock_thread_cpu_ns(void);
+
+/* CPU time that the calling process has used, all threads. */
+int64_t clock_process_cpu_ns(void);
+
+int64_t clock_ns_of_timespec(struct timespec time);
+struct timespec clock_timespec_of_ns(int64_t ns);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * A document: an ordered tree of named values. Every report is built as one, and every output
+ * format (JSON, text, …) is a walk over it; config and result files are read into one.
+ */
+#ifndef BASE_DOC_H
+#define BASE_DOC_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_DOUBLE, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
+
+struct doc {
+    enum doc_kind kind;
+    char *key;   /* the name inside an object, NULL elsewhere; owned */
+    char *label; /* what text output calls it, NULL: made from the key ("max_ram": "Max ram"); owned
+                  */
+    bool boolean;
+    int64_t integer;
+    double number;
+    char *string;      /* owned */
+    struct doc *first; /* children in order: members of an object, items of an array; owned */
+    struct doc *last;
+    struct doc *next; /* the sibling after this one */
+    size_t count;     /* number of children */
+    bool failed;      /* an append to this very value ran out of memory */
+};
+
+/*
+ * All doc_add_* functions append to `parent` (an object when `key` is given, an array when it is
+ * NULL), copy what they are given, and return the new value, which belongs to the parent; NULL when
+ * memory ran out or `parent` is NULL, so that chains need one check only, at the end: doc_failed().
+ */
+struct doc *doc_create_object(void);
+struct doc *doc_create_array(void);
+void doc_destroy(struct doc *doc); /* NULL is fine */
+
+struct doc *doc_add_object(struct doc *parent, const char *key);
+struct doc *doc_add_array(struct doc *parent, const char *key);
+struct doc *doc_add_null(struct doc *parent, const char *key);
+struct doc *doc_add_bool(struct doc *parent, const char *key, bool value);
+struct doc *doc_add_int(struct doc *parent, const char *key, int64_t value);
+struct doc *doc_add_double(
+    struct doc *parent, const char *key, double value); /* NaN becomes null */
+struct doc *doc_add_string(struct doc *parent, const char *key, const char *value);
+
+/* Sets the label of a value just added (NULL is fine) and returns the value. */
+struct doc *doc_label(struct doc *doc, const char *label);
+
+/* True when an append to this tree ran out of memory somewhere below `root`. */
+bool doc_failed(const struct doc *root);
+
+/* The member of that name, or NULL. */
+const struct doc *doc_get(const struct doc *object, const char *key);
+
+/* Reads JSON (RFC 8259, at most 200 levels deep). `name` is used in messages. On success the caller
+ * owns *doc. */
+int doc_read_json(
+    const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error);
+
+/*
+ * Appends the document as JSON, `indent` spaces a level, in the form of Python's
+ * json.dumps(indent=…): order kept, floats as number_format_double() writes them, non-ASCII escaped
+ * as \uXXXX.
+ */
+void doc_write_json(const struct doc *doc, int indent, struct str *text);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * Filling a caller's `struct gput_error`, and passing failures up in one line.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <gputracker/error.h>
+
+/*
+ * Writes the code and the formatted message to `error` (which may be NULL) and returns the code, so
+ * that a failing function ends with `return error_set(error, GPUT_ERROR_…, "…", …);`.
+ */
+int error_set(struct gput_error *error, enum gput_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The code that stands for an errno value: ENOENT is NOT_FOUND, EACCES PERMISSION, and so on. */
+enum gput_code error_code_of_errno(int errno_value);
+
+/* error_set() with the code of `errno_value` and ": strerror" added to the message. */
+int error_set_errno(struct gput_error *error, int errno_value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Out of memory: the code, and one fixed sentence. */
+int error_memory(struct gput_error *error);
+
+/* Returns from the calling function when `expression` gives anything but GPUT_OK. */
+#define TRY(expression)                                                                            \
+    do {                                                                                           \
+        int try_code_ = (expression);                                                              \
+        if (try_code_ != GPUT_OK)                                                                  \
+            return try_code_;                                                                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,108 @@
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void str_finish(struct str *string)
+{
+    free(string->data);
+    *string = (struct str){0};
+}
+
+void str_clear(struct str *string)
+{
+    string->length = 0;
+    string->failed = false;
+    if (string->data)
+        string->data[0] = '\0';
+}
+
+bool str_reserve(struct str *string, size_t extra)
+{
+    if (string->failed)
+        return false;
+    if (extra < string->capacity - string->length)
+        return true;
+    if (extra > SIZE_MAX / 4 || string->length > SIZE_MAX / 4) {
+        string->failed = true;
+        return false;
+    }
+
+    size_t capacity = string->capacity ? string->capacity : 64;
+    while (capacity - string->length <= extra)
+        capacity *= 2;
+    char *data = realloc(string->data, capacity);
+    if (!data) {
+        string->failed = true;
+        return false;
+    }
+    string->data = data;
+    string->capacity = capacity;
+    return true;
+}
+
+void str_append_bytes(struct str *string, const void *bytes, size_t length)
+{
+    if (!str_reserve(string, length))
+        return;
+    if (length)
+        memcpy(string->data + string->length, bytes, length);
+    string->length += length;
+    string->data[string->length] = '\0';
+}
+
+void str_append(struct str *string, const char *text)
+{
+    str_append_bytes(string, text, strlen(text));
+}
+
+void str_append_char(struct str *string, char byte)
+{
+    str_append_bytes(string, &byte, 1);
+}
+
+void str_append_repeated(struct str *string, char byte, size_t count)
+{
+    if (!str_reserve(string, count))
+        return;
+    memset(string->data + string->length, byte, count);
+    string->length += count;
+    string->data[string->length] = '\0';
+}
+
+void str_printf(struct str *string, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+
+    int length = vsnprintf(NULL, 0, format, arguments);
+    if (length < 0)
+        string->failed = true;
+    else if (str_reserve(string, (size_t)length)) {
+        vsnprintf(string->data + string->length, (size_t)length + 1, format, again);
+        string->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(arguments);
+}
+
+char *str_take(struct str *string)
+{
+    if (!string->failed && !string->data)
+        str_append(string, "");
+    char *text = string->failed ? NULL : string->data;
+    if (!text)
+        free(string->data);
+    *string = (struct str){0};
+    return text;
+}
+
+const char *str_text(const struct str *string)
+{
+    return string->data ? string->data : "";
+}

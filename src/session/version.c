@@ -1,0 +1,6 @@
+#include <gputracker/gputracker.h>
+
+const char *gput_version(void)
+{
+    return GPUT_VERSION;
+}

@@ -1,0 +1,56 @@
+#include "base/str.h"
+#include "testing.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static void appends_text_and_terminates_it(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    assert_string_equal(str_text(&text), "");
+    str_append(&text, "ab");
+    str_append_char(&text, 'c');
+    str_append_repeated(&text, '-', 100);
+    str_printf(&text, "%d", 42);
+    assert_int_equal(text.length, 105);
+    assert_memory_equal(text.data, "abc---", 6);
+    assert_string_equal(text.data + 103, "42");
+    str_finish(&text);
+    assert_null(text.data);
+}
+
+static void hands_its_text_over(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    char *empty = str_take(&text);
+    assert_string_equal(empty, "");
+    free(empty);
+    str_append(&text, "x");
+    char *taken = str_take(&text);
+    assert_string_equal(taken, "x");
+    assert_null(text.data);
+    free(taken);
+}
+
+static void stays_failed_without_memory(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text, "kept");
+    assert_false(str_reserve(&text, SIZE_MAX / 2));
+    str_append(&text, "lost");
+    assert_true(text.failed);
+    assert_null(str_take(&text));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(appends_text_and_terminates_it),
+        cmocka_unit_test(hands_its_text_over),
+        cmocka_unit_test(stays_failed_without_memory),
+    };
+    return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);
+}

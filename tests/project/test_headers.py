@@ -1,0 +1,41 @@
+"""Each public header compiles alone, as C and as C++."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+INCLUDE = pathlib.Path(os.environ["GPUT_SOURCE"]) / "include"
+
+
+class Headers(unittest.TestCase):
+    def compile_each(self, compiler, *language):
+        headers = sorted((INCLUDE / "gputracker").glob("*.h"))
+        self.assertTrue(headers)
+        for header in headers:
+            with self.subTest(header=header.name):
+                done = subprocess.run(
+                    [compiler, *language, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", "-I", INCLUDE, "-"],
+                    input=f"#include <gputracker/{header.name}>\n",
+                    capture_output=True,
+                    text=True,
+                )
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_as_c(self):
+        self.compile_each(os.environ.get("CC", "cc"), "-x", "c", "-std=c17")
+
+    def test_as_cpp(self):
+        compiler = os.environ.get("CXX", "c++")
+        if not shutil.which(compiler):
+            self.skipTest("no C++ compiler here")
+        self.compile_each(compiler, "-x", "c++", "-std=c++17")
+
+
+if __name__ == "__main__":
+    tap.main()

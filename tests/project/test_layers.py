@@ -1,0 +1,69 @@
+"""The dependency rule of ARCHITECTURE.md: which folder may include which."""
+
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+
+# folder -> folders whose headers it may include besides its own. "gputracker" is the public API.
+MAY_INCLUDE = {
+    "base": set(),
+    "model": {"base"},
+    "os": {"base"},
+    "gpu": {"base", "os"},
+    "track": {"base", "model", "os", "gpu"},
+    "store": {"base", "model"},
+    "blocks": {"base", "model", "store"},
+    "analyze": {"base", "model", "store"},
+    "trace": {"base", "model", "store"},
+    "output": {"base", "model", "analyze"},
+    "session": {"base", "model", "os", "gpu", "track", "store", "output"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+
+
+def includes(path):
+    return INCLUDE.findall(path.read_text())
+
+
+class Layers(unittest.TestCase):
+    def test_every_folder_has_a_rule(self):
+        folders = {entry.name for entry in (SOURCE / "src").iterdir() if entry.is_dir()}
+        self.assertEqual(folders, set(MAY_INCLUDE))
+
+    def test_sources_include_only_what_their_layer_may(self):
+        wrong = []
+        for folder, allowed in MAY_INCLUDE.items():
+            for path in sorted((SOURCE / "src" / folder).glob("*.[ch]")):
+                for name in includes(path):
+                    top = name.split("/")[0]
+                    if top in MAY_INCLUDE and top != folder and top not in allowed:
+                        wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
+        self.assertEqual(wrong, [])
+
+    def test_the_command_sees_only_the_public_api(self):
+        wrong = []
+        for folder in ("cli", "examples"):
+            for path in sorted((SOURCE / folder).rglob("*.[ch]")):
+                for name in includes(path):
+                    if name.split("/")[0] in MAY_INCLUDE:
+                        wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
+        self.assertEqual(wrong, [])
+
+    def test_public_headers_stand_on_themselves(self):
+        wrong = []
+        for path in sorted((SOURCE / "include").rglob("*.h")):
+            for name in includes(path):
+                if name.split("/")[0] in MAY_INCLUDE:
+                    wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Installs the Debian or Ubuntu packages that building and testing need, only those that are missing.
+set -eu
+packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
+command -v dpkg-query >/dev/null || {
+    echo "No dpkg here. Install the equivalents of: $packages" >&2
+    exit 0
+}
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing:$missing" >&2
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+        echo "Please install as root: apt-get install$missing" >&2
+        exit 1
+    }
+    as_root=sudo
+fi
+log=$(mktemp)
+if ! { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    exit 1
+fi
+rm -f "$log"
