@@ -1,0 +1,25 @@
+/*
+ * The CPU clock that the kernel keeps for every process: all its threads, ended ones too, in
+ * nanoseconds, readable by anybody, without a file.
+ */
+#ifndef OS_CPU_CLOCK_H
+#define OS_CPU_CLOCK_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * User and system time of the process with that pid in our own pid namespace, without its children.
+ * A zombie still has its clock; a pid may have been given out anew (see start_time_ticks of stat).
+ * Errors: GPUT_ERROR_GONE.
+ */
+int cpu_clock_read(pid_t pid, int64_t *ns);
+
+/* True when <procfs_root>/self is our own pid, so that pids found there mean the same processes
+ * here. False for a recorded tree, or the procfs of another pid namespace. */
+bool cpu_clock_usable(const char *procfs_root);
+
+#endif

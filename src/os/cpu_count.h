@@ -1,0 +1,28 @@
+/*
+ * How many cores: of the machine, and of those the ones that a process may use.
+ */
+#ifndef OS_CPU_COUNT_H
+#define OS_CPU_COUNT_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Counts a list such as "0-3,8" (also "0-15:2/4": of every 4 the first 2). An empty list is 0 CPUs.
+ * Errors: GPUT_ERROR_FORMAT. */
+int cpu_list_parse(const char *text, uint32_t *count);
+
+/* Online cores: <sysfs>/devices/system/cpu/online, else the lines of <procfs>/stat.
+ * Errors: those of reading <procfs>/stat. */
+int cpu_count_online(
+    const char *procfs, const char *sysfs, uint32_t *count, struct gput_error *error);
+
+/*
+ * Cores of a process's affinity mask, as <procfs>/PID/status has it; where it does not say and the
+ * pids of `procfs` are ours (cpu_clock_usable()), by sched_getaffinity().
+ * Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED.
+ */
+int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * /proc/loadavg: the load, and the last pid given out. As long as that pid does not move, no
+ * process and no thread has been started in the pid namespace of the procfs mount.
+ */
+#ifndef OS_LOADAVG_H
+#define OS_LOADAVG_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct loadavg {
+    double load_1_minute, load_5_minutes, load_15_minutes;
+    uint32_t running_threads; /* of the whole machine */
+    uint32_t threads;
+    pid_t last_pid;
+};
+
+/* Returns GPUT_OK or GPUT_ERROR_FORMAT. */
+int loadavg_parse(const char *text, struct loadavg *loadavg);
+
+/* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. To read it at every tick, keep a descriptor:
+ * procfs_open(root, PROCFS_SYSTEM, "loadavg", …), procfs_reread(), loadavg_parse(). */
+int loadavg_read(const char *root, struct loadavg *loadavg, struct gput_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * A growing list of process ids.
+ */
+#ifndef OS_PID_VECTOR_H
+#define OS_PID_VECTOR_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct pid_vector {
+    pid_t *pids; /* owned; NULL while nothing was appended */
+    size_t count;
+    size_t capacity;
+};
+
+/* An empty vector is all zeroes: `struct pid_vector pids = {0};`. To use one again without giving
+ * its memory back, set `count` to 0. */
+
+/* Errors: GPUT_ERROR_MEMORY; the vector is then as it was. */
+int pid_vector_append(struct pid_vector *vector, pid_t pid);
+
+/* Frees what the vector holds and makes it empty again. */
+void pid_vector_finish(struct pid_vector *vector);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * /proc/PID/io: what a process read and wrote, ended threads and waited-for children included. It
+ * takes the right to ptrace the process.
+ */
+#ifndef OS_PROC_IO_H
+#define OS_PROC_IO_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_io {
+    uint64_t read_call_bytes;       /* rchar: through read() and its kin, cached or not */
+    uint64_t write_call_bytes;      /* wchar */
+    uint64_t read_calls;            /* syscr */
+    uint64_t write_calls;           /* syscw */
+    uint64_t read_bytes;            /* really fetched from storage */
+    uint64_t write_bytes;           /* caused to be written to storage */
+    uint64_t cancelled_write_bytes; /* of write_bytes, dropped again before it was written */
+};
+
+/* Returns GPUT_OK, or GPUT_ERROR_FORMAT when rchar or wchar is missing. Kernels without
+ * CONFIG_TASK_IO_ACCOUNTING leave the last three 0. */
+int proc_io_parse(const char *text, struct proc_io *io);
+
+/* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+int proc_io_read(const char *root, pid_t pid, struct proc_io *io, struct gput_error *error);
+
+#endif

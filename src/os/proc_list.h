@@ -1,0 +1,45 @@
+/*
+ * All processes with their parents, by reading every /proc/PID/stat: finds a tree where the kernel
+ * has no children files, at 4 to 7 us for every process of the machine.
+ */
+#ifndef OS_PROC_LIST_H
+#define OS_PROC_LIST_H
+
+#include "base/error.h"
+
+#include "os/pid_vector.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_list_entry {
+    pid_t pid;
+    pid_t ppid;
+    uint64_t start_time_ticks;
+};
+
+struct proc_list {
+    struct proc_list_entry *entries; /* in ascending order of pid; owned */
+    size_t count;
+    size_t capacity;
+    struct pid_vector scratch; /* kept between readings; owned */
+};
+
+/* An empty list is all zeroes. */
+
+/*
+ * Replaces what the list holds. Processes that end on the way, or that may not be seen, are missing
+ * from it; that is no error.
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION or GPUT_ERROR_IO when `root` cannot be
+ * listed; GPUT_ERROR_MEMORY.
+ */
+int proc_list_read(const char *root, struct proc_list *list, struct gput_error *error);
+
+/* Appends the pids whose parent is `ppid`. Errors: GPUT_ERROR_MEMORY. */
+int proc_list_children(const struct proc_list *list, pid_t ppid, struct pid_vector *children);
+
+/* Frees what the list holds and makes it empty again. */
+void proc_list_finish(struct proc_list *list);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * /proc/PID/stat: the cheapest look at a process: parent, state, CPU ticks, faults, threads, size.
+ * Anybody may read it of any process.
+ */
+#ifndef OS_PROC_STAT_H
+#define OS_PROC_STAT_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Times are in clock ticks of sysconf(_SC_CLK_TCK) a second (100 on nearly every machine). */
+struct proc_stat {
+    pid_t pid;
+    pid_t ppid;
+    pid_t process_group;
+    pid_t session;
+    char state;     /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
+    char name[64];  /* raw bytes, cut to 15 by the kernel for all but its own threads */
+    uint32_t flags; /* PF_* of the kernel; see proc_stat_is_kernel_thread() */
+    uint64_t minor_faults, major_faults;   /* of all threads, ended ones too */
+    uint64_t cminor_faults, cmajor_faults; /* of children that were waited for */
+    uint64_t utime_ticks, stime_ticks;     /* of all threads, ended ones too */
+    uint64_t cutime_ticks, cstime_ticks;   /* of children that were waited for, and theirs */
+    int nice;
+    uint32_t thread_count;
+    uint64_t start_time_ticks; /* since boot; with the pid it names a process for ever */
+    uint64_t vsize_bytes;
+    uint64_t rss_pages;
+    int processor; /* the CPU it last ran on; -1 when the kernel does not say */
+};
+
+#define PROC_STAT_KERNEL_THREAD 0x00200000u
+
+static inline int proc_stat_is_kernel_thread(const struct proc_stat *stat)
+{
+    return (stat->flags & PROC_STAT_KERNEL_THREAD) != 0;
+}
+
+/*
+ * Reads a terminated text. The name may hold blanks, parentheses and newlines. Everything up to
+ * rss_pages must be there.
+ * Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.
+ */
+int proc_stat_parse(const char *text, struct proc_stat *stat);
+
+/* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct gput_error *error);
+
+#endif

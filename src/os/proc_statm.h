@@ -1,0 +1,26 @@
+/*
+ * /proc/PID/statm: size of a process in pages, in about a microsecond and without stalling it.
+ * Anybody may read it of any process; zombies and kernel threads read 0.
+ */
+#ifndef OS_PROC_STATM_H
+#define OS_PROC_STATM_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_statm {
+    uint64_t size_pages;     /* address space */
+    uint64_t resident_pages; /* RSS; hugetlb pages are not in it */
+    uint64_t shared_pages; /* resident pages of files and shared memory, however many share them */
+};
+
+/* Returns GPUT_OK or GPUT_ERROR_FORMAT. */
+int proc_statm_parse(const char *text, struct proc_statm *statm);
+
+/* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+int proc_statm_read(
+    const char *root, pid_t pid, struct proc_statm *statm, struct gput_error *error);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * Paths, descriptors and text of procfs files, at the cost of the system calls alone, and one
+ * meaning for what can go wrong:
+ *
+ *   GPUT_ERROR_GONE         the process has ended (or hidepid hides it, or it is a zombie or kernel
+ *                           thread asked for memory it does not have)
+ *   GPUT_ERROR_PERMISSION   it is there, and the system refuses
+ *   GPUT_ERROR_UNSUPPORTED  it is there, and this kernel has no such file
+ *   GPUT_ERROR_IO           anything else
+ *
+ * A descriptor that is kept open stays bound to its process: after that process has ended it
+ * gives GONE even when the pid was given out anew. smaps and smaps_rollup are bound more closely,
+ * to the memory that the process had when they were opened: after an execve() they give nothing
+ * (GONE) and have to be opened again. Keep stat, statm, status and children open, not those two.
+ */
+#ifndef OS_PROCFS_H
+#define OS_PROCFS_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include "os/pid_vector.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Enough for any path that procfs_path() writes. */
+#define PROCFS_PATH_SIZE 4096
+
+/* Enough for a whole stat, statm, children of a few, loadavg, io or smaps_rollup. */
+#define PROCFS_TEXT_SIZE 4096
+
+/* Stands for "no process": procfs_path("/proc", PROCFS_SYSTEM, "stat", …) is "/proc/stat". */
+#define PROCFS_SYSTEM ((pid_t)0)
+
+/*
+ * Writes "<root>/<pid>/<file>" to `path` (PROCFS_PATH_SIZE bytes). Returns its length, or 0 when it
+ * does not fit. `file` may be "" for the directory of the process.
+ */
+size_t procfs_path(const char *root, pid_t pid, const char *file, char *path);
+
+/* Opens a file for reading. The caller closes *fd. */
+int procfs_open(const char *root, pid_t pid, const char *file, int *fd, struct gput_error *error);
+
+/*
+ * Opens, reads at most `capacity - 1` bytes, terminates them by a NUL, closes. `length` may be
+ * NULL. Text that is longer is cut.
+ */
+int procfs_read(const char *root, pid_t pid, const char *file, char *buffer, size_t capacity,
+    size_t *length, struct gput_error *error);
+
+/* The same for a file of any length; replaces what `text` holds. */
+int procfs_read_all(
+    const char *root, pid_t pid, const char *file, struct str *text, struct gput_error *error);
+
+/*
+ * Reads a kept descriptor from its start, by pread. Text that is longer than `capacity - 1` is cut.
+ * `length` may be NULL. Gives a code only, no message: it is called for every process at every
+ * tick.
+ */
+int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length);
+
+/* Appends the names of a directory that are numbers: pids below <root>, or threads below a task
+ * directory. The descriptor is read from its current position. */
+int procfs_list_fd(int directory_fd, struct pid_vector *numbers);
+
+/* The code for an errno value that a procfs call gave: ENOENT and ESRCH are GONE. */
+enum gput_code procfs_code_of_errno(int errno_value);
+
+#endif

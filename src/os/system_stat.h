@@ -1,0 +1,36 @@
+/*
+ * /proc/stat: CPU time of the whole machine.
+ */
+#ifndef OS_SYSTEM_STAT_H
+#define OS_SYSTEM_STAT_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+/* Times are in clock ticks of sysconf(_SC_CLK_TCK) a second, over all CPUs since boot. */
+struct system_stat {
+    uint64_t user_ticks; /* the time of guests (virtual machines) is inside user and nice */
+    uint64_t nice_ticks;
+    uint64_t system_ticks;
+    uint64_t idle_ticks;
+    uint64_t iowait_ticks; /* idle while a task waited for storage; may go back */
+    uint64_t irq_ticks;
+    uint64_t softirq_ticks;
+    uint64_t steal_ticks; /* taken by other virtual machines */
+    uint64_t total_ticks; /* the sum of all above */
+    uint64_t busy_ticks;  /* total - idle - iowait - steal */
+    uint32_t cpu_count;   /* online CPUs: the lines "cpuN" */
+    uint64_t context_switches;
+    uint64_t processes_started; /* forks since boot, threads too */
+    uint32_t running_threads;
+};
+
+/* Returns GPUT_OK, or GPUT_ERROR_FORMAT when there is no whole "cpu" line. What comes after may be
+ * cut: what is missing is 0. */
+int system_stat_parse(const char *text, struct system_stat *stat);
+
+/* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+int system_stat_read(const char *root, struct system_stat *stat, struct gput_error *error);
+
+#endif
