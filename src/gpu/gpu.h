@@ -1,0 +1,196 @@
+/*
+ * The GPUs of the machine, whoever made them, as one set that a sampler can read at every tick.
+ *
+ *     struct gpu_set *set;
+ *     TRY(gpu_set_open(&options, &set, error));
+ *     … at each tick:
+ *         gpu_set_refresh(set);                      at its start: asks for fresh figures
+ *         … read processes …
+ *         gpu_set_sample(set, &tree, &gpu_sample);   at its end: takes what is there
+ *     gpu_set_close(set);
+ *
+ * No call but gpu_set_open() and gpu_set_settle() ever waits for a driver: drivers are asked from
+ * threads of the set's own, and a tick takes the latest answers with their age. An answer that does
+ * not come makes its figures NaN, with a reason, until it comes.
+ *
+ * A set is used from one thread at a time, and only in the process that opened it: after a fork,
+ * the child's gpu_set_sample() gives NaN, and gpu_set_close() frees what it safely can.
+ *
+ * Figures are in bytes, percent (100: one whole GPU), watts, joules, seconds. What cannot be known
+ * is NaN, never 0.
+ */
+#ifndef GPU_GPU_H
+#define GPU_GPU_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* As many GPUs (MIG instances count as GPUs) as a set holds; those beyond are left out, with a
+ * warning. */
+#define GPU_MAX_DEVICES 128
+
+struct gpu_options {
+    const char *procfs_root; /* NULL: /proc */
+    const char *sysfs_root;  /* NULL: /sys */
+    const char
+        *nvml_path;    /* a file to load instead of the driver's libnvidia-ml.so.1; NULL: none */
+    const char *brand; /* "nvidia", "amd" or "intel"; NULL: all that are there */
+    const char *uuids; /* comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
+    double interval_seconds; /* between ticks; 0: 1 s. Decides when a missing answer is too old */
+    /* One line for each thing worth a warning (a lost GPU, …), only from within the calls of this
+     * header, on the caller's thread. NULL: none. */
+    void (*warn)(void *user, const char *message);
+    void *user;       /* handed to warn() */
+    bool synchronous; /* no threads: ask the drivers from within gpu_set_sample(). For tests */
+};
+
+enum gpu_vendor { GPU_VENDOR_OTHER, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL };
+
+/* "nvidia", "amd", "intel" or "other". Static text. */
+const char *gpu_vendor_name(enum gpu_vendor vendor);
+
+/* The figures of a device that can be had or missing each on its own. */
+enum gpu_figure {
+    GPU_RAM_USED,
+    GPU_UTILIZATION,
+    GPU_POWER,
+    GPU_ENERGY,
+    GPU_PROCESS_RAM,
+    GPU_PROCESS_UTILIZATION,
+    GPU_FIGURE_COUNT,
+};
+
+/* "ram_used", "utilization", "power", "energy", "process_ram", "process_utilization". Static text.
+ */
+const char *gpu_figure_name(enum gpu_figure figure);
+
+struct gpu_device {
+    char uuid[96]; /* the driver's; where it has none, the PCI address */
+    char name[96]; /* "NVIDIA H200", "AMD 0x744c" */
+    enum gpu_vendor vendor;
+    char pci_address[24];                /* "0000:01:00.0"; "" when it has none */
+    double ram_capacity_bytes;           /* NaN when unknown */
+    char source[16];                     /* who tells: "nvml", "amdgpu", "drm" */
+    bool selected;                       /* among options.uuids, or none were given */
+    bool mig;                            /* a MIG instance */
+    char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
+};
+
+/* One device at one moment. The energy counter starts somewhere and may be reset: use differences.
+ */
+struct gpu_device_sample {
+    double ram_used_bytes;
+    double utilization_percent;
+    double power_watts;
+    double energy_joules; /* counted by the device since its driver was loaded */
+    double main_ram_bytes;
+    double descendants_ram_bytes;
+    double combined_ram_bytes;
+    double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
+    double descendants_sm_percent;
+    double age_seconds; /* of the device's own figures */
+};
+
+/* The processes whose share is wanted. */
+struct gpu_tree {
+    pid_t main;               /* 0: gone */
+    const pid_t *descendants; /* ascending; need to live only during the call */
+    size_t n_descendants;
+    uint64_t generation; /* another number whenever the pids are others: an unchanged tree costs
+                            nothing */
+};
+
+/*
+ * All devices at one moment. RAM sums are over all GPUs of the brand, utilization over the selected
+ * ones. A sum leaves out devices that cannot tell, and is NaN when none can. Without any GPU every
+ * sum is 0, unless there is one whose driver does not work: then it is NaN.
+ */
+struct gpu_sample {
+    double main_ram_bytes;
+    double descendants_ram_bytes;
+    double combined_ram_bytes;
+    double system_ram_bytes;
+    double utilization_sum_percent;
+    double utilization_hardware_percent; /* the sum over the number of GPUs in it */
+    double
+        unattributed_ram_bytes; /* held by pids that exist nowhere in sight (a driver that answers
+                                   the host's pids inside a container); 0 when there are none */
+    uint32_t n_unattributed;    /* how many such pids */
+    double device_age_seconds;  /* of the oldest device figure in the sums */
+    double process_age_seconds; /* of the oldest process list in the sums */
+    uint32_t n_devices;
+    struct gpu_device_sample devices[GPU_MAX_DEVICES]; /* in the order of gpu_set_devices() */
+};
+
+enum gpu_source_state {
+    GPU_SOURCE_AVAILABLE,
+    GPU_SOURCE_PARTLY,  /* some figure is missing; `detail` says which and why */
+    GPU_SOURCE_ASLEEP,  /* its GPUs are suspended, and are not woken only to look */
+    GPU_SOURCE_ABSENT,  /* this machine has no such GPU, or no driver for it */
+    GPU_SOURCE_FAILED,  /* there is something, and it does not work */
+    GPU_SOURCE_SKIPPED, /* not looked at: another brand was asked for */
+};
+
+/* One place figures come from, for reports and `doctor`. */
+struct gpu_source_status {
+    const char *name; /* static text: "nvml", "amdgpu", "drm" */
+    enum gpu_source_state state;
+    uint32_t n_devices;
+    char detail[200]; /* the driver and its version, or why it is not available */
+    char remedy[200]; /* the command or step that would open it; "" when there is none */
+};
+
+struct gpu_set;
+
+/*
+ * Finds the GPUs and takes their first figures. No GPU at all is no error: gpu_set_missing() then
+ * says why. Waits for drivers, 10 s at most; a driver that answers later joins later.
+ *
+ * On success `*set` is to be closed by gpu_set_close(); on failure it is NULL.
+ * Errors: GPUT_ERROR_INVALID (brand; an empty list of UUIDs), GPUT_ERROR_NOT_FOUND (a UUID that is
+ * none of the machine's; the message lists those there are), GPUT_ERROR_MEMORY.
+ */
+int gpu_set_open(const struct gpu_options *options, struct gpu_set **set, struct gput_error *error);
+
+/* NULL is fine. Returns at once even while a driver call hangs: its thread ends when the call does.
+ */
+void gpu_set_close(struct gpu_set *set);
+
+/*
+ * The devices, in an order that never changes; more can come at its end while the set is in use (a
+ * slow driver, a GPU that woke). Valid until the next call with this set.
+ */
+const struct gpu_device *gpu_set_devices(const struct gpu_set *set, size_t *count);
+
+/* How many of them are selected. */
+size_t gpu_set_selected_count(const struct gpu_set *set);
+
+/* Sum of the capacities that are known; NaN when there are devices and none is known; 0 without
+ * devices. */
+double gpu_set_capacity_bytes(const struct gpu_set *set);
+
+/* Why there is no device, as one sentence for a warning; NULL when there is one. Valid as long as
+ * the set. */
+const char *gpu_set_missing(const struct gpu_set *set);
+
+/* Each source and what became of it, in probing order. Valid until the next call with this set. */
+const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_t *count);
+
+/* Asks the drivers for fresh figures and returns at once. Without it gpu_set_sample() asks, and its
+ * figures are one tick old. */
+void gpu_set_refresh(struct gpu_set *set);
+
+/* The latest figures. Never waits, never fails. */
+void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
+
+/*
+ * Waits until everything asked for so far is answered, `timeout_seconds` at most; true when it is.
+ * For reports and tests, not for ticks.
+ */
+bool gpu_set_settle(struct gpu_set *set, double timeout_seconds);
+
+#endif
