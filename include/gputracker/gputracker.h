@@ -6,7 +6,9 @@
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H
 
+#include <gputracker/config.h>
 #include <gputracker/error.h>
+#include <gputracker/file.h>
 #include <gputracker/measurement.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>

@@ -1,0 +1,48 @@
+/*
+ * Options of a session from a JSON file.
+ */
+#ifndef GPUTRACKER_CONFIG_H
+#define GPUTRACKER_CONFIG_H
+
+#include <gputracker/error.h>
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a config file says. */
+struct gput_config {
+    struct gput_options options; /**< the defaults, and over them what the file gives; its strings
+                                      live until gput_config_finish() */
+    bool disable_logs;           /**< "disable_logs": no warnings wanted; default false */
+    pid_t process_id;            /**< "process_id": the process to attach to; 0: not given */
+    void *storage;               /**< owns the strings of `options` */
+};
+
+/**
+ * Reads a JSON object whose members are named as the arguments of the Python Tracker class:
+ * sleep_time, ram_unit, gpu_ram_unit, time_unit, n_expected_cores, gpu_uuids (an array of strings),
+ * gpu_brand, disable_logs, process_id, resource_usage_file, tracking_file, overwrite, ram_mode
+ * ("adaptive" or "exact"); n_join_attempts and join_timeout are accepted and mean nothing here. All
+ * are optional, and null stands for the default.
+ *
+ * On success `*config` is to be emptied by gput_config_finish(); on failure it holds nothing.
+ * Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file cannot
+ * be read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a wrong type,
+ * a value that makes no sense), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_config_read(
+    const char *path, struct gput_config *config, struct gput_error *error);
+
+/** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
+GPUT_API void gput_config_finish(struct gput_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

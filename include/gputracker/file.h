@@ -1,0 +1,29 @@
+/*
+ * Writing reports to files.
+ */
+#ifndef GPUTRACKER_FILE_H
+#define GPUTRACKER_FILE_H
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Writes a file so that `path` holds either its old content or all of the new, whatever happens on
+ * the way. What is no regular file (a pipe, /dev/stdout) is written straight.
+ *
+ * Errors, which name the file: GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_NOT_FOUND (the
+ * folder), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_file_write(
+    const char *path, const void *bytes, size_t length, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
