@@ -45,7 +45,7 @@ struct doc *doc_add_null(struct doc *parent, const char *key);
 struct doc *doc_add_bool(struct doc *parent, const char *key, bool value);
 struct doc *doc_add_int(struct doc *parent, const char *key, int64_t value);
 struct doc *doc_add_double(
-    struct doc *parent, const char *key, double value); /* NaN becomes null */
+    struct doc *parent, const char *key, double value); /* NaN and infinities become null */
 struct doc *doc_add_string(struct doc *parent, const char *key, const char *value);
 
 /* Sets the label of a value just added (NULL is fine) and returns the value. */
@@ -57,15 +57,18 @@ bool doc_failed(const struct doc *root);
 /* The member of that name, or NULL. */
 const struct doc *doc_get(const struct doc *object, const char *key);
 
-/* Reads JSON (RFC 8259, at most 200 levels deep). `name` is used in messages. On success the caller
- * owns *doc. */
+/*
+ * Reads JSON (RFC 8259, at most 200 levels deep; whole numbers that do not fit an int64_t are
+ * doubles; of a member named twice the last value counts). `name` is used in messages. On success
+ * the caller owns *doc, on failure it is NULL.
+ */
 int doc_read_json(
     const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error);
 
 /*
  * Appends the document as JSON, `indent` spaces a level, in the form of Python's
  * json.dumps(indent=…): order kept, floats as number_format_double() writes them, non-ASCII escaped
- * as \uXXXX.
+ * as \uXXXX (bytes that are not UTF-8 as \ufffd). A negative indent puts everything on one line.
  */
 void doc_write_json(const struct doc *doc, int indent, struct str *text);
 

@@ -1,0 +1,140 @@
+#include "base/doc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct doc *create(enum doc_kind kind)
+{
+    struct doc *doc = calloc(1, sizeof *doc);
+    if (doc)
+        doc->kind = kind;
+    return doc;
+}
+
+struct doc *doc_create_object(void)
+{
+    return create(DOC_OBJECT);
+}
+
+struct doc *doc_create_array(void)
+{
+    return create(DOC_ARRAY);
+}
+
+void doc_destroy(struct doc *doc)
+{
+    if (!doc)
+        return;
+    for (struct doc *child = doc->first; child;) {
+        struct doc *next = child->next;
+        doc_destroy(child);
+        child = next;
+    }
+    free(doc->key);
+    free(doc->label);
+    free(doc->string);
+    free(doc);
+}
+
+static struct doc *add(struct doc *parent, const char *key, enum doc_kind kind)
+{
+    if (!parent)
+        return NULL;
+    struct doc *child = create(kind);
+    if (child && key)
+        child->key = strdup(key);
+    if (!child || (key && !child->key)) {
+        doc_destroy(child);
+        parent->failed = true;
+        return NULL;
+    }
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->count++;
+    return child;
+}
+
+struct doc *doc_add_object(struct doc *parent, const char *key)
+{
+    return add(parent, key, DOC_OBJECT);
+}
+
+struct doc *doc_add_array(struct doc *parent, const char *key)
+{
+    return add(parent, key, DOC_ARRAY);
+}
+
+struct doc *doc_add_null(struct doc *parent, const char *key)
+{
+    return add(parent, key, DOC_NULL);
+}
+
+struct doc *doc_add_bool(struct doc *parent, const char *key, bool value)
+{
+    struct doc *doc = add(parent, key, DOC_BOOL);
+    if (doc)
+        doc->boolean = value;
+    return doc;
+}
+
+struct doc *doc_add_int(struct doc *parent, const char *key, int64_t value)
+{
+    struct doc *doc = add(parent, key, DOC_INT);
+    if (doc)
+        doc->integer = value;
+    return doc;
+}
+
+struct doc *doc_add_double(struct doc *parent, const char *key, double value)
+{
+    struct doc *doc = add(parent, key, isfinite(value) ? DOC_DOUBLE : DOC_NULL);
+    if (doc)
+        doc->number = value;
+    return doc;
+}
+
+struct doc *doc_add_string(struct doc *parent, const char *key, const char *value)
+{
+    struct doc *doc = add(parent, key, DOC_STRING);
+    if (!doc)
+        return NULL;
+    doc->string = strdup(value);
+    doc->failed = !doc->string;
+    return doc;
+}
+
+struct doc *doc_label(struct doc *doc, const char *label)
+{
+    if (!doc || !label)
+        return doc;
+    free(doc->label);
+    doc->label = strdup(label);
+    doc->failed |= !doc->label;
+    return doc;
+}
+
+bool doc_failed(const struct doc *root)
+{
+    if (!root || root->failed)
+        return true;
+    for (const struct doc *child = root->first; child; child = child->next) {
+        if (doc_failed(child))
+            return true;
+    }
+    return false;
+}
+
+const struct doc *doc_get(const struct doc *object, const char *key)
+{
+    if (!object)
+        return NULL;
+    for (const struct doc *child = object->first; child; child = child->next) {
+        if (child->key && strcmp(child->key, key) == 0)
+            return child;
+    }
+    return NULL;
+}

@@ -1,0 +1,154 @@
+/*
+ * JSON into documents, by jansson. What jansson would refuse and Python writes (whole numbers
+ * beyond 64 bits) is read as a double.
+ */
+#include "base/doc.h"
+#include "base/number.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define MAX_DEPTH 200
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* Copies the text and writes ".0" behind whole numbers that do not fit an int64_t. */
+static void mark_large_integers(const char *text, size_t length, struct str *marked)
+{
+    const char *end = text + length;
+    bool in_string = false;
+    for (const char *at = text; at < end;) {
+        const char *start = at++;
+        if (in_string) {
+            if (*start == '\\' && at < end)
+                at++;
+            in_string = *start != '"';
+        } else if (*start == '"') {
+            in_string = true;
+        } else if (*start == '-' || is_digit(*start)) {
+            while (at < end && is_digit(*at))
+                at++;
+            int64_t value;
+            bool whole = at == end || (*at != '.' && *at != 'e' && *at != 'E');
+            bool has_digits = is_digit(at[-1]);
+            str_append_bytes(marked, start, (size_t)(at - start));
+            if (whole && has_digits && !number_parse_int64(start, at, &value))
+                str_append(marked, ".0");
+            else if (!whole) { /* the rest of it is none of our numbers */
+                const char *rest = at;
+                while (at < end && (is_digit(*at) || strchr(".eE+-", *at)))
+                    at++;
+                str_append_bytes(marked, rest, (size_t)(at - rest));
+            }
+            continue;
+        }
+        str_append_bytes(marked, start, (size_t)(at - start));
+    }
+}
+
+static json_t *load(const char *text, size_t length, json_error_t *failure)
+{
+    json_t *json = json_loadb(text, length, JSON_DECODE_ANY, failure);
+    if (json || json_error_code(failure) != json_error_numeric_overflow)
+        return json;
+    struct str marked = {0};
+    mark_large_integers(text, length, &marked);
+    if (!marked.failed)
+        json = json_loadb(str_text(&marked), marked.length, JSON_DECODE_ANY, failure);
+    str_finish(&marked);
+    return json;
+}
+
+/* Fills `doc`, whose kind is not set yet. False when the value is nested too deep; running out of
+ * memory marks the document failed. */
+static bool convert(json_t *json, struct doc *doc, int depth);
+
+static bool convert_members(json_t *json, struct doc *doc, int depth)
+{
+    const char *key;
+    json_t *value;
+    doc->kind = DOC_OBJECT;
+    json_object_foreach(json, key, value)
+    {
+        struct doc *member = doc_add_null(doc, key);
+        if (member && !convert(value, member, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool convert_items(json_t *json, struct doc *doc, int depth)
+{
+    size_t i;
+    json_t *value;
+    doc->kind = DOC_ARRAY;
+    json_array_foreach(json, i, value)
+    {
+        struct doc *item = doc_add_null(doc, NULL);
+        if (item && !convert(value, item, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool convert(json_t *json, struct doc *doc, int depth)
+{
+    switch (json_typeof(json)) {
+    case JSON_OBJECT:
+        return depth < MAX_DEPTH && convert_members(json, doc, depth + 1);
+    case JSON_ARRAY:
+        return depth < MAX_DEPTH && convert_items(json, doc, depth + 1);
+    case JSON_STRING:
+        doc->kind = DOC_STRING;
+        doc->string = strdup(json_string_value(json));
+        doc->failed = !doc->string;
+        return true;
+    case JSON_INTEGER:
+        doc->kind = DOC_INT;
+        doc->integer = json_integer_value(json);
+        return true;
+    case JSON_REAL:
+        doc->kind = DOC_DOUBLE;
+        doc->number = json_real_value(json);
+        return true;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        doc->kind = DOC_BOOL;
+        doc->boolean = json_is_true(json);
+        return true;
+    default:
+        return true;
+    }
+}
+
+int doc_read_json(
+    const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error)
+{
+    json_error_t failure;
+    *doc = NULL;
+    json_t *json = load(text, length, &failure);
+    if (!json && json_error_code(&failure) == json_error_out_of_memory)
+        return error_memory(error);
+    if (!json)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s is not valid JSON (line %d): %s", name,
+            failure.line > 0 ? failure.line : 1, failure.text);
+
+    struct doc *root = doc_create_object();
+    bool shallow = true;
+    if (root) {
+        root->kind = DOC_NULL;
+        shallow = convert(json, root, 0);
+    }
+    json_decref(json);
+    if (root && shallow && !doc_failed(root)) {
+        *doc = root;
+        return GPUT_OK;
+    }
+    doc_destroy(root);
+    return shallow ? error_memory(error)
+                   : error_set(error, GPUT_ERROR_FORMAT,
+                         "%s has values nested more than %d levels deep", name, MAX_DEPTH);
+}

@@ -1,0 +1,294 @@
+/*
+ * Text to doubles, correctly rounded. Numbers of up to 19 digits go by Daniel Lemire's method
+ * ("Number Parsing at a Gigabyte per Second", 2021; that it never has to give up is proven by
+ * Mushtak and Lemire, 2022); the rare longer ones that it cannot decide go to strtod.
+ */
+#include "base/number.h"
+
+#include "base/powers_of_ten.h"
+
+#include <endian.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANTISSA_BITS 52
+#define HIDDEN_BIT (UINT64_C(1) << MANTISSA_BITS)
+#define INFINITE_EXPONENT 0x7ff
+#define MAX_DIGITS 19 /* as many as always fit in 64 bits */
+
+/* What number_parse_double() found: the value is digits * 10^exponent. */
+struct decimal {
+    bool negative;
+    uint64_t digits; /* the first MAX_DIGITS significant ones */
+    int64_t exponent;
+    bool cut; /* there were more, not all of them zero */
+};
+
+static unsigned digit_value(char byte)
+{
+    return (unsigned)(unsigned char)byte - '0';
+}
+
+/* Whether the next eight bytes are all digits, and their value: eight at a time instead of one. */
+static bool parse_eight_digits(const char *text, uint64_t *value)
+{
+    uint64_t bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    bytes = le64toh(bytes);
+    uint64_t digits = bytes - 0x3030303030303030;
+    if (((bytes + 0x4646464646464646) | digits) & 0x8080808080808080)
+        return false;
+    digits = digits * 10 + (digits >> 8); /* pairs, in every second byte */
+    uint64_t outer = (digits & 0x000000ff000000ff) * (100 + (UINT64_C(1000000) << 32));
+    uint64_t inner = (digits >> 16 & 0x000000ff000000ff) * (1 + (UINT64_C(10000) << 32));
+    *value = (outer + inner) >> 32;
+    return true;
+}
+
+static double double_of_bits(uint64_t mantissa, int exponent)
+{
+    uint64_t bits = (uint64_t)exponent << MANTISSA_BITS | mantissa;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The mantissa has two bits more than a double's; its exponent is too small for a normal number. */
+static double subnormal_double(uint64_t mantissa, int power)
+{
+    if (1 - power >= 64)
+        return 0.0;
+    mantissa >>= 1 - power;
+    mantissa = (mantissa + (mantissa & 1)) >> 1;
+    return double_of_bits(mantissa & (HIDDEN_BIT - 1), mantissa >= HIDDEN_BIT);
+}
+
+/* digits * 10^exponent, for digits that are not zero. */
+static double double_of_decimal(uint64_t digits, int64_t exponent)
+{
+    if (exponent < POWER_OF_TEN_MIN)
+        return 0.0;
+    if (exponent > 308)
+        return INFINITY;
+    int e = (int)exponent;
+    struct power_of_ten factor = powers_of_ten[e - POWER_OF_TEN_MIN];
+    if (e < 0 && e >= -27) { /* the method wants the short negative powers rounded up */
+        factor.low++;
+        factor.high += factor.low == 0;
+    }
+
+    int leading = __builtin_clzll(digits);
+    digits <<= leading;
+    unsigned __int128 product = (unsigned __int128)digits * factor.high;
+    if (((uint64_t)(product >> 64) & 0x1ff) == 0x1ff) /* too close to tell: the other 64 bits */
+        product += (uint64_t)((unsigned __int128)digits * factor.low >> 64);
+    uint64_t high = (uint64_t)(product >> 64);
+    uint64_t low = (uint64_t)product;
+
+    int upper = (int)(high >> 63);
+    int drop = upper + 64 - MANTISSA_BITS - 3;
+    uint64_t mantissa = high >> drop;
+    int power = ((217706 * e) >> 16) + 63 + upper - leading + 1023;
+    if (power <= 0)
+        return subnormal_double(mantissa, power);
+    /* Exactly half-way: round to even. */
+    if (low <= 1 && e >= -4 && e <= 23 && (mantissa & 3) == 1 && mantissa << drop == high)
+        mantissa &= ~UINT64_C(1);
+    mantissa = (mantissa + (mantissa & 1)) >> 1;
+    if (mantissa >= 2 * HIDDEN_BIT) {
+        mantissa = HIDDEN_BIT;
+        power++;
+    }
+    if (power >= INFINITE_EXPONENT)
+        return INFINITY;
+    return double_of_bits(mantissa & (HIDDEN_BIT - 1), power);
+}
+
+/*
+ * By strtod in the C locale, for digits without end. No double, and no middle between two, has more
+ * than 767 digits: what follows those only matters for being zero or not.
+ */
+static double double_of_long_text(const char *text, const char *end)
+{
+    char copy[800];
+    size_t length = 0;
+    int64_t point = 0; /* how far the decimal point is right of the digits kept */
+    bool fraction = false, started = false, rest = false;
+    for (; text < end && (*text == '.' || digit_value(*text) <= 9); text++) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        started |= *text != '0';
+        bool keep = started && length < 768;
+        if (keep)
+            copy[length++] = *text;
+        rest |= !keep && *text != '0';
+        point += (started && !keep) - fraction;
+    }
+    if (rest) {
+        copy[length++] = '1';
+        point--;
+    }
+    int64_t exponent = 0;
+    if (text < end) { /* "e…" */
+        text++;
+        if (text < end && *text == '+')
+            text++;
+        if (!number_parse_int64(text, end, &exponent))
+            exponent = *text == '-' ? -100000 : 100000;
+    }
+    if (exponent > 100000000 || exponent < -100000000)
+        exponent = exponent > 0 ? 100000000 : -100000000;
+    copy[length++] = 'e';
+    number_format_int64(exponent + point, copy + length);
+
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* static in libc: never fails */
+    double value = strtod_l(copy, NULL, plain);
+    freelocale(plain);
+    return value;
+}
+
+/* Reads "e-12" after a number and adds it; leaves `text` alone when that is not what stands there.
+ */
+static const char *parse_exponent(const char *text, const char *end, int64_t *exponent)
+{
+    const char *at = text + 1;
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    if (at >= end || digit_value(*at) > 9)
+        return text;
+    int64_t value = 0;
+    for (; at < end && digit_value(*at) <= 9; at++) {
+        if (value < 100000000)
+            value = value * 10 + digit_value(*at);
+    }
+    *exponent += negative ? -value : value;
+    return at;
+}
+
+static bool has_word(const char *text, const char *end, const char *word)
+{
+    for (; *word; word++, text++) {
+        if (text >= end || (*text | 0x20) != *word)
+            return false;
+    }
+    return true;
+}
+
+static const char *parse_word(const char *text, const char *end, bool negative, double *value)
+{
+    if (has_word(text, end, "nan")) {
+        *value = copysign(NAN, negative ? -1.0 : 1.0);
+        return text + 3;
+    }
+    if (!has_word(text, end, "inf"))
+        return NULL;
+    *value = negative ? -INFINITY : INFINITY;
+    return text + (has_word(text, end, "infinity") ? 8 : 3);
+}
+
+/* Reads the digits again, one by one, where there are more than fit. */
+static void take_leading_digits(struct decimal *decimal, const char *text, const char *end)
+{
+    int kept = 0;
+    bool fraction = false;
+    decimal->digits = 0;
+    decimal->exponent = 0;
+    for (; text < end && (*text == '.' || digit_value(*text) <= 9); text++) {
+        unsigned digit = digit_value(*text);
+        if (*text == '.') {
+            fraction = true;
+        } else if (kept < MAX_DIGITS) {
+            decimal->digits = decimal->digits * 10 + digit;
+            kept += decimal->digits != 0;
+            decimal->exponent -= fraction;
+        } else {
+            decimal->cut |= digit != 0;
+            decimal->exponent += !fraction;
+        }
+    }
+}
+
+static double decimal_to_double(const struct decimal *decimal, const char *text, const char *end)
+{
+    static const double exact[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t digits = decimal->digits;
+    int64_t exponent = decimal->exponent;
+
+    if (digits == 0)
+        return 0.0;
+    if (decimal->cut) {
+        double below = double_of_decimal(digits, exponent);
+        double above = double_of_decimal(digits + 1, exponent);
+        return below == above ? below : double_of_long_text(text, end);
+    }
+    /* Both are exact, so that one division or product is rounded once, correctly. */
+    if (digits <= 2 * HIDDEN_BIT && exponent >= -22 && exponent <= 22)
+        return exponent < 0 ? (double)digits / exact[-exponent] : (double)digits * exact[exponent];
+    return double_of_decimal(digits, exponent);
+}
+
+const char *number_parse_double(const char *text, const char *end, double *value)
+{
+    struct decimal decimal = {0};
+    const char *at = text;
+    if (at < end && (*at == '-' || *at == '+'))
+        decimal.negative = *at++ == '-';
+
+    const char *first = at;
+    uint64_t digits = 0;
+    for (; at < end && digit_value(*at) <= 9; at++)
+        digits = digits * 10 + digit_value(*at);
+    int64_t count = at - first;
+    if (at < end && *at == '.') {
+        const char *point = ++at;
+        for (uint64_t eight; end - at >= 8 && parse_eight_digits(at, &eight); at += 8)
+            digits = digits * 100000000 + eight;
+        for (; at < end && digit_value(*at) <= 9; at++)
+            digits = digits * 10 + digit_value(*at);
+        decimal.exponent = point - at;
+        count -= decimal.exponent;
+    }
+    if (count == 0)
+        return parse_word(first, end, decimal.negative, value);
+
+    decimal.digits = digits;
+    if (count > MAX_DIGITS)
+        take_leading_digits(&decimal, first, at);
+    if (at < end && (*at | 0x20) == 'e')
+        at = parse_exponent(at, end, &decimal.exponent);
+    double size = decimal_to_double(&decimal, first, at);
+    *value = decimal.negative ? -size : size;
+    return at;
+}
+
+const char *number_parse_uint64(const char *text, const char *end, uint64_t *value)
+{
+    const char *at = text;
+    uint64_t digits = 0;
+    for (; at < end && digit_value(*at) <= 9; at++) {
+        if (__builtin_mul_overflow(digits, 10, &digits) ||
+            __builtin_add_overflow(digits, digit_value(*at), &digits))
+            return NULL;
+    }
+    if (at == text)
+        return NULL;
+    *value = digits;
+    return at;
+}
+
+const char *number_parse_int64(const char *text, const char *end, int64_t *value)
+{
+    bool negative = text < end && *text == '-';
+    uint64_t size;
+    const char *at = number_parse_uint64(text + negative, end, &size);
+    if (!at || size > (uint64_t)INT64_MAX + negative)
+        return NULL;
+    *value = negative ? (int64_t)-size : (int64_t)size;
+    return at;
+}

@@ -1,0 +1,65 @@
+#include "base/doc.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static void members_keep_their_order_and_are_found_by_name(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_object();
+    doc_add_int(root, "zeta", 1);
+    struct doc *inner = doc_label(doc_add_object(root, "alpha"), "The alpha");
+    doc_add_string(inner, "text", "hello");
+    doc_add_bool(doc_add_array(root, "list"), NULL, true);
+
+    assert_int_equal(root->count, 3);
+    assert_string_equal(root->first->key, "zeta");
+    assert_string_equal(root->last->key, "list");
+    assert_string_equal(doc_get(root, "alpha")->label, "The alpha");
+    assert_string_equal(doc_get(doc_get(root, "alpha"), "text")->string, "hello");
+    assert_true(doc_get(root, "list")->first->boolean);
+    assert_null(doc_get(root, "missing"));
+    assert_null(doc_get(doc_get(root, "missing"), "deeper"));
+    assert_false(doc_failed(root));
+    doc_destroy(root);
+}
+
+static void what_is_no_finite_number_is_null(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_array();
+    assert_int_equal(doc_add_double(root, NULL, NAN)->kind, DOC_NULL);
+    assert_int_equal(doc_add_double(root, NULL, INFINITY)->kind, DOC_NULL);
+    assert_int_equal(doc_add_double(root, NULL, 0.0)->kind, DOC_DOUBLE);
+    doc_destroy(root);
+}
+
+static void a_chain_on_nothing_stays_nothing(void **state)
+{
+    (void)state;
+    assert_null(doc_label(doc_add_int(doc_add_object(NULL, "a"), "b", 1), "c"));
+    assert_true(doc_failed(NULL));
+    doc_destroy(NULL);
+}
+
+static void a_failure_deep_down_is_seen_at_the_root(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_object();
+    struct doc *inner = doc_add_object(doc_add_object(root, "a"), "b");
+    inner->failed = true;
+    assert_true(doc_failed(root));
+    doc_destroy(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_keep_their_order_and_are_found_by_name),
+        cmocka_unit_test(what_is_no_finite_number_is_null),
+        cmocka_unit_test(a_chain_on_nothing_stays_nothing),
+        cmocka_unit_test(a_failure_deep_down_is_seen_at_the_root),
+    };
+    return cmocka_run_group_tests_name("base/doc", tests, NULL, NULL);
+}

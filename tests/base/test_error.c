@@ -1,0 +1,68 @@
+#include "base/error.h"
+#include "testing.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void an_error_has_its_code_and_its_sentence(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    assert_int_equal(
+        error_set(&error, GPUT_ERROR_FORMAT, "line %d of %s", 3, "x"), GPUT_ERROR_FORMAT);
+    assert_int_equal(error.code, GPUT_ERROR_FORMAT);
+    assert_string_equal(error.message, "line 3 of x");
+    assert_int_equal(error_set(NULL, GPUT_ERROR_IO, "nobody asks"), GPUT_ERROR_IO);
+}
+
+static void a_long_message_is_cut_and_stays_terminated(void **state)
+{
+    (void)state;
+    char long_name[2000];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    struct gput_error error = {0};
+    error_set_errno(&error, ENOSPC, "Cannot write %s", long_name);
+    assert_int_equal(strlen(error.message), sizeof error.message - 1);
+}
+
+static void errno_values_become_codes_and_words(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    assert_int_equal(error_set_errno(&error, ENOENT, "Cannot open %s", "a"), GPUT_ERROR_NOT_FOUND);
+    assert_string_equal(error.message, "Cannot open a: No such file or directory");
+    assert_int_equal(error_code_of_errno(EEXIST), GPUT_ERROR_EXISTS);
+    assert_int_equal(error_code_of_errno(EACCES), GPUT_ERROR_PERMISSION);
+    assert_int_equal(error_code_of_errno(ESRCH), GPUT_ERROR_GONE);
+    assert_int_equal(error_code_of_errno(ENOMEM), GPUT_ERROR_MEMORY);
+    assert_int_equal(error_code_of_errno(ENOSPC), GPUT_ERROR_IO);
+}
+
+static int fails_third(int *calls)
+{
+    for (int i = 0; i < 5; i++) {
+        (*calls)++;
+        TRY(i == 2 ? GPUT_ERROR_STATE : GPUT_OK);
+    }
+    return GPUT_OK;
+}
+
+static void try_passes_the_first_failure_up(void **state)
+{
+    (void)state;
+    int calls = 0;
+    assert_int_equal(fails_third(&calls), GPUT_ERROR_STATE);
+    assert_int_equal(calls, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_error_has_its_code_and_its_sentence),
+        cmocka_unit_test(a_long_message_is_cut_and_stays_terminated),
+        cmocka_unit_test(errno_values_become_codes_and_words),
+        cmocka_unit_test(try_passes_the_first_failure_up),
+    };
+    return cmocka_run_group_tests_name("base/error", tests, NULL, NULL);
+}

@@ -1,0 +1,148 @@
+#include "base/file.h"
+#include "testing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test-file-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    struct gput_error error = {0};
+    struct str content = {0};
+    assert_int_equal(file_read(path, &content, &error), GPUT_OK);
+    assert_string_equal(str_text(&content), expected);
+    str_finish(&content);
+}
+
+static void a_file_is_written_whole_and_read_back(void **state)
+{
+    (void)state;
+    const char *path = in_folder("a");
+    assert_int_equal(file_write_atomic(path, "first", 5, NULL), GPUT_OK);
+    assert_content(path, "first");
+    assert_int_equal(file_write_atomic(path, "second", 6, NULL), GPUT_OK);
+    assert_content(path, "second");
+    unlink(path);
+}
+
+static void replacing_a_file_keeps_its_mode(void **state)
+{
+    (void)state;
+    const char *path = in_folder("mode");
+    assert_int_equal(file_write_atomic(path, "a", 1, NULL), GPUT_OK);
+    chmod(path, 0640);
+    assert_int_equal(file_write_atomic(path, "b", 1, NULL), GPUT_OK);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0640);
+    unlink(path);
+}
+
+static void a_failed_write_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/missing/file", folder);
+    assert_int_equal(file_write_atomic(path, "x", 1, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, path));
+
+    assert_int_equal(mkdir(in_folder("is-a-folder"), 0700), 0);
+    assert_int_not_equal(file_write_atomic(in_folder("is-a-folder"), "x", 1, &error), GPUT_OK);
+    rmdir(in_folder("is-a-folder"));
+
+    int entries = 0;
+    DIR *listing = opendir(folder);
+    while (readdir(listing))
+        entries++;
+    closedir(listing);
+    assert_int_equal(entries, 2); /* "." and ".." */
+}
+
+static void a_full_device_is_an_error(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    assert_int_equal(file_write_atomic("/dev/full", "x", 1, &error), GPUT_ERROR_IO);
+    assert_non_null(strstr(error.message, "/dev/full"));
+}
+
+static void a_missing_file_is_named(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    struct str content = {0};
+    assert_int_equal(file_read(in_folder("nothing"), &content, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "nothing"));
+    str_finish(&content);
+}
+
+static void files_of_unknown_size_are_read_whole(void **state)
+{
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    char block[10000];
+    memset(block, 'x', sizeof block);
+    assert_int_equal(file_write_fd(ends[1], "pipe", block, sizeof block, NULL), GPUT_OK);
+    close(ends[1]);
+    struct str content = {0};
+    assert_int_equal(file_read_fd(ends[0], "pipe", &content, NULL), GPUT_OK);
+    assert_int_equal(content.length, sizeof block);
+    str_finish(&content);
+    close(ends[0]);
+}
+
+static void an_open_file_is_read_again_from_its_start(void **state)
+{
+    (void)state;
+    const char *path = in_folder("again");
+    assert_int_equal(file_write_atomic(path, "12345", 5, NULL), GPUT_OK);
+    int fd = open(path, O_RDONLY);
+    char buffer[8];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(file_reread(fd, buffer, sizeof buffer), 5);
+        assert_string_equal(buffer, "12345");
+    }
+    assert_int_equal(file_reread(fd, buffer, 4), 3);
+    assert_string_equal(buffer, "123");
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_written_whole_and_read_back),
+        cmocka_unit_test(replacing_a_file_keeps_its_mode),
+        cmocka_unit_test(a_failed_write_leaves_nothing_behind),
+        cmocka_unit_test(a_full_device_is_an_error),
+        cmocka_unit_test(a_missing_file_is_named),
+        cmocka_unit_test(files_of_unknown_size_are_read_whole),
+        cmocka_unit_test(an_open_file_is_read_again_from_its_start),
+    };
+    return cmocka_run_group_tests_name("base/file", tests, make_folder, remove_folder);
+}

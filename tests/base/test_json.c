@@ -1,0 +1,144 @@
+#include "base/doc.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct doc *read_json(const char *text)
+{
+    struct gput_error error = {0};
+    struct doc *doc;
+    if (doc_read_json(text, strlen(text), "test.json", &doc, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return doc;
+}
+
+static void assert_writes(const char *json, int indent, const char *expected)
+{
+    struct doc *doc = read_json(json);
+    struct str text = {0};
+    doc_write_json(doc, indent, &text);
+    assert_string_equal(str_text(&text), expected);
+    str_finish(&text);
+    doc_destroy(doc);
+}
+
+static void assert_refused(const char *json, const char *message)
+{
+    struct gput_error error = {0};
+    struct doc *doc;
+    assert_int_equal(
+        doc_read_json(json, strlen(json), "test.json", &doc, &error), GPUT_ERROR_FORMAT);
+    assert_null(doc);
+    assert_non_null(strstr(error.message, message));
+}
+
+static void json_is_written_as_python_does(void **state)
+{
+    (void)state;
+    const char *json = "{\"b\": {\"x\": 1, \"y\": [1.5, null, true, {}], \"z\": []}, \"a\": 1e-05}";
+    assert_writes(json, 1,
+        "{\n \"b\": {\n  \"x\": 1,\n  \"y\": [\n   1.5,\n   null,\n   true,\n   {}\n  ],\n"
+        "  \"z\": []\n },\n \"a\": 1e-05\n}");
+    assert_writes(json, -1, json);
+    assert_writes("7", 4, "7");
+}
+
+static void strings_are_escaped_to_ascii(void **state)
+{
+    (void)state;
+    assert_writes("\"a\\\"b\\\\\\n\\r\\t\\b\\f\\u0001\\u007f/\"", 1,
+        "\"a\\\"b\\\\\\n\\r\\t\\b\\f\\u0001\\u007f/\"");
+    assert_writes(
+        "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"", 1, "\"\\u00e9\\u20ac\\ud83d\\ude00\"");
+}
+
+static void bytes_that_are_not_utf8_still_give_valid_json(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_array();
+    doc_add_string(root, NULL,
+        "a\xff"
+        "b\xc3");
+    doc_add_string(root, NULL,
+        "\xed\xa0\x80"
+        "\xc0\xaf"
+        "\xf5");
+    struct str text = {0};
+    doc_write_json(root, -1, &text);
+    assert_string_equal(
+        str_text(&text), "[\"a\\ufffdb\\ufffd\", \"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"]");
+    str_finish(&text);
+    doc_destroy(root);
+}
+
+static void numbers_keep_their_kind(void **state)
+{
+    (void)state;
+    assert_writes("[1, 1.0, -0.0, 9223372036854775807, -9223372036854775808, 1e3]", -1,
+        "[1, 1.0, -0.0, 9223372036854775807, -9223372036854775808, 1000.0]");
+}
+
+static void whole_numbers_beyond_64_bits_become_doubles(void **state)
+{
+    (void)state;
+    assert_writes("{\"n\": [9223372036854775808, 12, -1e2, \"\\\"9223372036854775808\", "
+                  "-100000000000000000000, 3]}",
+        -1, "{\"n\": [9.223372036854776e+18, 12, -100.0, \"\\\"9223372036854775808\", -1e+20, 3]}");
+}
+
+static void broken_json_is_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    assert_refused("", "test.json is not valid JSON (line 1)");
+    assert_refused("{\n\"a\": 1,\n}", "test.json is not valid JSON (line 3)");
+    assert_refused("[1", "test.json");
+    assert_refused("[NaN]", "test.json");
+    assert_refused("[Infinity]", "test.json");
+    assert_refused("[1e999]", "test.json");
+    assert_refused("[99999999999999999999", "test.json");
+    assert_refused("[01]", "test.json");
+    assert_refused("[1] x", "test.json");
+    assert_refused("\"\xff\"", "test.json");
+    assert_refused("\"\\u0000\"", "test.json");
+}
+
+static void nesting_is_bounded(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append_repeated(&text, '[', 200);
+    str_append_repeated(&text, ']', 200);
+    doc_destroy(read_json(str_text(&text)));
+
+    str_clear(&text);
+    str_append_repeated(&text, '[', 201);
+    str_append_repeated(&text, ']', 201);
+    assert_refused(str_text(&text), "nested more than 200 levels deep");
+
+    str_clear(&text);
+    str_append_repeated(&text, '[', 1000000);
+    assert_refused(str_text(&text), "test.json");
+    str_finish(&text);
+}
+
+static void the_last_of_two_members_of_one_name_counts(void **state)
+{
+    (void)state;
+    assert_writes("{\"a\": 1, \"b\": 2, \"a\": 3}", -1, "{\"a\": 3, \"b\": 2}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_written_as_python_does),
+        cmocka_unit_test(strings_are_escaped_to_ascii),
+        cmocka_unit_test(bytes_that_are_not_utf8_still_give_valid_json),
+        cmocka_unit_test(numbers_keep_their_kind),
+        cmocka_unit_test(whole_numbers_beyond_64_bits_become_doubles),
+        cmocka_unit_test(broken_json_is_refused_with_file_and_line),
+        cmocka_unit_test(nesting_is_bounded),
+        cmocka_unit_test(the_last_of_two_members_of_one_name_counts),
+    };
+    return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
+}
