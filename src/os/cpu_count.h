@@ -19,8 +19,9 @@ int cpu_count_online(
     const char *procfs, const char *sysfs, uint32_t *count, struct gput_error *error);
 
 /*
- * Cores of a process's affinity mask, as <procfs>/PID/status has it; where it does not say and the
- * pids of `procfs` are ours (cpu_clock_usable()), by sched_getaffinity().
+ * Cores of a process's affinity mask: by sched_getaffinity() when the pids of `procfs` are ours
+ * (cpu_clock_usable()), else as <procfs>/PID/status has it; there CPUs that are not online may be
+ * in it, so take the smaller of it and cpu_count_online().
  * Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED.
  */
 int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error);

@@ -16,8 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Appends the pids of a terminated text. Errors: GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY; those before
- * the fault are appended. */
+/* Appends the pids of a terminated text; 0 is passed over. Errors: GPUT_ERROR_FORMAT,
+ * GPUT_ERROR_MEMORY; those before the fault are appended. */
 int proc_children_parse(const char *text, struct pid_vector *children);
 
 /*

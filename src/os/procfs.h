@@ -9,9 +9,10 @@
  *   GPUT_ERROR_IO           anything else
  *
  * A descriptor that is kept open stays bound to its process: after that process has ended it
- * gives GONE even when the pid was given out anew. smaps and smaps_rollup are bound more closely,
- * to the memory that the process had when they were opened: after an execve() they give nothing
- * (GONE) and have to be opened again. Keep stat, statm, status and children open, not those two.
+ * gives GONE (children: nothing) even when the pid was given out anew. smaps and smaps_rollup are
+ * bound more closely, to the memory that the process had when they were opened: after an execve()
+ * they give nothing (GONE) and have to be opened again. Keep stat, statm, status and children open,
+ * not those two.
  */
 #ifndef OS_PROCFS_H
 #define OS_PROCFS_H
@@ -39,7 +40,11 @@
  */
 size_t procfs_path(const char *root, pid_t pid, const char *file, char *path);
 
-/* Opens a file for reading. The caller closes *fd. */
+/*
+ * Opens a file for reading. The caller closes *fd.
+ * Errors: as above; GPUT_ERROR_NOT_FOUND when `root` is not there, GPUT_ERROR_INVALID when it is
+ * too long a path.
+ */
 int procfs_open(const char *root, pid_t pid, const char *file, int *fd, struct gput_error *error);
 
 /*
@@ -66,5 +71,9 @@ int procfs_list_fd(int directory_fd, struct pid_vector *numbers);
 
 /* The code for an errno value that a procfs call gave: ENOENT and ESRCH are GONE. */
 enum gput_code procfs_code_of_errno(int errno_value);
+
+/* Tells a failure to open or read that file, with the meanings above. Returns the code. */
+int procfs_set_failure(
+    const char *root, pid_t pid, const char *file, int errno_value, struct gput_error *error);
 
 #endif

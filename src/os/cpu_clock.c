@@ -1,0 +1,40 @@
+#include "os/cpu_clock.h"
+
+#include "base/clock.h"
+
+#include "os/procfs.h"
+#include "os/scan.h"
+
+#include <time.h>
+#include <unistd.h>
+
+/* How the kernel numbers the clock of all CPU time of a process. glibc's clock_getcpuclockid()
+ * computes the same, after a system call that asks whether the process is there. */
+#define PROCESS_CPU_CLOCK(pid) ((clockid_t)((~(unsigned)(pid) << 3) | 2))
+
+int cpu_clock_read(pid_t pid, int64_t *ns)
+{
+    struct timespec time;
+
+    /* Pid 0 would be the caller. */
+    if (pid <= 0 || clock_gettime(PROCESS_CPU_CLOCK(pid), &time) != 0)
+        return GPUT_ERROR_GONE;
+    *ns = clock_ns_of_timespec(time);
+    return GPUT_OK;
+}
+
+bool cpu_clock_usable(const char *procfs_root)
+{
+    char path[PROCFS_PATH_SIZE];
+    char target[32];
+    uint64_t pid;
+
+    if (!procfs_path(procfs_root, PROCFS_SYSTEM, "self", path))
+        return false;
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = '\0';
+    const char *end = scan_uint64(target, &pid);
+    return end && *end == '\0' && pid == (uint64_t)getpid();
+}

@@ -1,0 +1,88 @@
+#include "os/meminfo.h"
+
+#include "os/procfs.h"
+#include "os/scan.h"
+
+#include <string.h>
+
+/* "MemTotal:        1234 kB" to bytes. */
+static bool bytes_of(
+    const struct scan_line *line, const char *key, size_t key_length, uint64_t *bytes)
+{
+    uint64_t kib;
+    if (!scan_number_of(line, key, key_length, &kib))
+        return false;
+    *bytes = kib * 1024;
+    return true;
+}
+
+#define BYTES(line, key, bytes) bytes_of((line), (key), sizeof(key) - 1, (bytes))
+
+enum { SEEN_TOTAL = 1, SEEN_FREE = 2 };
+
+/* Keys by their first letter. Returns what was seen. */
+static int take_line(const struct scan_line *line, struct meminfo *meminfo)
+{
+    switch (*line->start) {
+    case 'M':
+        if (BYTES(line, "MemTotal:", &meminfo->total_bytes))
+            return SEEN_TOTAL;
+        if (BYTES(line, "MemFree:", &meminfo->free_bytes))
+            return SEEN_FREE;
+        if (BYTES(line, "MemAvailable:", &meminfo->available_bytes))
+            meminfo->has_available = true;
+        return 0;
+    case 'B':
+        BYTES(line, "Buffers:", &meminfo->buffers_bytes);
+        return 0;
+    case 'C':
+        BYTES(line, "Cached:", &meminfo->cached_bytes);
+        return 0;
+    case 'S':
+        if (!BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes) &&
+            !BYTES(line, "SwapFree:", &meminfo->swap_free_bytes) &&
+            !BYTES(line, "Shmem:", &meminfo->shmem_bytes))
+            BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int meminfo_parse(const char *text, struct meminfo *meminfo)
+{
+    const char *end = text + strlen(text);
+    struct scan_line line;
+    int seen = 0;
+
+    *meminfo = (struct meminfo){0};
+    while (scan_next_line(&text, end, &line))
+        seen |= take_line(&line, meminfo);
+    return seen == (SEEN_TOTAL | SEEN_FREE) ? GPUT_OK : GPUT_ERROR_FORMAT;
+}
+
+int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *error)
+{
+    char text[16384];
+
+    TRY(procfs_read(root, PROCFS_SYSTEM, "meminfo", text, sizeof text, NULL, error));
+    if (meminfo_parse(text, meminfo) != GPUT_OK)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s/meminfo is not as expected.", root);
+    return GPUT_OK;
+}
+
+/* In containers some figures come from another layer than others: never below zero. */
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+uint64_t meminfo_used_bytes(const struct meminfo *meminfo)
+{
+    if (meminfo->has_available)
+        return less(meminfo->total_bytes, meminfo->available_bytes);
+    uint64_t taken = less(meminfo->total_bytes, meminfo->free_bytes);
+    uint64_t cache =
+        meminfo->buffers_bytes + meminfo->cached_bytes + meminfo->reclaimable_slab_bytes;
+    return cache > taken ? taken : taken - cache;
+}

@@ -1,0 +1,37 @@
+/*
+ * /proc/PID/mountinfo: what is mounted where, as that process sees it.
+ */
+#ifndef OS_MOUNTINFO_H
+#define OS_MOUNTINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A piece of the text that is read; not terminated. */
+struct mountinfo_piece {
+    const char *start;
+    size_t length;
+};
+
+struct mountinfo_entry {
+    struct mountinfo_piece root;        /* what of the file system is mounted: "/" is all of it */
+    struct mountinfo_piece mount_point; /* both are escaped: see mountinfo_unescape() */
+    struct mountinfo_piece type;        /* "cgroup2" */
+    struct mountinfo_piece options;     /* of the file system: "rw,cpu,cpuacct" */
+};
+
+/* The next mount of the text from `*position` to `end`; false after the last. Lines that make no
+ * sense are passed over. */
+bool mountinfo_next(const char **position, const char *end, struct mountinfo_entry *entry);
+
+/* The piece as a string that the caller frees, with \040 and its kin made blanks again. NULL when
+ * memory ran out. */
+char *mountinfo_unescape(struct mountinfo_piece piece);
+
+/* Whether a list such as "rw,cpu,cpuacct" has that word. */
+bool mountinfo_has_option(struct mountinfo_piece options, const char *option);
+
+/* Whether the piece is that text. */
+bool mountinfo_is(struct mountinfo_piece piece, const char *text);
+
+#endif

@@ -1,0 +1,120 @@
+#include "os/proc_stat.h"
+
+#include "os/procfs.h"
+#include "os/scan.h"
+
+#include <string.h>
+
+/* What stands after the name, in the kernel's order: fields 4 to 24 and, on newer kernels, more. */
+enum stat_field {
+    PPID,
+    PROCESS_GROUP,
+    SESSION,
+    TERMINAL,
+    TERMINAL_GROUP,
+    FLAGS,
+    MINOR_FAULTS,
+    CMINOR_FAULTS,
+    MAJOR_FAULTS,
+    CMAJOR_FAULTS,
+    UTIME,
+    STIME,
+    CUTIME,
+    CSTIME,
+    PRIORITY,
+    NICE,
+    THREADS,
+    ITREALVALUE,
+    START_TIME,
+    VSIZE,
+    RSS,
+    NEEDED_FIELDS,
+    PROCESSOR = 35,
+    FIELDS,
+};
+
+/* Reads the numbers into `values`, negative ones as two's complement. Returns how many there are.
+ */
+static int scan_fields(const char *text, uint64_t *values)
+{
+    int count = 0;
+
+    while (count < FIELDS && *text == ' ') {
+        text++;
+        bool negative = *text == '-';
+        text = scan_uint64(text + negative, &values[count]);
+        if (!text)
+            break;
+        if (negative)
+            values[count] = -values[count];
+        count++;
+    }
+    return count;
+}
+
+static void take_name(struct proc_stat *stat, const char *start, const char *end)
+{
+    size_t length = (size_t)(end - start);
+    if (length > sizeof stat->name - 1)
+        length = sizeof stat->name - 1;
+    memcpy(stat->name, start, length);
+    stat->name[length] = '\0';
+}
+
+static void take_fields(struct proc_stat *stat, const uint64_t *values)
+{
+    stat->ppid = (pid_t)values[PPID];
+    stat->process_group = (pid_t)values[PROCESS_GROUP];
+    stat->session = (pid_t)values[SESSION];
+    stat->flags = (uint32_t)values[FLAGS];
+    stat->minor_faults = values[MINOR_FAULTS];
+    stat->cminor_faults = values[CMINOR_FAULTS];
+    stat->major_faults = values[MAJOR_FAULTS];
+    stat->cmajor_faults = values[CMAJOR_FAULTS];
+    stat->utime_ticks = values[UTIME];
+    stat->stime_ticks = values[STIME];
+    stat->cutime_ticks = values[CUTIME];
+    stat->cstime_ticks = values[CSTIME];
+    stat->nice = (int)values[NICE];
+    stat->thread_count = (uint32_t)values[THREADS];
+    stat->start_time_ticks = values[START_TIME];
+    stat->vsize_bytes = values[VSIZE];
+    /* The kernel's counters are per CPU and may sum to just below zero for a moment. */
+    stat->rss_pages = (int64_t)values[RSS] < 0 ? 0 : values[RSS];
+}
+
+int proc_stat_parse(const char *text, struct proc_stat *stat)
+{
+    uint64_t pid;
+    uint64_t values[FIELDS];
+    const char *name = scan_uint64(text, &pid);
+
+    if (!name || pid > INT32_MAX || name[0] != ' ' || name[1] != '(')
+        return GPUT_ERROR_FORMAT;
+    name += 2;
+    /* The name may hold parentheses; nothing after it does. */
+    const char *name_end = strrchr(name, ')');
+    if (!name_end || name_end[1] != ' ' || name_end[2] == '\0')
+        return GPUT_ERROR_FORMAT;
+    int count = scan_fields(name_end + 3, values);
+    if (count < NEEDED_FIELDS)
+        return GPUT_ERROR_FORMAT;
+
+    stat->pid = (pid_t)pid;
+    stat->state = name_end[2];
+    take_name(stat, name, name_end);
+    take_fields(stat, values);
+    stat->processor = count > PROCESSOR ? (int)values[PROCESSOR] : -1;
+    return GPUT_OK;
+}
+
+int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct gput_error *error)
+{
+    char text[PROCFS_TEXT_SIZE];
+
+    TRY(procfs_read(root, pid, "stat", text, sizeof text, NULL, error));
+    if (proc_stat_parse(text, stat) != GPUT_OK)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%s/%d/stat is not as expected.", root, (int)pid);
+    return GPUT_OK;
+}

@@ -1,0 +1,142 @@
+#include "os/proc_status.h"
+
+#include "os/procfs.h"
+#include "os/scan.h"
+
+#include <string.h>
+
+enum { SEEN_PID = 1, SEEN_PARENT = 2, SEEN_MEMORY = 4 };
+
+/* "Key:\t  number kB" to bytes. */
+static bool bytes_of(
+    const struct scan_line *line, const char *key, size_t key_length, uint64_t *bytes)
+{
+    uint64_t kib;
+    if (!scan_number_of(line, key, key_length, &kib))
+        return false;
+    *bytes = kib * 1024;
+    return true;
+}
+
+#define BYTES(line, key, bytes) bytes_of((line), (key), sizeof(key) - 1, (bytes))
+
+static bool id_of(const struct scan_line *line, const char *key, size_t key_length, int32_t *id)
+{
+    uint64_t number;
+    if (!scan_number_of(line, key, key_length, &number))
+        return false;
+    *id = (int32_t)number;
+    return true;
+}
+
+#define ID(line, key, id) id_of((line), (key), sizeof(key) - 1, (id))
+
+static void take_namespace_pids(const char *text, struct proc_status *status)
+{
+    uint64_t pid;
+
+    while (
+        status->namespace_count < PROC_STATUS_MAX_NAMESPACES && (text = scan_uint64(text, &pid))) {
+        status->namespace_pids[status->namespace_count++] = (pid_t)pid;
+        text = scan_blanks(text);
+    }
+}
+
+/* Bits of a mask such as "ff,ffffffff". */
+static uint32_t count_mask(const char *text)
+{
+    uint32_t count = 0;
+    uint64_t word;
+
+    while ((text = scan_hexadecimal(text, &word))) {
+        count += (uint32_t)__builtin_popcountll(word);
+        if (*text++ != ',')
+            break;
+    }
+    return count;
+}
+
+static void take_user_ids(const char *text, struct proc_status *status)
+{
+    uint64_t id;
+
+    text = scan_uint64(text, &id);
+    if (!text)
+        return;
+    status->uid = (uid_t)id;
+    if (scan_uint64(scan_blanks(text), &id))
+        status->effective_uid = (uid_t)id;
+}
+
+/* Keys by their first letter, so that most lines cost one comparison. Returns what was seen. */
+static int take_line(const struct scan_line *line, struct proc_status *status)
+{
+    const char *value;
+    uint64_t number;
+
+    switch (*line->start) {
+    case 'S':
+        if ((value = SCAN_VALUE(line, "State:")) && *value != '\n')
+            status->state = *value;
+        return 0;
+    case 'T':
+        ID(line, "Tgid:", &status->tgid);
+        if (SCAN_NUMBER(line, "Threads:", &number))
+            status->thread_count = (uint32_t)number;
+        return 0;
+    case 'P':
+        if (ID(line, "Pid:", &status->pid))
+            return SEEN_PID;
+        return ID(line, "PPid:", &status->ppid) ? SEEN_PARENT : 0;
+    case 'U':
+        if ((value = SCAN_VALUE(line, "Uid:")))
+            take_user_ids(value, status);
+        return 0;
+    case 'N':
+        if ((value = SCAN_VALUE(line, "NSpid:")))
+            take_namespace_pids(value, status);
+        return 0;
+    case 'V':
+        BYTES(line, "VmHWM:", &status->peak_rss_bytes);
+        BYTES(line, "VmSwap:", &status->swap_bytes);
+        return BYTES(line, "VmRSS:", &status->rss_bytes) ? SEEN_MEMORY : 0;
+    case 'C':
+        if ((value = SCAN_VALUE(line, "Cpus_allowed:")))
+            status->allowed_cpu_count = count_mask(value);
+        return 0;
+    case 'v':
+        SCAN_NUMBER(line, "voluntary_ctxt_switches:", &status->voluntary_context_switches);
+        return 0;
+    case 'n':
+        SCAN_NUMBER(line, "nonvoluntary_ctxt_switches:", &status->nonvoluntary_context_switches);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int proc_status_parse(const char *text, struct proc_status *status)
+{
+    const char *end = text + strlen(text);
+    struct scan_line line;
+    int seen = 0;
+
+    *status = (struct proc_status){0};
+    while (scan_next_line(&text, end, &line))
+        seen |= take_line(&line, status);
+    status->has_memory = (seen & SEEN_MEMORY) != 0;
+    return (seen & SEEN_PID) && (seen & SEEN_PARENT) ? GPUT_OK : GPUT_ERROR_FORMAT;
+}
+
+int proc_status_read(
+    const char *root, pid_t pid, struct proc_status *status, struct gput_error *error)
+{
+    /* On machines with thousands of CPUs and groups the text grows beyond a page. */
+    char text[16384];
+
+    TRY(procfs_read(root, pid, "status", text, sizeof text, NULL, error));
+    if (proc_status_parse(text, status) != GPUT_OK)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%s/%d/status is not as expected.", root, (int)pid);
+    return GPUT_OK;
+}

@@ -1,0 +1,103 @@
+/*
+ * The lines of smaps and smaps_rollup, "Private_Clean:         84 kB", which both readers share.
+ * Internal to src/os.
+ */
+#ifndef OS_SMAPS_FIELD_H
+#define OS_SMAPS_FIELD_H
+
+#include "os/scan.h"
+
+#include <string.h>
+
+enum smaps_key {
+    SMAPS_RSS,
+    SMAPS_PSS,
+    SMAPS_PSS_ANONYMOUS,
+    SMAPS_PSS_FILE,
+    SMAPS_PSS_SHMEM,
+    SMAPS_PRIVATE, /* Private_Clean and Private_Dirty: values of one key are added up */
+    SMAPS_SHARED,
+    SMAPS_ANONYMOUS,
+    SMAPS_SWAP,
+    SMAPS_SWAP_PSS,
+    SMAPS_PRIVATE_HUGETLB,
+    SMAPS_SHARED_HUGETLB,
+    SMAPS_KEY_COUNT,
+    SMAPS_OTHER = SMAPS_KEY_COUNT,
+};
+
+/* Which keys were there, and the bytes of each. */
+struct smaps_fields {
+    unsigned seen; /* bit 1 << key */
+    uint64_t bytes[SMAPS_KEY_COUNT];
+};
+
+/* A comparison with eight fixed bytes is one machine instruction. */
+#define SMAPS_STARTS(line, eight_bytes) (memcmp((line), (eight_bytes), 8) == 0)
+
+/* The kernel pads keys to 16 columns: eight bytes tell nearly all of them apart. `line` has at
+ * least 16. */
+static inline enum smaps_key smaps_key_of(const char *line)
+{
+    switch (line[0]) {
+    case 'R':
+        return SMAPS_STARTS(line, "Rss:    ") ? SMAPS_RSS : SMAPS_OTHER;
+    case 'P':
+        if (SMAPS_STARTS(line, "Pss:    "))
+            return SMAPS_PSS;
+        if (SMAPS_STARTS(line, "Private_"))
+            return line[8] == 'H' ? SMAPS_PRIVATE_HUGETLB : SMAPS_PRIVATE;
+        if (SMAPS_STARTS(line, "Pss_Anon"))
+            return SMAPS_PSS_ANONYMOUS;
+        if (SMAPS_STARTS(line, "Pss_File"))
+            return SMAPS_PSS_FILE;
+        return SMAPS_STARTS(line, "Pss_Shme") ? SMAPS_PSS_SHMEM : SMAPS_OTHER;
+    case 'S':
+        if (SMAPS_STARTS(line, "Shared_C") || SMAPS_STARTS(line, "Shared_D"))
+            return SMAPS_SHARED;
+        if (SMAPS_STARTS(line, "Shared_H"))
+            return SMAPS_SHARED_HUGETLB;
+        if (SMAPS_STARTS(line, "Swap:   "))
+            return SMAPS_SWAP;
+        return SMAPS_STARTS(line, "SwapPss:") ? SMAPS_SWAP_PSS : SMAPS_OTHER;
+    case 'A':
+        return SMAPS_STARTS(line, "Anonymou") ? SMAPS_ANONYMOUS : SMAPS_OTHER;
+    default:
+        return SMAPS_OTHER;
+    }
+}
+
+/* Mappings begin with an address, fields with a capital letter. */
+static inline bool smaps_is_header(char first)
+{
+    return scan_is_digit(first) || (first >= 'a' && first <= 'f');
+}
+
+/*
+ * Adds up the fields of one mapping, from `position` to the next mapping or the end. Returns where
+ * it stopped; `end` when the rest is torn.
+ */
+static inline const char *smaps_scan_fields(
+    const char *position, const char *end, struct smaps_fields *fields)
+{
+    while (position < end && !smaps_is_header(*position)) {
+        const char *newline = memchr(position, '\n', (size_t)(end - position));
+        if (!newline)
+            return end;
+        enum smaps_key key = newline - position >= 16 ? smaps_key_of(position) : SMAPS_OTHER;
+        if (key != SMAPS_OTHER) {
+            const char *colon = position + 3;
+            uint64_t kib;
+            while (*colon != ':' && *colon != '\n')
+                colon++;
+            if (*colon == ':' && scan_uint64(scan_blanks(colon + 1), &kib)) {
+                fields->bytes[key] += kib * 1024;
+                fields->seen |= 1u << key;
+            }
+        }
+        position = newline + 1;
+    }
+    return position;
+}
+
+#endif
