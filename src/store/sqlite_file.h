@@ -1,0 +1,53 @@
+/*
+ * What every use of SQLite here shares: opening, errors in words, names in SQL.
+ */
+#ifndef STORE_SQLITE_FILE_H
+#define STORE_SQLITE_FILE_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/*
+ * Opens an existing database for reading. What a killed writer left beside it (a write-ahead log)
+ * is taken in, also where the folder cannot be written to. The caller owns `*database`
+ * (sqlite3_close()).
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (no SQLite database).
+ */
+int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error);
+
+/*
+ * Makes a new, empty database; there must be no file at `path`. Its journal is a write-ahead log
+ * where the file system allows that, so that a commit costs one write and no waiting. The caller
+ * owns `*database` and ends it by sqlite_file_finish().
+ */
+int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error);
+
+/* Brings everything into the one file, leaves no journal beside it, and closes the database, also
+ * when it fails. All statements must be finalized. */
+int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);
+
+/* Removes a database file and what belongs to it. Missing files are fine. */
+int sqlite_file_remove(const char *path, struct gput_error *error);
+
+/* Fills `error` with what went wrong last: `Cannot write x: database or disk is full`. `what` is
+ * "read" or "write". */
+int sqlite_file_error(
+    sqlite3 *database, const char *what, const char *path, struct gput_error *error);
+
+/* Runs SQL that gives no rows. */
+int sqlite_file_run(sqlite3 *database, const char *sql, const char *path, struct gput_error *error);
+
+/* The caller owns `*statement` (sqlite3_finalize()). */
+int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
+    sqlite3_stmt **statement, struct gput_error *error);
+
+/* Whether there is a table (or view) of that name. */
+bool sqlite_file_has_table(sqlite3 *database, const char *name);
+
+/* Appends a table's or column's name, quoted. */
+void sqlite_file_append_name(struct str *sql, const char *name);
+
+#endif
