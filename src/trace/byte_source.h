@@ -1,0 +1,36 @@
+/*
+ * Bytes from a file in order, unpacked on the way when it is gzip (told by its first bytes, never
+ * by its name). Memory: two small buffers, whatever the size of the file.
+ */
+#ifndef TRACE_BYTE_SOURCE_H
+#define TRACE_BYTE_SOURCE_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct byte_source;
+
+/* Opens a file. The source is freed by byte_source_close(); `path` is copied. */
+int byte_source_open(const char *path, struct byte_source **source, struct gput_error *error);
+
+/* The same over bytes in memory, which must outlive the source. For tests and fuzzing. */
+int byte_source_open_memory(
+    const void *bytes, size_t length, struct byte_source **source, struct gput_error *error);
+
+/*
+ * Gives up to `capacity` bytes; `*length` 0 at the end. Packed data that breaks off or is damaged
+ * ends the source there, after all that could be unpacked: byte_source_damage() then says how.
+ * Errors: GPUT_ERROR_IO and its like when the file cannot be read.
+ */
+int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
+    struct gput_error *error);
+
+/* NULL, or what is wrong with the packed data: "ends too early", "is damaged". Static text. */
+const char *byte_source_damage(const struct byte_source *source);
+
+void byte_source_close(struct byte_source *source); /* NULL is fine */
+
+#endif

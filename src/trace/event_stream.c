@@ -1,0 +1,335 @@
+#include "trace/event_stream.h"
+
+#include "base/str.h"
+#include "trace/text_window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
+
+struct event_stream {
+    struct text_window window;
+    enum place place;
+    bool object_form;
+    bool resyncing; /* after damage: what is no event is passed over in silence */
+    bool seen_events;
+    bool not_a_trace;
+    char *name;
+    struct trace_header header;
+    struct event_counts counts;
+    struct str warning;
+};
+
+int event_stream_open_source(struct byte_source *source, const char *name,
+    struct event_stream **stream, struct gput_error *error)
+{
+    *stream = calloc(1, sizeof **stream);
+    if (!*stream) {
+        byte_source_close(source);
+        return error_memory(error);
+    }
+    (*stream)->header = (struct trace_header){.rank = -1, .world_size = -1};
+    (*stream)->name = strdup(name);
+    int code = text_window_init(&(*stream)->window, source, error);
+    if (code == GPUT_OK && !(*stream)->name)
+        code = error_memory(error);
+    if (code != GPUT_OK) {
+        event_stream_close(*stream);
+        *stream = NULL;
+    }
+    return code;
+}
+
+int event_stream_open(const char *path, struct event_stream **stream, struct gput_error *error)
+{
+    struct byte_source *source;
+    *stream = NULL;
+    TRY(byte_source_open(path, &source, error));
+    return event_stream_open_source(source, path, stream, error);
+}
+
+/* Moves to the next byte that is neither white space nor, when asked, a comma. False at the end. */
+static int find_byte(
+    struct event_stream *stream, bool over_commas, bool *there, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    for (;;) {
+        window->at = json_skip_space(window->at);
+        if (window->at < window->end && (*window->at != ',' || !over_commas)) {
+            *there = true;
+            return GPUT_OK;
+        }
+        if (window->at < window->end) {
+            window->at++;
+            continue;
+        }
+        TRY(text_window_fill(window, there, error));
+        if (!*there)
+            return GPUT_OK;
+    }
+}
+
+static void end_torn(struct event_stream *stream)
+{
+    stream->counts.torn = true;
+    stream->place = AT_END;
+}
+
+/* After damage: moves to the next brace that could open an event. */
+static int resync(struct event_stream *stream, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    if (!stream->resyncing)
+        stream->counts.damaged++;
+    stream->resyncing = true;
+    window->at++;
+    for (;;) {
+        const char *brace = memchr(window->at, '{', (size_t)(window->end - window->at));
+        window->at = brace ? brace : window->end;
+        const char *next = brace ? json_skip_space(brace + 1) : window->end;
+        if (next < window->end) {
+            if (*next == '"')
+                return GPUT_OK;
+            window->at++;
+            continue;
+        }
+        bool more;
+        TRY(text_window_fill(window, &more, error));
+        if (!more) {
+            end_torn(stream);
+            return GPUT_OK;
+        }
+    }
+}
+
+/* The element at hand reaches beyond the window: reads on, or gives up. */
+static int read_on(struct event_stream *stream, struct gput_error *error)
+{
+    bool more;
+    TRY(text_window_fill(&stream->window, &more, error));
+    if (!more && stream->window.last)
+        end_torn(stream);
+    else if (!more)
+        return resync(stream, error);
+    return GPUT_OK;
+}
+
+static int next_in_events(
+    struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    bool more;
+    TRY(find_byte(stream, true, &more, error));
+    if (!more) {
+        end_torn(stream);
+        return GPUT_OK;
+    }
+    if (*window->at == ']') {
+        window->at++;
+        stream->resyncing = false;
+        stream->place = stream->object_form ? IN_MEMBERS : AT_END;
+        return GPUT_OK;
+    }
+    enum json_status status =
+        *window->at == '{' ? trace_event_scan(&window->at, window->end, event) : JSON_BAD;
+    if (status == JSON_TORN)
+        return read_on(stream, error);
+    if (status == JSON_BAD)
+        return resync(stream, error);
+    if (event->members == 0) {
+        stream->counts.empty++;
+    } else if (event->type != 0) {
+        stream->resyncing = false;
+        stream->counts.events++;
+        *there = true;
+    } else if (!stream->resyncing) {
+        stream->counts.damaged++;
+    }
+    return GPUT_OK;
+}
+
+static void take_header(
+    struct event_stream *stream, const struct json_value *key, const struct json_value *value)
+{
+    struct trace_header *header = &stream->header;
+    int64_t number;
+    if (json_is(key, "baseTimeNanoseconds") && json_int64(value, &number)) {
+        if (stream->seen_events)
+            header->late_base_time = number != 0;
+        else
+            header->base_time_ns = number;
+    } else if (json_is(key, "distributedInfo")) {
+        struct json_value rank = json_member(value, "rank");
+        struct json_value world_size = json_member(value, "world_size");
+        json_int64(&rank, &header->rank);
+        json_int64(&world_size, &header->world_size);
+    } else if (json_is(key, "schemaVersion") || json_is(key, "deviceProperties")) {
+        header->kineto = true;
+    }
+}
+
+/* Scans the key of a top-level member and says whether it opens the list of events. */
+static enum json_status scan_events_key(struct text_window *window, bool *opens)
+{
+    struct json_value key;
+    const char *here = window->at;
+    *opens = false;
+    enum json_status status = json_scan_value(&here, window->end, &key);
+    if (status != JSON_OK)
+        return status;
+    here = json_skip_space(here);
+    if (here >= window->end)
+        return JSON_TORN;
+    if (*here != ':' || key.kind != JSON_STRING)
+        return JSON_BAD;
+    here = json_skip_space(here + 1);
+    if (here >= window->end)
+        return JSON_TORN;
+    if (json_is(&key, "traceEvents") && *here == '[') {
+        *opens = true;
+        window->at = here + 1;
+    }
+    return JSON_OK;
+}
+
+static int next_member(struct event_stream *stream, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    bool more, opens, last;
+    TRY(find_byte(stream, true, &more, error));
+    if (!more) {
+        end_torn(stream);
+        return GPUT_OK;
+    }
+    if (*window->at == '}') {
+        stream->place = AT_END;
+        return GPUT_OK;
+    }
+    enum json_status status = scan_events_key(window, &opens);
+    if (status == JSON_OK && opens) {
+        stream->place = IN_EVENTS;
+        stream->seen_events = true;
+        return GPUT_OK;
+    }
+    struct json_value key, value;
+    const char *behind = window->at;
+    if (status == JSON_OK)
+        status = json_scan_member(&behind, window->end, &key, &value, &last);
+    if (status == JSON_TORN)
+        return read_on(stream, error);
+    if (status == JSON_BAD) {
+        stream->counts.damaged++;
+        stream->place = AT_END;
+        return GPUT_OK;
+    }
+    take_header(stream, &key, &value);
+    window->at = behind;
+    if (last)
+        stream->place = AT_END;
+    return GPUT_OK;
+}
+
+static int start(struct event_stream *stream, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    bool there;
+    TRY(find_byte(stream, false, &there, error));
+    if (there && window->end - window->at >= 3 && memcmp(window->at, "\xef\xbb\xbf", 3) == 0) {
+        window->at += 3;
+        TRY(find_byte(stream, false, &there, error));
+    }
+    if (!there) {
+        end_torn(stream); /* an empty file is one that broke off at once */
+        return GPUT_OK;
+    }
+    stream->object_form = *window->at == '{';
+    stream->seen_events = *window->at == '[';
+    stream->place = stream->object_form ? IN_MEMBERS : IN_EVENTS;
+    if (*window->at != '{' && *window->at != '[') {
+        stream->not_a_trace = true;
+        stream->place = AT_END;
+    }
+    window->at++;
+    return GPUT_OK;
+}
+
+/* Reads what stands behind a whole trace, so that the check sum of packed data is looked at. */
+static int drain(struct event_stream *stream, struct gput_error *error)
+{
+    struct text_window *window = &stream->window;
+    bool more = !stream->counts.torn;
+    while (more) {
+        window->at = window->end;
+        TRY(text_window_fill(window, &more, error));
+    }
+    return GPUT_OK;
+}
+
+int event_stream_next(
+    struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
+{
+    *there = false;
+    while (!*there && stream->place != AT_END) {
+        if (stream->place == IN_EVENTS)
+            TRY(next_in_events(stream, event, there, error));
+        else if (stream->place == IN_MEMBERS)
+            TRY(next_member(stream, error));
+        else
+            TRY(start(stream, error));
+        if (stream->place == AT_END)
+            return drain(stream, error);
+    }
+    return GPUT_OK;
+}
+
+const struct trace_header *event_stream_header(const struct event_stream *stream)
+{
+    return &stream->header;
+}
+
+const struct event_counts *event_stream_counts(const struct event_stream *stream)
+{
+    return &stream->counts;
+}
+
+const char *event_stream_warning(struct event_stream *stream)
+{
+    struct str *text = &stream->warning;
+    const char *packed = byte_source_damage(stream->window.source);
+    uint64_t events = stream->counts.events;
+    str_clear(text);
+    if (stream->not_a_trace)
+        str_printf(text, "%s is no trace: it starts with neither [ nor {", stream->name);
+    else if (!stream->seen_events && !stream->counts.torn)
+        str_printf(text, "%s is no trace: it has no \"traceEvents\"", stream->name);
+    else if (packed)
+        str_printf(text, "%s: the packed data %s; the %" PRIu64 " whole events before are used",
+            stream->name, packed, events);
+    else if (stream->counts.torn)
+        str_printf(
+            text, "%s ends too early; its %" PRIu64 " whole events are used", stream->name, events);
+    if (stream->counts.damaged > 0) {
+        if (text->length == 0)
+            str_append(text, stream->name);
+        str_printf(text, "%s %" PRIu64 " damaged place%s skipped",
+            text->length > strlen(stream->name) ? ";" : ":", stream->counts.damaged,
+            stream->counts.damaged == 1 ? " was" : "s were");
+    }
+    if (stream->header.late_base_time) {
+        if (text->length == 0)
+            str_append(text, stream->name);
+        str_append(text, ": its base time stands behind the events and is not used");
+    }
+    return text->length > 0 ? str_text(text) : NULL;
+}
+
+void event_stream_close(struct event_stream *stream)
+{
+    if (!stream)
+        return;
+    text_window_finish(&stream->window);
+    str_finish(&stream->warning);
+    free(stream->name);
+    free(stream);
+}

@@ -1,0 +1,59 @@
+/*
+ * The events of one trace file, in its order: Chrome traces in both forms (an array, or an object
+ * with "traceEvents"), what PyTorch's profiler writes, packed by gzip or not. Memory is bounded by
+ * the largest single event.
+ *
+ * Damage costs no whole event: what does not scan is skipped and counted, and a file that breaks
+ * off gives everything that was whole before.
+ */
+#ifndef TRACE_EVENT_STREAM_H
+#define TRACE_EVENT_STREAM_H
+
+#include "base/error.h"
+#include "trace/byte_source.h"
+#include "trace/trace_event.h"
+
+struct event_stream;
+
+/* What stands around the events in the object form; known when the events begin, as far as it
+ * stands before them. */
+struct trace_header {
+    int64_t base_time_ns; /* "baseTimeNanoseconds"; 0 when missing */
+    int64_t rank;         /* "distributedInfo" rank; -1 when missing */
+    int64_t world_size;   /* -1 when missing */
+    bool kineto;          /* "schemaVersion" or "deviceProperties" is there */
+    bool late_base_time;  /* the base time stands behind the events, where it is of no use */
+};
+
+struct event_counts {
+    uint64_t events;  /* given */
+    uint64_t damaged; /* places that did not scan, each skipped to the next whole event */
+    uint64_t empty;   /* {} */
+    bool torn;        /* the file ends before its list of events does */
+};
+
+int event_stream_open(const char *path, struct event_stream **stream, struct gput_error *error);
+
+/* Takes the source over, also on failure. `name` is used in messages. */
+int event_stream_open_source(struct byte_source *source, const char *name,
+    struct event_stream **stream, struct gput_error *error);
+
+/*
+ * Gives the next event; `*there` is false at the end. The slices of `event` hold until the next
+ * call.
+ */
+int event_stream_next(
+    struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
+
+const struct trace_header *event_stream_header(const struct event_stream *stream);
+const struct event_counts *event_stream_counts(const struct event_stream *stream);
+
+/*
+ * After the end: one sentence about what was wrong with the file, or NULL when nothing was. Belongs
+ * to the stream.
+ */
+const char *event_stream_warning(struct event_stream *stream);
+
+void event_stream_close(struct event_stream *stream); /* NULL is fine */
+
+#endif

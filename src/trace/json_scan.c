@@ -1,0 +1,535 @@
+#include "trace/json_scan.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Moves over the plain bytes of a string: to its quote, a backslash or a control character. */
+static const char *skip_plain(const char *at, uint8_t *flags)
+{
+#ifdef __SSE2__
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i control = _mm_set1_epi8(0x1f);
+    for (;; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+        __m128i stop = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+        stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+        unsigned stops = (unsigned)_mm_movemask_epi8(stop);
+        unsigned high = (unsigned)_mm_movemask_epi8(bytes);
+        if (stops != 0) {
+            unsigned before = (stops & -stops) - 1;
+            if (high & before)
+                *flags |= JSON_NOT_ASCII;
+            return at + __builtin_ctz(stops);
+        }
+        if (high)
+            *flags |= JSON_NOT_ASCII;
+    }
+#else
+    for (;; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte == '"' || byte == '\\' || byte < 0x20)
+            return at;
+        if (byte & 0x80)
+            *flags |= JSON_NOT_ASCII;
+    }
+#endif
+}
+
+/*
+ * The quick ways, right for nearly all that trace files hold: a string of plain ASCII shorter than
+ * 16 bytes, a number without exponent shorter than 16 bytes. Each gives the byte behind the text,
+ * or NULL when the slow way must look.
+ */
+#ifdef __SSE2__
+static inline const char *quick_string(const char *at)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+    __m128i stop = _mm_or_si128(
+        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+    /* signed: control characters and bytes above 0x7f both are less than a blank */
+    stop = _mm_or_si128(stop, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')));
+    unsigned stops = (unsigned)_mm_movemask_epi8(stop);
+    const char *behind = at + __builtin_ctz(stops | 0x10000);
+    return stops != 0 && *behind == '"' ? behind : NULL;
+}
+
+static inline const char *quick_number(const char *at)
+{
+    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
+    digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    unsigned others = ~(unsigned)_mm_movemask_epi8(digits); /* the upper half is all ones */
+    unsigned length = (unsigned)__builtin_ctz(others);
+    if (length == 0 || (*at == '0' && length > 1))
+        return NULL;
+    if (at[length] == '.') {
+        unsigned decimals = (unsigned)__builtin_ctz(others >> (length + 1));
+        if (decimals == 0)
+            return NULL;
+        length += 1 + decimals;
+    }
+    return length < 16 && (at[length] | 0x20) != 'e' ? at + length : NULL;
+}
+#else
+static inline const char *quick_string(const char *at)
+{
+    (void)at;
+    return NULL;
+}
+
+static inline const char *quick_number(const char *at)
+{
+    (void)at;
+    return NULL;
+}
+#endif
+
+static bool is_hex(char byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+/* Behind the escape that starts at `at`, NULL when it is none. */
+static const char *skip_escape(const char *at)
+{
+    if (at[1] == 'u') {
+        for (int i = 2; i < 6; i++)
+            if (!is_hex(at[i]))
+                return NULL;
+        return at + 6;
+    }
+    return at[1] != '\0' && strchr("\"\\/bfnrt", at[1]) ? at + 2 : NULL;
+}
+
+/* What a byte that does not belong there means: the end of the text, or damage. */
+static enum json_status stopped_at(const char *at, const char *end)
+{
+    return at >= end ? JSON_TORN : JSON_BAD;
+}
+
+/* The escape at `at` is none, or is cut off. */
+static enum json_status broken_escape(const char *at, const char *end)
+{
+    const char *here = at + 1;
+    if (*here == 'u')
+        for (here++; is_hex(*here) && here < at + 6;)
+            here++;
+    return stopped_at(here, end);
+}
+
+/* `*at` stands behind the opening quote; ends behind the closing one. */
+static enum json_status scan_string(const char **at, const char *end, uint8_t *flags)
+{
+    const char *here = *at;
+    for (;;) {
+        here = skip_plain(here, flags);
+        if (*here == '"' && here < end) {
+            *at = here + 1;
+            return JSON_OK;
+        }
+        if (*here != '\\' || here >= end)
+            return stopped_at(here, end);
+        *flags |= JSON_ESCAPED;
+        const char *behind = skip_escape(here);
+        if (!behind)
+            return broken_escape(here, end);
+        here = behind;
+    }
+}
+
+static bool is_digit(char byte)
+{
+    return (unsigned char)(byte - '0') < 10;
+}
+
+static enum json_status scan_number(const char **at, const char *end)
+{
+    const char *here = *at;
+    here += *here == '-';
+    if (!is_digit(*here))
+        return stopped_at(here, end);
+    if (*here == '0')
+        here++;
+    else
+        while (is_digit(*here))
+            here++;
+    if (*here == '.') {
+        here++;
+        if (!is_digit(*here))
+            return stopped_at(here, end);
+        while (is_digit(*here))
+            here++;
+    }
+    if ((*here | 0x20) == 'e') {
+        here++;
+        here += *here == '-' || *here == '+';
+        if (!is_digit(*here))
+            return stopped_at(here, end);
+        while (is_digit(*here))
+            here++;
+    }
+    if (here >= end)
+        return JSON_TORN;
+    *at = here;
+    return JSON_OK;
+}
+
+static enum json_status scan_word(const char **at, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    size_t there = (size_t)(end - *at);
+    if (there < length)
+        return memcmp(*at, word, there) == 0 ? JSON_TORN : JSON_BAD;
+    if (memcmp(*at, word, length) != 0)
+        return JSON_BAD;
+    *at += length;
+    return JSON_OK;
+}
+
+/* Anything but an array or object. */
+static enum json_status scan_scalar(const char **at, const char *end, struct json_value *value)
+{
+    enum json_status status;
+    value->text = *at;
+    value->flags = 0;
+    switch (**at) {
+    case '"':
+        value->kind = JSON_STRING;
+        value->text = ++*at;
+        status = scan_string(at, end, &value->flags);
+        if (status == JSON_OK)
+            value->length = (uint32_t)(*at - 1 - value->text);
+        return status;
+    case 't':
+        value->kind = JSON_TRUE;
+        status = scan_word(at, end, "true");
+        break;
+    case 'f':
+        value->kind = JSON_FALSE;
+        status = scan_word(at, end, "false");
+        break;
+    case 'n':
+        value->kind = JSON_NULL;
+        status = scan_word(at, end, "null");
+        break;
+    case 'N':
+        value->kind = JSON_NAN;
+        status = scan_word(at, end, "NaN");
+        break;
+    case 'I':
+        value->kind = JSON_NAN;
+        status = scan_word(at, end, "Infinity");
+        break;
+    default:
+        value->kind = JSON_NUMBER;
+        if (**at == '-' && (*at)[1] == 'I') {
+            value->kind = JSON_NAN;
+            status = scan_word(at, end, "-Infinity");
+        } else {
+            status = scan_number(at, end);
+        }
+    }
+    if (value->kind == JSON_NAN)
+        value->flags = JSON_HAS_NAN;
+    value->length = (uint32_t)(*at - value->text);
+    return status;
+}
+
+static enum json_status scan_key_slowly(const char **at, const char *end, struct json_value *key)
+{
+    if (**at != '"' || *at >= end)
+        return stopped_at(*at, end);
+    enum json_status status = scan_scalar(at, end, key);
+    if (status != JSON_OK)
+        return status;
+    *at = json_skip_space(*at);
+    if (**at != ':')
+        return stopped_at(*at, end);
+    *at = json_skip_space(*at + 1);
+    return *at < end ? JSON_OK : JSON_TORN;
+}
+
+/* The key of a member, its colon and the space around: ends where the value starts. */
+static inline enum json_status scan_key(const char **at, const char *end, struct json_value *key)
+{
+    const char *quote = **at == '"' ? quick_string(*at + 1) : NULL;
+    if (!quote || quote[1] != ':')
+        return scan_key_slowly(at, end, key);
+    *key = (struct json_value){*at + 1, (uint32_t)(quote - *at - 1), JSON_STRING, 0};
+    *at = json_skip_space(quote + 2);
+    return *at < end ? JSON_OK : JSON_TORN;
+}
+
+/* A scalar at `*at`, the quick way if that does. */
+static inline enum json_status scan_scalar_quickly(
+    const char **at, const char *end, struct json_value *value)
+{
+    const char *start = *at, *behind;
+    if (*start == '"' && (behind = quick_string(start + 1)) != NULL) {
+        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
+        *at = behind + 1;
+        return JSON_OK;
+    }
+    if (is_digit(*start) && (behind = quick_number(start)) != NULL && behind < end) {
+        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
+        *at = behind;
+        return JSON_OK;
+    }
+    return scan_scalar(at, end, value);
+}
+
+/* The open arrays and objects of a value, one bit a level: 1 for an object. */
+struct nesting {
+    uint64_t objects;
+    int depth;
+};
+
+static bool nesting_open(struct nesting *nesting, bool object)
+{
+    if (nesting->depth == JSON_MAX_DEPTH)
+        return false;
+    nesting->depth++;
+    nesting->objects = nesting->objects << 1 | object;
+    return true;
+}
+
+/*
+ * After an opening bracket or a comma: moves to the next value, over its key inside an object. An
+ * empty container closes at once, which `*closed` tells.
+ */
+static inline enum json_status scan_to_value(const char **at, const char *end,
+    const struct nesting *nesting, bool opened, uint8_t *flags, bool *closed)
+{
+    bool object = nesting->objects & 1;
+    *closed = false;
+    *at = json_skip_space(*at);
+    if (*at >= end)
+        return JSON_TORN;
+    if (opened && **at == (object ? '}' : ']')) {
+        *closed = true;
+        return JSON_OK;
+    }
+    if (!object)
+        return JSON_OK;
+    struct json_value key;
+    enum json_status status = scan_key(at, end, &key);
+    *flags |= key.flags;
+    return status;
+}
+
+static enum json_status scan_container(const char **at, const char *end, struct json_value *value)
+{
+    struct nesting nesting = {0};
+    const char *here = *at;
+    uint8_t flags = 0;
+    value->text = here;
+    value->kind = *here == '{' ? JSON_OBJECT : JSON_ARRAY;
+    while (true) {
+        bool closed = false;
+        if (*here == '{' || *here == '[') { /* at the start of a value */
+            if (!nesting_open(&nesting, *here == '{'))
+                return JSON_BAD;
+            here++;
+            enum json_status status = scan_to_value(&here, end, &nesting, true, &flags, &closed);
+            if (status != JSON_OK)
+                return status;
+            if (!closed)
+                continue;
+        } else {
+            struct json_value scalar;
+            enum json_status status = scan_scalar_quickly(&here, end, &scalar);
+            if (status != JSON_OK)
+                return status;
+            flags |= scalar.flags;
+            here = json_skip_space(here);
+        }
+        /* behind a value: closing brackets, then a comma or the end */
+        while (*here == ((nesting.objects & 1) ? '}' : ']') && here < end) {
+            here++;
+            nesting.objects >>= 1;
+            if (--nesting.depth == 0) {
+                value->length = (uint32_t)(here - value->text);
+                value->flags = flags;
+                *at = here;
+                return JSON_OK;
+            }
+            here = json_skip_space(here);
+        }
+        if (*here != ',')
+            return stopped_at(here, end);
+        here++;
+        enum json_status status = scan_to_value(&here, end, &nesting, false, &flags, &closed);
+        if (status != JSON_OK)
+            return status;
+    }
+}
+
+enum json_status json_scan_value(const char **at, const char *end, struct json_value *value)
+{
+    if (*at >= end)
+        return JSON_TORN;
+    if (**at == '{' || **at == '[')
+        return scan_container(at, end, value);
+    return scan_scalar_quickly(at, end, value);
+}
+
+enum json_status json_scan_member(
+    const char **at, const char *end, struct json_value *key, struct json_value *value, bool *last)
+{
+    enum json_status status = scan_key(at, end, key);
+    if (status == JSON_OK)
+        status = json_scan_value(at, end, value);
+    if (status != JSON_OK)
+        return status;
+    const char *here = json_skip_space(*at);
+    if ((*here != ',' && *here != '}') || here >= end)
+        return stopped_at(here, end);
+    *last = *here == '}';
+    *at = here + 1;
+    return JSON_OK;
+}
+
+struct json_walk json_walk(const struct json_value *container)
+{
+    struct json_walk walk = {NULL, NULL};
+    if (container->kind == JSON_OBJECT || container->kind == JSON_ARRAY) {
+        walk.at = json_skip_space(container->text + 1);
+        walk.end = container->text + container->length;
+    }
+    return walk;
+}
+
+bool json_walk_member(struct json_walk *walk, struct json_value *key, struct json_value *value)
+{
+    bool last;
+    if (walk->at >= walk->end || *walk->at == '}')
+        return false;
+    if (json_scan_member(&walk->at, walk->end, key, value, &last) != JSON_OK) {
+        walk->at = walk->end;
+        return false;
+    }
+    walk->at = last ? walk->end : json_skip_space(walk->at);
+    return true;
+}
+
+bool json_walk_item(struct json_walk *walk, struct json_value *value)
+{
+    if (walk->at >= walk->end || *walk->at == ']')
+        return false;
+    if (json_scan_value(&walk->at, walk->end, value) != JSON_OK) {
+        walk->at = walk->end;
+        return false;
+    }
+    walk->at = json_skip_space(walk->at);
+    walk->at = *walk->at == ',' ? json_skip_space(walk->at + 1) : walk->end;
+    return true;
+}
+
+struct json_value json_member(const struct json_value *object, const char *name)
+{
+    struct json_value key, value;
+    struct json_walk walk = json_walk(object);
+    if (object->kind == JSON_OBJECT)
+        while (json_walk_member(&walk, &key, &value))
+            if (json_is(&key, name))
+                return value;
+    return (struct json_value){.kind = JSON_NONE};
+}
+
+bool json_int64(const struct json_value *value, int64_t *number)
+{
+    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
+        return false;
+    const char *end = value->text + value->length;
+    if (number_parse_int64(value->text, end, number) == end)
+        return true;
+    double real;
+    if (!json_double(value, &real) || real != floor(real) || fabs(real) >= 0x1p63)
+        return false;
+    *number = (int64_t)real;
+    return true;
+}
+
+bool json_double(const struct json_value *value, double *number)
+{
+    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
+        return false;
+    const char *end = value->text + value->length;
+    return value->length > 0 && number_parse_double(value->text, end, number) == end &&
+           isfinite(*number);
+}
+
+/* For numbers with an exponent. */
+static bool scaled_by_double(const struct json_value *value, int places, int64_t *number)
+{
+    double real;
+    if (!json_double(value, &real))
+        return false;
+    real *= pow(10, places);
+    if (!(fabs(real) < 0x1p63))
+        return false;
+    *number = (int64_t)real;
+    return true;
+}
+
+static bool add_digit(uint64_t *sum, unsigned digit)
+{
+    return !__builtin_mul_overflow(*sum, 10, sum) && !__builtin_add_overflow(*sum, digit, sum) &&
+           *sum <= INT64_MAX;
+}
+
+/* Digits and a fraction, with care for those that do not fit. */
+static bool scaled_with_care(const struct json_value *value, int places, int64_t *number)
+{
+    const char *at = value->text, *end = at + value->length;
+    bool negative = *at == '-';
+    at += negative;
+    uint64_t sum = 0;
+    const char *first = at;
+    for (; at < end && is_digit(*at); at++)
+        if (!add_digit(&sum, (unsigned)(*at - '0')))
+            return false;
+    if (at == first)
+        return false;
+    bool fraction = at < end && *at == '.';
+    at += fraction;
+    for (int i = 0; i < places; i++) {
+        bool there = fraction && at < end && is_digit(*at);
+        if (!add_digit(&sum, there ? (unsigned)(*at - '0') : 0))
+            return false;
+        at += there;
+    }
+    while (fraction && at < end && is_digit(*at))
+        at++;
+    if (at < end)
+        return scaled_by_double(value, places, number);
+    *number = negative ? -(int64_t)sum : (int64_t)sum;
+    return true;
+}
+
+bool json_scaled_int64(const struct json_value *value, int places, int64_t *number)
+{
+    if ((value->kind != JSON_NUMBER && value->kind != JSON_STRING) || value->length == 0)
+        return false;
+    if (value->length + (unsigned)places > 18)
+        return scaled_with_care(value, places, number);
+    const char *at = value->text, *end = at + value->length;
+    uint64_t sum = 0;
+    while (at < end && is_digit(*at))
+        sum = sum * 10 + (uint64_t)(*at++ - '0');
+    if (at == value->text || (at < end && *at != '.'))
+        return scaled_with_care(value, places, number);
+    at += at < end;
+    int left = places;
+    for (; left > 0 && at < end && is_digit(*at); left--)
+        sum = sum * 10 + (uint64_t)(*at++ - '0');
+    if (at < end)
+        return scaled_with_care(value, places, number);
+    for (; left > 0; left--)
+        sum *= 10;
+    *number = (int64_t)sum;
+    return true;
+}

@@ -1,0 +1,200 @@
+#include "trace/json_text.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* The length of the UTF-8 sequence at `bytes`, 0 when it is none. */
+static size_t utf8_length(const unsigned char *bytes, size_t left)
+{
+    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = bytes[0];
+    size_t length = first < 0x80             ? 1
+                    : (first & 0xe0) == 0xc0 ? 2
+                    : (first & 0xf0) == 0xe0 ? 3
+                    : (first & 0xf8) == 0xf0 ? 4
+                                             : 0;
+    if (length < 2 || length > left)
+        return length == 1;
+    uint32_t point = first & (0x7f >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
+            return 0;
+        point = point << 6 | (bytes[i] & 0x3f);
+    }
+    bool surrogate = point >= 0xd800 && point < 0xe000;
+    return point >= lowest[length] && point <= 0x10ffff && !surrogate ? length : 0;
+}
+
+void json_append_utf8(const char *bytes, size_t length, struct str *text)
+{
+    size_t plain = 0;
+    for (size_t i = 0; i < length;) {
+        size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
+        if (step == 0) {
+            str_append_bytes(text, bytes + plain, i - plain);
+            str_append(text, REPLACEMENT);
+            plain = ++i;
+        } else {
+            i += step;
+        }
+    }
+    str_append_bytes(text, bytes + plain, length - plain);
+}
+
+static void append_point(uint32_t point, struct str *text)
+{
+    char bytes[4];
+    size_t length = 0;
+    if (point < 0x80) {
+        bytes[length++] = (char)point;
+    } else if (point < 0x800) {
+        bytes[length++] = (char)(0xc0 | point >> 6);
+    } else if (point < 0x10000) {
+        bytes[length++] = (char)(0xe0 | point >> 12);
+        bytes[length++] = (char)(0x80 | (point >> 6 & 0x3f));
+    } else {
+        bytes[length++] = (char)(0xf0 | point >> 18);
+        bytes[length++] = (char)(0x80 | (point >> 12 & 0x3f));
+        bytes[length++] = (char)(0x80 | (point >> 6 & 0x3f));
+    }
+    if (point >= 0x80)
+        bytes[length++] = (char)(0x80 | (point & 0x3f));
+    str_append_bytes(text, bytes, length);
+}
+
+static uint32_t hex4(const char *digits)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        char digit = digits[i];
+        value = value << 4 | (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+    }
+    return value;
+}
+
+/* Resolves the \uXXXX at `at`, with the second half of a pair behind it. Returns its length. */
+static size_t append_unicode_escape(const char *at, const char *end, struct str *text)
+{
+    uint32_t point = hex4(at + 2);
+    if (point < 0xd800 || point >= 0xe000) {
+        append_point(point, text);
+        return 6;
+    }
+    if (point < 0xdc00 && end - at >= 12 && at[6] == '\\' && at[7] == 'u') {
+        uint32_t low = hex4(at + 8);
+        if (low >= 0xdc00 && low < 0xe000) {
+            append_point(0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00), text);
+            return 12;
+        }
+    }
+    str_append(text, REPLACEMENT);
+    return 6;
+}
+
+static void append_unescaped(const char *at, const char *end, struct str *text)
+{
+    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+    while (at < end) {
+        const char *backslash = memchr(at, '\\', (size_t)(end - at));
+        const char *stop = backslash ? backslash : end;
+        json_append_utf8(at, (size_t)(stop - at), text);
+        at = stop;
+        if (!backslash)
+            break;
+        if (at[1] == 'u') {
+            at += append_unicode_escape(at, end, text);
+            continue;
+        }
+        const char *found = strchr(from, at[1]);
+        str_append_char(text, found ? to[found - from] : at[1]);
+        at += 2;
+    }
+}
+
+void json_append_string(const struct json_value *string, struct str *text)
+{
+    if (string->flags & JSON_ESCAPED)
+        append_unescaped(string->text, string->text + string->length, text);
+    else if (string->flags & JSON_NOT_ASCII)
+        json_append_utf8(string->text, string->length, text);
+    else
+        str_append_bytes(text, string->text, string->length);
+}
+
+static void append_escape(unsigned char byte, struct str *text)
+{
+    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
+    const char *found = byte ? strchr(from, byte) : NULL;
+    if (found) {
+        char pair[2] = {'\\', to[found - from]};
+        str_append_bytes(text, pair, 2);
+    } else {
+        str_printf(text, "\\u%04x", byte);
+    }
+}
+
+void json_write_string(const char *bytes, size_t length, struct str *text)
+{
+    size_t plain = 0;
+    str_append_char(text, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (byte >= 0x20 && byte != '"' && byte != '\\')
+            continue;
+        json_append_utf8(bytes + plain, i - plain, text);
+        append_escape(byte, text);
+        plain = i + 1;
+    }
+    json_append_utf8(bytes + plain, length - plain, text);
+    str_append_char(text, '"');
+}
+
+/* Copies a container with every NaN made null. */
+static void write_without_nan(const struct json_value *value, struct str *text)
+{
+    struct json_value key, inner;
+    struct json_walk walk = json_walk(value);
+    bool object = value->kind == JSON_OBJECT;
+    const char *separator = "";
+    str_append_char(text, object ? '{' : '[');
+    while (object ? json_walk_member(&walk, &key, &inner) : json_walk_item(&walk, &inner)) {
+        str_append(text, separator);
+        separator = ", ";
+        if (object) {
+            json_write_value(&key, text);
+            str_append(text, ": ");
+        }
+        json_write_value(&inner, text);
+    }
+    str_append_char(text, object ? '}' : ']');
+}
+
+/* Line breaks stand only between the tokens of a container: they go, with the indentation. */
+static void write_on_one_line(const struct json_value *value, struct str *text)
+{
+    const char *at = value->text, *end = at + value->length;
+    while (at < end) {
+        const char *line_break = memchr(at, '\n', (size_t)(end - at));
+        const char *stop = line_break ? line_break : end;
+        if (value->flags & JSON_NOT_ASCII)
+            json_append_utf8(at, (size_t)(stop - at), text);
+        else
+            str_append_bytes(text, at, (size_t)(stop - at));
+        at = json_skip_space(stop);
+    }
+}
+
+void json_write_value(const struct json_value *value, struct str *text)
+{
+    bool nested = value->kind == JSON_OBJECT || value->kind == JSON_ARRAY;
+    if (value->kind == JSON_NONE || value->kind == JSON_NAN) {
+        str_append(text, "null");
+    } else if (nested && value->flags & JSON_HAS_NAN) {
+        write_without_nan(value, text); /* at most JSON_MAX_DEPTH deep */
+    } else {
+        if (value->kind == JSON_STRING)
+            str_append_char(text, '"');
+        write_on_one_line(value, text);
+        if (value->kind == JSON_STRING)
+            str_append_char(text, '"');
+    }
+}

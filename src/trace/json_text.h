@@ -1,0 +1,25 @@
+/*
+ * JSON strings to text and back, always as UTF-8.
+ */
+#ifndef TRACE_JSON_TEXT_H
+#define TRACE_JSON_TEXT_H
+
+#include "base/str.h"
+#include "trace/json_scan.h"
+
+/*
+ * Appends a string's text with its escapes resolved. Lone surrogates and bytes that are no UTF-8
+ * become U+FFFD.
+ */
+void json_append_string(const struct json_value *string, struct str *text);
+
+/* Appends `length` bytes of text as a JSON string with its quotes; broken UTF-8 as U+FFFD. */
+void json_write_string(const char *bytes, size_t length, struct str *text);
+
+/* Appends a scanned value as strict JSON on one line: NaN becomes null, broken UTF-8 U+FFFD. */
+void json_write_value(const struct json_value *value, struct str *text);
+
+/* Appends `length` bytes of text; what is no UTF-8 becomes U+FFFD. */
+void json_append_utf8(const char *bytes, size_t length, struct str *text);
+
+#endif

@@ -1,0 +1,69 @@
+#include "trace/text_window.h"
+
+#include "trace/json_scan.h"
+
+#include <stdlib.h>
+
+#define FIRST_CAPACITY ((256u << 10) + JSON_PADDING)
+
+static void place(struct text_window *window, size_t length)
+{
+    window->at = window->buffer;
+    window->end = window->buffer + length;
+    memset(window->buffer + length, 0, JSON_PADDING);
+}
+
+int text_window_init(
+    struct text_window *window, struct byte_source *source, struct gput_error *error)
+{
+    *window = (struct text_window){.source = source, .capacity = FIRST_CAPACITY};
+    window->buffer = malloc(window->capacity);
+    if (!window->buffer) {
+        text_window_finish(window);
+        return error_memory(error);
+    }
+    place(window, 0);
+    return GPUT_OK;
+}
+
+static bool grow(struct text_window *window)
+{
+    if (window->capacity >= TEXT_WINDOW_LIMIT)
+        return false;
+    char *larger = realloc(window->buffer, window->capacity * 2);
+    if (!larger)
+        return false;
+    window->buffer = larger;
+    window->capacity *= 2;
+    return true;
+}
+
+int text_window_fill(struct text_window *window, bool *more, struct gput_error *error)
+{
+    size_t kept = (size_t)(window->end - window->at);
+    memmove(window->buffer, window->at, kept);
+    place(window, kept);
+    *more = false;
+    if (window->last)
+        return GPUT_OK;
+    if (kept + JSON_PADDING + window->capacity / 4 > window->capacity) {
+        bool grown = grow(window);
+        place(window, kept);
+        if (!grown)
+            return GPUT_OK;
+    }
+    size_t got;
+    TRY(byte_source_read(window->source, window->buffer + kept,
+        window->capacity - JSON_PADDING - kept, &got, error));
+    window->last = got == 0;
+    *more = got > 0;
+    place(window, kept + got);
+    return GPUT_OK;
+}
+
+void text_window_finish(struct text_window *window)
+{
+    byte_source_close(window->source);
+    free(window->buffer);
+    *window = (struct text_window){0};
+}

@@ -1,0 +1,39 @@
+/*
+ * A window that slides over the text of a byte source: what stands in it is contiguous, padded as
+ * json_scan.h wants it, and grows only when one element is larger than it.
+ */
+#ifndef TRACE_TEXT_WINDOW_H
+#define TRACE_TEXT_WINDOW_H
+
+#include "base/error.h"
+#include "trace/byte_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An element larger than this is given up as damaged. */
+#define TEXT_WINDOW_LIMIT (64u << 20)
+
+struct text_window {
+    struct byte_source *source; /* owned */
+    char *buffer;
+    size_t capacity;
+    const char *at;  /* the next byte to look at; the user moves it */
+    const char *end; /* behind the last byte in the window; NUL bytes follow */
+    bool last;       /* the source has nothing more */
+};
+
+/* Takes the source over, also on failure. */
+int text_window_init(
+    struct text_window *window, struct byte_source *source, struct gput_error *error);
+
+/*
+ * Drops what stands before `at` and reads more behind what is left; pointers into the window become
+ * invalid, but for `at` and `end`. `*more` is false when there is nothing more, or when the window
+ * is full at its limit.
+ */
+int text_window_fill(struct text_window *window, bool *more, struct gput_error *error);
+
+void text_window_finish(struct text_window *window);
+
+#endif

@@ -1,0 +1,205 @@
+#include "base/str.h"
+#include "testing.h"
+#include "trace/event_stream.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+static const char array_form[] =
+    "[\n"
+    "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"args\": {\"name\": \"Step\"}},\n"
+    "{\"name\": \"a\", \"ph\": \"X\", \"pid\": 0, \"tid\": 1, \"ts\": 1.5, \"dur\": 2, \"args\": "
+    "{}},\n"
+    "{\"name\": \"b\", \"ph\": \"X\", \"pid\": 0, \"tid\": 1, \"ts\": 4, \"dur\": 1},\n"
+    "{}\n"
+    "]\n";
+
+static const char object_form[] =
+    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"id\": 0, \"x\": {\"y\": []}}],\n"
+    " \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 3, \"world_size\": 8},\n"
+    " \"baseTimeNanoseconds\": 1700000000000000000,\n"
+    " \"traceEvents\": [\n"
+    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7,\n"
+    "   \"ts\": 12.345, \"dur\": 0.001, \"args\": {\n \"stream\": 7 } } ],\n"
+    " \"traceName\": \"x.json\"}\n";
+
+struct outcome {
+    uint64_t events;
+    int64_t starts_ns; /* their sum */
+    struct trace_header header;
+    struct event_counts counts;
+    char warning[256];
+};
+
+static struct outcome read_all(const void *bytes, size_t length)
+{
+    struct outcome outcome = {0};
+    struct byte_source *source;
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there;
+    assert_int_equal(byte_source_open_memory(bytes, length, &source, NULL), GPUT_OK);
+    assert_int_equal(event_stream_open_source(source, "t.json", &stream, NULL), GPUT_OK);
+    while (event_stream_next(stream, &event, &there, NULL) == GPUT_OK && there) {
+        outcome.events++;
+        outcome.starts_ns += event.has_start ? event.start_ns : 0;
+    }
+    outcome.header = *event_stream_header(stream);
+    outcome.counts = *event_stream_counts(stream);
+    const char *warning = event_stream_warning(stream);
+    snprintf(outcome.warning, sizeof outcome.warning, "%s", warning ? warning : "");
+    event_stream_close(stream);
+    return outcome;
+}
+
+static void reads_the_array_form(void **state)
+{
+    (void)state;
+    struct outcome outcome = read_all(array_form, strlen(array_form));
+    assert_int_equal(outcome.events, 3);
+    assert_int_equal(outcome.starts_ns, 5500);
+    assert_int_equal(outcome.counts.empty, 1);
+    assert_string_equal(outcome.warning, "");
+}
+
+static void reads_the_object_form_with_its_header(void **state)
+{
+    (void)state;
+    struct outcome outcome = read_all(object_form, strlen(object_form));
+    assert_int_equal(outcome.events, 1);
+    assert_int_equal(outcome.starts_ns, 12345);
+    assert_int_equal(outcome.header.base_time_ns, 1700000000000000000);
+    assert_int_equal(outcome.header.rank, 3);
+    assert_int_equal(outcome.header.world_size, 8);
+    assert_true(outcome.header.kineto);
+    assert_string_equal(outcome.warning, "");
+}
+
+/* How many events end within the first `length` bytes. */
+static uint64_t whole_events(const char *text, size_t length)
+{
+    static const char *const ends[] = {"\"Step\"}}", "\"args\": {}}", "\"dur\": 1}", "7 } }"};
+    uint64_t count = 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *found = strstr(text, ends[i]);
+        count += found && (size_t)(found - text) + strlen(ends[i]) <= length;
+    }
+    return count;
+}
+
+static void keeps_every_whole_event_before_a_cut(void **state)
+{
+    (void)state;
+    const char *const texts[] = {array_form, object_form};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t length = 0; length + 3 < strlen(texts[i]); length++) {
+            struct outcome outcome = read_all(texts[i], length);
+            assert_int_equal(outcome.events, whole_events(texts[i], length));
+            assert_true(outcome.counts.torn);
+            assert_non_null(strstr(outcome.warning, "t.json ends too early"));
+            assert_int_equal(outcome.counts.damaged, 0);
+        }
+    }
+}
+
+static void skips_damage_and_counts_it(void **state)
+{
+    (void)state;
+    static const char damaged[] =
+        "[{\"ph\": \"X\", \"ts\": 1},\n"
+        "{\"ph\": \"X\", \"ts\": oops, \"args\": {\"a\": 1}},\n"
+        "{\"ph\": \"X\", \"name\": \"line\nbreak\", \"ts\": 5},\n"
+        "{\"ph\": \"X\", \"ts\": 3}, garbage, {\"ph\": \"X\", \"ts\": 4},\n"
+        "{\"no type\": 1}]";
+    struct outcome outcome = read_all(damaged, strlen(damaged));
+    assert_int_equal(outcome.events, 3);
+    assert_int_equal(outcome.starts_ns, 8000);
+    assert_int_equal(outcome.counts.damaged, 3); /* the first two are side by side: one place */
+    assert_string_equal(outcome.warning, "t.json: 3 damaged places were skipped");
+}
+
+static void says_what_is_no_trace(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(read_all("hello", 5).warning, "is no trace"));
+    assert_non_null(strstr(read_all("{\"a\": 1}", 8).warning, "no \"traceEvents\""));
+    assert_non_null(strstr(read_all("", 0).warning, "ends too early"));
+    assert_string_equal(read_all("[]", 2).warning, "");
+}
+
+static size_t pack(const char *text, size_t length, unsigned char *packed, size_t capacity)
+{
+    z_stream stream = {0};
+    assert_int_equal(
+        deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = (unsigned char *)(uintptr_t)text;
+    stream.avail_in = (uInt)length;
+    stream.next_out = packed;
+    stream.avail_out = (uInt)capacity;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return capacity - stream.avail_out;
+}
+
+/* What is unpacked arrives member by member, so that each cut is where a window ends once. */
+static void reads_gzip_of_several_members_cut_anywhere(void **state)
+{
+    (void)state;
+    unsigned char packed[4096];
+    for (size_t cut = 0; cut <= strlen(object_form); cut++) {
+        size_t first = pack(object_form, cut, packed, sizeof packed);
+        size_t both = first + pack(object_form + cut, strlen(object_form) - cut, packed + first,
+                                  sizeof packed - first);
+        struct outcome outcome = read_all(packed, both);
+        assert_int_equal(outcome.events, 1);
+        assert_int_equal(outcome.starts_ns, 12345);
+        assert_int_equal(outcome.header.world_size, 8);
+        assert_string_equal(outcome.warning, "");
+    }
+}
+
+static void uses_what_can_be_unpacked_of_broken_gzip(void **state)
+{
+    (void)state;
+    unsigned char packed[4096];
+    size_t length = pack(array_form, strlen(array_form), packed, sizeof packed);
+    struct outcome outcome = read_all(packed, length - 4); /* the check sum is cut */
+    assert_int_equal(outcome.events, 3);
+    assert_non_null(strstr(outcome.warning, "the packed data ends too early"));
+    packed[length - 6] ^= 0x55; /* the check sum is wrong */
+    outcome = read_all(packed, length);
+    assert_int_equal(outcome.events, 3);
+    assert_non_null(strstr(outcome.warning, "the packed data is damaged"));
+}
+
+static void reads_events_larger_than_its_window(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text, "[{\"ph\": \"X\", \"ts\": 1, \"name\": \"");
+    str_append_repeated(&text, 'x', 3000000);
+    str_append(&text, "\"}");
+    for (int i = 0; i < 20000; i++)
+        str_printf(&text, ",\n{\"ph\": \"X\", \"ts\": %d, \"name\": \"event %d\"}", i, i);
+    str_append(&text, "]");
+    struct outcome outcome = read_all(text.data, text.length);
+    assert_int_equal(outcome.events, 20001);
+    assert_int_equal(outcome.starts_ns, INT64_C(1000) * (1 + 19999 * 10000));
+    assert_string_equal(outcome.warning, "");
+    str_finish(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_array_form),
+        cmocka_unit_test(reads_the_object_form_with_its_header),
+        cmocka_unit_test(keeps_every_whole_event_before_a_cut),
+        cmocka_unit_test(skips_damage_and_counts_it),
+        cmocka_unit_test(says_what_is_no_trace),
+        cmocka_unit_test(reads_gzip_of_several_members_cut_anywhere),
+        cmocka_unit_test(uses_what_can_be_unpacked_of_broken_gzip),
+        cmocka_unit_test(reads_events_larger_than_its_window),
+    };
+    return cmocka_run_group_tests_name("trace/event_stream", tests, NULL, NULL);
+}
