@@ -94,7 +94,8 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader);
 
 /*
  * Reads the next rows, at most `capacity` of them (a few hundred at a time is quick), in the order
- * of the file, which need not be that of time. `*count` is 0 only at the end of the file.
+ * of the file, which need not be that of time. `*count` is 0 at the end of the file and
+ * after an error, only then.
  *
  * A last line that was cut off (the writer was killed, the disk was full) ends the file: see
  * sub_tracking_reader_warning().

@@ -1,0 +1,278 @@
+#include "store/block_log.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the header has a page");
+_Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
+_Static_assert(sizeof(struct block_log_mark) == 16, "part of the file format");
+_Static_assert(sizeof(struct block_log_exact_mark) == 64, "part of the file format");
+
+/* No log grows beyond this: chunks are counted in 32 bits. */
+#define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
+
+/* One moment by both clocks: of several tries the one that was interrupted least. */
+static void read_both_clocks(struct block_log_header *header)
+{
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        int64_t before = clock_monotonic_ns();
+        int64_t realtime = clock_realtime_ns();
+        int64_t took = clock_monotonic_ns() - before;
+        if (took < best) {
+            best = took;
+            header->realtime_ns = realtime;
+            header->monotonic_ns = before + took / 2;
+        }
+    }
+}
+
+/* Space on the disk for a part of the file, so that no later store to it can fail. */
+static int reserve(int fd, off_t offset, size_t length)
+{
+    int failed;
+    do
+        failed = fallocate(fd, 0, offset, (off_t)length);
+    while (failed && errno == EINTR);
+    if (!failed || (errno != EOPNOTSUPP && errno != ENOSYS))
+        return failed;
+    static const char zeroes[4096];
+    for (size_t done = 0; done < length;) {
+        ssize_t wrote = pwrite(fd, zeroes,
+            length - done < sizeof zeroes ? length - done : sizeof zeroes, offset + (off_t)done);
+        if (wrote < 0 && errno != EINTR)
+            return -1;
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+static void *map_part(int fd, off_t offset, size_t length)
+{
+    if (reserve(fd, offset, length) != 0)
+        return NULL;
+    void *part = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    return part == MAP_FAILED ? NULL : part;
+}
+
+/* Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program that marks. */
+static uint64_t within_file_size_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+        return limit.rlim_cur;
+    return bytes;
+}
+
+static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
+{
+    memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
+    header->byte_order = BLOCK_LOG_BYTE_ORDER;
+    header->version = BLOCK_LOG_VERSION;
+    header->header_bytes = BLOCK_LOG_HEADER_BYTES;
+    header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
+    header->process_id = setup->process_id;
+    header->limit_bytes = setup->limit_bytes;
+    header->columns = setup->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    if (!setup->epoch_times)
+        read_both_clocks(header);
+}
+
+int block_log_create(int fd, const char *path, const struct block_log_setup *setup,
+    struct block_log **log, struct gput_error *error)
+{
+    struct block_log *created = calloc(1, sizeof *created);
+    if (!created) {
+        close(fd);
+        return error_memory(error);
+    }
+    created->fd = fd;
+    created->header = map_part(fd, 0, sizeof *created->header);
+    if (!created->header) {
+        int code = error_set_errno(error, errno, "Cannot write %s", path);
+        close(fd);
+        free(created);
+        return code;
+    }
+    header_fill(created->header, setup);
+    bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
+    uint64_t limit = within_file_size_limit(setup->limit_bytes);
+    created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
+    created->record_bytes =
+        exact ? sizeof(struct block_log_exact_mark) : sizeof(struct block_log_mark);
+    uint64_t chunks = (limit < MOST_BYTES ? limit : MOST_BYTES) / BLOCK_LOG_CHUNK_BYTES;
+    created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
+    pthread_mutex_init(&created->lock, NULL);
+    *log = created;
+    return GPUT_OK;
+}
+
+static off_t chunk_offset(uint32_t chunk)
+{
+    return BLOCK_LOG_HEADER_BYTES + (off_t)chunk * BLOCK_LOG_CHUNK_BYTES;
+}
+
+/* Chunks are mapped at their own addresses, aligned to pages only: so the start of one is found
+ * from the end that its cursor keeps. */
+static void unmap_chunk(char *end)
+{
+    if (end)
+        munmap(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
+}
+
+static void free_mappings(struct block_log *log)
+{
+    unmap_chunk(log->names.end);
+    for (uint32_t i = 0; i < log->n_free; i++)
+        unmap_chunk(log->free_chunks[i].end);
+    free(log->free_chunks);
+    munmap(log->header, sizeof *log->header);
+    free(log);
+}
+
+void block_log_drop_cursor(struct block_log_cursor *cursor)
+{
+    unmap_chunk(cursor->end);
+    *cursor = (struct block_log_cursor){0};
+}
+
+int block_log_close(struct block_log *log, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    uint32_t chunks = atomic_load(&log->header->n_chunks);
+    if (ftruncate(log->fd, chunk_offset(chunks)) != 0)
+        code = error_set_errno(error, errno, "Cannot complete the block log");
+    if (close(log->fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot complete the block log");
+    pthread_mutex_destroy(&log->lock);
+    free_mappings(log);
+    return code;
+}
+
+void block_log_forget(struct block_log *log)
+{
+    close(log->fd);
+    free_mappings(log);
+}
+
+static int no_chunk(struct block_log *log, struct gput_error *error)
+{
+    if (atomic_load(&log->failed) == GPUT_ERROR_STATE)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The block log has reached its limit of %llu bytes; further marks are lost.",
+            (unsigned long long)log->header->limit_bytes);
+    return error_set_errno(error, errno, "Cannot extend the block log; further marks are lost");
+}
+
+/* Hands out the next chunk. One atomic add, so that threads do not wait for one another. */
+static int new_chunk(
+    struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
+{
+    int failed = atomic_load(&log->failed);
+    if (failed)
+        return error_set(error, failed, "The block log takes no more marks.");
+    uint32_t chunk = atomic_fetch_add(&log->header->n_chunks, 1);
+    if (chunk >= log->max_chunks) {
+        atomic_fetch_sub(&log->header->n_chunks, 1);
+        atomic_store(&log->failed, GPUT_ERROR_STATE);
+        return no_chunk(log, error);
+    }
+    *start = map_part(log->fd, chunk_offset(chunk), BLOCK_LOG_CHUNK_BYTES);
+    if (!*start) {
+        atomic_store(&log->failed, GPUT_ERROR_IO);
+        return no_chunk(log, error);
+    }
+    struct block_log_chunk *header = (struct block_log_chunk *)*start;
+    header->magic = BLOCK_LOG_CHUNK_MAGIC;
+    atomic_store_explicit(&header->kind, kind, memory_order_release);
+    return GPUT_OK;
+}
+
+static int names_extend(struct block_log *log, struct gput_error *error)
+{
+    char *start;
+    TRY(new_chunk(log, BLOCK_LOG_NAMES, &start, error));
+    unmap_chunk(log->names.end);
+    log->names.next = start + sizeof(struct block_log_chunk);
+    log->names.end = start + BLOCK_LOG_CHUNK_BYTES;
+    return GPUT_OK;
+}
+
+/* With the lock held. */
+static int add_name(
+    struct block_log *log, const char *name, size_t length, struct gput_error *error)
+{
+    size_t bytes = (sizeof(struct block_log_name) + length + 7) & ~(size_t)7;
+    if ((size_t)(log->names.end - log->names.next) < bytes)
+        TRY(names_extend(log, error));
+    struct block_log_name *record = (struct block_log_name *)log->names.next;
+    memcpy(record->bytes, name, length);
+    atomic_store_explicit(&record->length, (uint32_t)length + 1, memory_order_release);
+    log->names.next += bytes;
+    return GPUT_OK;
+}
+
+int block_log_add_name(
+    struct block_log *log, const char *name, size_t length, struct gput_error *error)
+{
+    if (length > BLOCK_LOG_NAME_MAX)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of a code block is %zu bytes long; at most %d are kept.", length,
+            BLOCK_LOG_NAME_MAX);
+    pthread_mutex_lock(&log->lock);
+    int code = add_name(log, name, length, error);
+    pthread_mutex_unlock(&log->lock);
+    return code;
+}
+
+static bool take_free_chunk(struct block_log *log, struct block_log_cursor *cursor)
+{
+    pthread_mutex_lock(&log->lock);
+    bool any = log->n_free > 0;
+    if (any)
+        *cursor = log->free_chunks[--log->n_free];
+    pthread_mutex_unlock(&log->lock);
+    return any;
+}
+
+int block_log_extend(
+    struct block_log *log, struct block_log_cursor *cursor, struct gput_error *error)
+{
+    block_log_drop_cursor(cursor);
+    if (take_free_chunk(log, cursor))
+        return GPUT_OK;
+    char *start;
+    TRY(new_chunk(log, log->kind, &start, error));
+    cursor->next = start + sizeof(struct block_log_chunk);
+    cursor->end = start + BLOCK_LOG_CHUNK_BYTES;
+    return GPUT_OK;
+}
+
+void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
+{
+    bool kept = false;
+    if (block_log_has_room(log, cursor)) {
+        pthread_mutex_lock(&log->lock);
+        struct block_log_cursor *grown =
+            realloc(log->free_chunks, (log->n_free + 1) * sizeof *grown);
+        if (grown) {
+            log->free_chunks = grown;
+            log->free_chunks[log->n_free++] = *cursor;
+            kept = true;
+        }
+        pthread_mutex_unlock(&log->lock);
+    }
+    if (kept)
+        *cursor = (struct block_log_cursor){0};
+    else
+        block_log_drop_cursor(cursor);
+}

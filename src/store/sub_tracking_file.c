@@ -1,0 +1,217 @@
+#include "store/sub_tracking_file.h"
+
+#include "base/str.h"
+#include "store/sub_tracking_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct sub_tracking_format_methods *const formats[] = {
+    [SUB_TRACKING_CSV] = &sub_tracking_csv,
+    [SUB_TRACKING_SQLITE] = &sub_tracking_sqlite,
+    [SUB_TRACKING_LOG] = &sub_tracking_log,
+};
+
+const char *sub_tracking_extension(enum sub_tracking_format format)
+{
+    return formats[format]->extension;
+}
+
+int sub_tracking_format_of(
+    const char *path, enum sub_tracking_format *format, struct gput_error *error)
+{
+    size_t length = strlen(path);
+    for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        size_t extension = strlen(formats[i]->extension);
+        if (length >= extension && strcmp(path + length - extension, formats[i]->extension) == 0) {
+            *format = i;
+            return GPUT_OK;
+        }
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".", path);
+}
+
+int sub_tracking_invalid(
+    const struct sub_tracking_reader *reader, struct gput_error *error, const char *format, ...)
+{
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return error_set(
+        error, GPUT_ERROR_FORMAT, "Sub-tracking file %s is invalid: %s", reader->path, what);
+}
+
+void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, ...)
+{
+    struct str text = {0};
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    str_printf(&text, "Sub-tracking file %s: %s", reader->path, what);
+    free(reader->warning);
+    reader->warning = str_take(&text);
+}
+
+int sub_tracking_require_columns(
+    const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error)
+{
+    for (unsigned i = 0; i < SUB_TRACKING_REQUIRED_COLUMNS; i++)
+        if (!(have & 1u << i))
+            return sub_tracking_invalid(reader, error,
+                "it has no column %s. Its header must name process_id, code_block_name, position "
+                "and timestamp.",
+                sub_tracking_column_name(i));
+    return GPUT_OK;
+}
+
+/* ---- Reading ---- */
+
+int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    *reader = NULL;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    struct sub_tracking_reader *opened = calloc(1, formats[format]->reader_bytes);
+    if (!opened)
+        return error_memory(error);
+    opened->methods = formats[format];
+    opened->names = names;
+    opened->path = strdup(path);
+    int code = opened->path ? opened->methods->open(opened, error) : error_memory(error);
+    if (code != GPUT_OK) {
+        sub_tracking_reader_close(opened);
+        return code;
+    }
+    *reader = opened;
+    return GPUT_OK;
+}
+
+void sub_tracking_reader_close(struct sub_tracking_reader *reader)
+{
+    if (!reader)
+        return;
+    reader->methods->close(reader);
+    free(reader->path);
+    free(reader->warning);
+    free(reader);
+}
+
+int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    *count = 0;
+    int code = reader->methods->next(reader, rows, capacity, count, error);
+    if (code != GPUT_OK)
+        *count = 0;
+    reader->rows += *count;
+    return code;
+}
+
+unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader)
+{
+    return reader->columns;
+}
+
+void sub_tracking_reader_progress(
+    const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total)
+{
+    reader->methods->progress(reader, done, total);
+}
+
+const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader)
+{
+    return reader->warning;
+}
+
+/* ---- Writing ---- */
+
+static void writer_free(struct sub_tracking_writer *writer)
+{
+    free(writer->path);
+    free(writer->beside);
+    free(writer);
+}
+
+/* Makes the file beside; with the mode that open() would have given it. */
+static int make_beside(struct sub_tracking_writer *writer, int *fd, struct gput_error *error)
+{
+    struct str beside = {0};
+    str_printf(&beside, "%s.XXXXXX", writer->path);
+    writer->beside = str_take(&beside);
+    if (!writer->beside)
+        return error_memory(error);
+    *fd = mkostemp(writer->beside, O_CLOEXEC);
+    if (*fd < 0)
+        return error_set_errno(error, errno, "Cannot write %s", writer->path);
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(*fd, 0666 & ~mask);
+    return GPUT_OK;
+}
+
+int sub_tracking_writer_create(const char *path, unsigned columns,
+    struct sub_tracking_writer **writer, struct gput_error *error)
+{
+    *writer = NULL;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    struct sub_tracking_writer *created = calloc(1, formats[format]->writer_bytes);
+    if (!created)
+        return error_memory(error);
+    created->methods = formats[format];
+    created->columns = columns;
+    created->path = strdup(path);
+    int fd = -1;
+    int code = created->path ? make_beside(created, &fd, error) : error_memory(error);
+    if (code != GPUT_OK) {
+        writer_free(created);
+        return code;
+    }
+    code = created->methods->create(created, fd, error);
+    if (code != GPUT_OK) {
+        unlink(created->beside);
+        writer_free(created);
+        return code;
+    }
+    *writer = created;
+    return GPUT_OK;
+}
+
+int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
+    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+{
+    return writer->methods->add(writer, rows, count, names, error);
+}
+
+int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error)
+{
+    int code = writer->methods->complete(writer, error);
+    if (code == GPUT_OK && rename(writer->beside, writer->path) != 0)
+        code = error_set_errno(error, errno, "Cannot write %s", writer->path);
+    if (code != GPUT_OK)
+        unlink(writer->beside);
+    writer_free(writer);
+    return code;
+}
+
+void sub_tracking_writer_abandon(struct sub_tracking_writer *writer)
+{
+    if (!writer)
+        return;
+    writer->methods->complete(writer, NULL);
+    unlink(writer->beside);
+    writer_free(writer);
+}

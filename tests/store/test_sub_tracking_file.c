@@ -1,0 +1,420 @@
+#include "store/sub_tracking_file.h"
+#include "temporary.h"
+
+#include "store/block_log.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#define HEADER "process_id,code_block_name,position,timestamp\n"
+
+/* All rows of a file, read two at a time so that every reader has to stop and go on. */
+struct content {
+    struct sub_tracking_names *names;
+    struct sub_tracking_row rows[64];
+    size_t count;
+    unsigned columns;
+    char warning[512];
+    struct gput_error error;
+};
+
+static int read_file(const char *path, struct content *content)
+{
+    memset(content, 0, sizeof *content);
+    content->names = sub_tracking_names_create();
+    struct sub_tracking_reader *reader;
+    int code = sub_tracking_reader_open(path, content->names, &reader, &content->error);
+    if (code != GPUT_OK)
+        return code;
+    content->columns = sub_tracking_reader_columns(reader);
+    size_t got;
+    do {
+        assert_true(content->count + 2 <= 64);
+        code = sub_tracking_reader_next(
+            reader, content->rows + content->count, 2, &got, &content->error);
+        content->count += got;
+    } while (code == GPUT_OK && got > 0);
+    const char *warning = sub_tracking_reader_warning(reader);
+    snprintf(content->warning, sizeof content->warning, "%s", warning ? warning : "");
+    sub_tracking_reader_close(reader);
+    return code;
+}
+
+static int read_text(const char *text, struct content *content)
+{
+    const char *path = temporary("x.csv");
+    temporary_write(path, text);
+    return read_file(path, content);
+}
+
+static void forget(struct content *content)
+{
+    sub_tracking_names_destroy(content->names);
+}
+
+static const char *name_of(const struct content *content, size_t row)
+{
+    return sub_tracking_names_text(content->names, content->rows[row].name);
+}
+
+static void csv_rows_come_with_both_forms_of_their_time(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(read_text(HEADER "1723811,X,0,1745449609.7528222\n"
+                                      "1723811,X,1,1745449613.5\n"
+                                      "7,Y,0,12\n",
+                         &content),
+        GPUT_OK);
+    assert_int_equal(content.count, 3);
+    assert_int_equal(content.rows[0].process_id, 1723811);
+    assert_int_equal(content.rows[0].position, SUB_TRACKING_START);
+    assert_true(content.rows[0].timestamp == 1745449609.7528222);
+    assert_int_equal(content.rows[0].timestamp_ns, INT64_C(1745449609752822200));
+    assert_int_equal(content.rows[0].thread_id, SUB_TRACKING_UNKNOWN);
+    assert_int_equal(content.rows[0].exact.energy_uj, SUB_TRACKING_UNKNOWN);
+    assert_int_equal(content.rows[1].position, SUB_TRACKING_STOP);
+    assert_int_equal(content.rows[0].name, content.rows[1].name);
+    assert_string_equal(name_of(&content, 0), "X");
+    assert_string_equal(name_of(&content, 2), "Y");
+    assert_int_equal(content.rows[2].timestamp_ns, INT64_C(12000000000));
+    assert_int_equal(content.columns, 0);
+    assert_string_equal(content.warning, "");
+    forget(&content);
+}
+
+static void csv_columns_may_stand_in_any_order_beside_others(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(read_text("\xef\xbb\xbf"
+                               "note, timestamp,position,\"code_block_name\",x,process_id\r\n"
+                               "\"a,\"\"b\",2.5,1,\"train, \"\"big\"\"\nset\",,3.0\r\n",
+                         &content),
+        GPUT_OK);
+    assert_int_equal(content.count, 1);
+    assert_int_equal(content.rows[0].process_id, 3);
+    assert_string_equal(name_of(&content, 0), "train, \"big\"\nset");
+    assert_int_equal(content.rows[0].timestamp_ns, INT64_C(2500000000));
+    forget(&content);
+}
+
+static void a_quote_within_a_name_is_part_of_it(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(read_text(HEADER "1,5\" disk,0,1.5\n1,5\" disk,1,2.5\n", &content), GPUT_OK);
+    assert_int_equal(content.count, 2);
+    assert_string_equal(name_of(&content, 1), "5\" disk");
+    forget(&content);
+}
+
+static void csv_reads_exact_figures_where_there_are_any(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(
+        read_text(
+            "process_id,code_block_name,position,timestamp,thread_id,thread_cpu_ns,energy_uj\n"
+            "1,a,0,1.0,4,500,\n",
+            &content),
+        GPUT_OK);
+    assert_int_equal(content.columns, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
+    assert_int_equal(content.rows[0].thread_id, 4);
+    assert_int_equal(content.rows[0].exact.thread_cpu_ns, 500);
+    assert_int_equal(content.rows[0].exact.energy_uj, SUB_TRACKING_UNKNOWN);
+    forget(&content);
+}
+
+static void a_torn_last_line_is_left_out_with_a_warning(void **state)
+{
+    (void)state;
+    static const char *const torn[] = {
+        "1", "1,", "1,X", "1,X,", "1,X,1", "1,X,1,", "1,\"X", "1,X,1,17454", NULL};
+    for (unsigned i = 0; torn[i]; i++) {
+        char text[256];
+        struct content content;
+        snprintf(text, sizeof text, HEADER "1,X,0,1745449609.75\n%s", torn[i]);
+        assert_int_equal(read_text(text, &content), GPUT_OK);
+        assert_int_equal(content.count, 1);
+        assert_non_null(strstr(
+            content.warning, "the last line is cut off and was left out; 1 rows were kept."));
+        forget(&content);
+    }
+}
+
+static void a_whole_last_line_needs_no_newline(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(
+        read_text(HEADER "1,X,0,1745449609.75\n1,X,1,1745449610.75", &content), GPUT_OK);
+    assert_int_equal(content.count, 2);
+    assert_string_equal(content.warning, "");
+    forget(&content);
+}
+
+static void what_is_wrong_in_a_csv_file_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"", "it is empty."},
+        {"a,b\n", "it has no column process_id."},
+        {"process_id,code_block_name,timestamp\n", "it has no column position."},
+        {HEADER "x,X,0,1.0\n", "line 2: its field 1 is not a process id."},
+        {HEADER "1,X,2,1.0\n", "line 2: its field 3 is not 0 (start) or 1 (stop)."},
+        {HEADER "1,X,0,1.0\n1,X,1,soon\n",
+            "line 3: its field 4 is not a time in seconds since the epoch."},
+        {HEADER "1,X,0,nan\n", "line 2: its field 4"},
+        {HEADER "1,X,0,1e300\n", "line 2: its field 4"},
+        {HEADER "1,X,0\n", "line 2: its field 4"},
+        {HEADER "1,X,0,1.0,9\n", "line 2 has more fields than the header."},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct content content;
+        assert_int_equal(read_text(cases[i].text, &content), GPUT_ERROR_FORMAT);
+        assert_non_null(strstr(content.error.message, "/x.csv is invalid: "));
+        if (!strstr(content.error.message, cases[i].message))
+            fail_msg("%s", content.error.message);
+        forget(&content);
+    }
+}
+
+static void other_extensions_and_missing_files_are_refused(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(read_file("marks.txt", &content), GPUT_ERROR_INVALID);
+    assert_string_equal(content.error.message,
+        "Invalid file name: \"marks.txt\". Valid file extensions are \".csv\" and \".sqlite\".");
+    forget(&content);
+    static const char *const missing[] = {"none.csv", "none.sqlite", "none.gputblocks"};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(read_file(temporary(missing[i]), &content), GPUT_ERROR_NOT_FOUND);
+        assert_non_null(strstr(content.error.message, missing[i]));
+        forget(&content);
+    }
+}
+
+/* ---- Writing ---- */
+
+static const struct sub_tracking_exact unknown = {-1, -1, -1, -1, -1, -1};
+
+static void fill_rows(struct content *content)
+{
+    memset(content, 0, sizeof *content);
+    content->names = sub_tracking_names_create();
+    uint32_t a = sub_tracking_names_add(content->names, "a,\"b\"", 5);
+    uint32_t b = sub_tracking_names_add(content->names, "b.py:12", 7);
+    content->count = 4;
+    content->rows[0] = (struct sub_tracking_row){.process_id = 10,
+        .thread_id = 11,
+        .timestamp_ns = INT64_C(1745449609752822200),
+        .timestamp = 1745449609.7528222,
+        .name = a,
+        .exact = {1, 2, 3, 4, 5, 6}};
+    content->rows[1] = (struct sub_tracking_row){.process_id = 10,
+        .thread_id = INT64_C(140000000000000),
+        .timestamp_ns = INT64_C(1745449610000000000),
+        .timestamp = 1745449610.0,
+        .name = b,
+        .exact = unknown};
+    content->rows[2] = content->rows[0];
+    content->rows[2].process_id = 12;
+    content->rows[2].position = SUB_TRACKING_STOP;
+    content->rows[3] = content->rows[1];
+    content->rows[3].thread_id = SUB_TRACKING_UNKNOWN;
+    content->rows[3].position = SUB_TRACKING_STOP;
+}
+
+static void write_rows(const char *path, unsigned columns, const struct content *content)
+{
+    struct sub_tracking_writer *writer;
+    assert_int_equal(sub_tracking_writer_create(path, columns, &writer, NULL), GPUT_OK);
+    assert_int_equal(
+        sub_tracking_writer_add(writer, content->rows, content->count, content->names, NULL),
+        GPUT_OK);
+    assert_int_equal(sub_tracking_writer_finish(writer, NULL), GPUT_OK);
+}
+
+static void every_format_reads_back_what_it_wrote(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct content written;
+        struct content read;
+        fill_rows(&written);
+        write_rows(temporary(files[i]), SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT,
+            &written);
+        assert_int_equal(read_file(temporary(files[i]), &read), GPUT_OK);
+        assert_int_equal(read.columns, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
+        assert_int_equal(read.count, written.count);
+        for (size_t row = 0; row < read.count; row++) {
+            const struct sub_tracking_row *a = &read.rows[row];
+            const struct sub_tracking_row *b = &written.rows[row];
+            assert_string_equal(name_of(&read, row), name_of(&written, row));
+            assert_int_equal(a->process_id, b->process_id);
+            assert_int_equal(a->thread_id, b->thread_id);
+            assert_int_equal(a->timestamp_ns, b->timestamp_ns);
+            assert_true(a->timestamp == b->timestamp);
+            assert_int_equal(a->position, b->position);
+            assert_memory_equal(&a->exact, &b->exact, sizeof a->exact);
+        }
+        forget(&read);
+        forget(&written);
+    }
+    assert_int_equal(temporary_count(), 3);
+}
+
+static void csv_is_written_as_the_old_tool_writes_it(void **state)
+{
+    (void)state;
+    struct content written;
+    fill_rows(&written);
+    write_rows(temporary("x.csv"), 0, &written);
+    char *text = temporary_read(temporary("x.csv"));
+    assert_string_equal(text, HEADER "10,\"a,\"\"b\"\"\",0,1745449609.7528222\n"
+                                     "10,b.py:12,0,1745449610.0\n"
+                                     "12,\"a,\"\"b\"\"\",1,1745449609.7528222\n"
+                                     "10,b.py:12,1,1745449610.0\n");
+    free(text);
+    forget(&written);
+    struct stat status;
+    assert_int_equal(stat(temporary("x.csv"), &status), 0);
+    mode_t mask = umask(0);
+    umask(mask);
+    assert_int_equal(status.st_mode & 0777, 0666 & ~mask);
+}
+
+static void a_double_with_more_digits_than_nanoseconds_is_kept(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(read_text(HEADER "1,a,0,0.1234567890123\n", &content), GPUT_OK);
+    assert_int_equal(content.rows[0].timestamp_ns, 123456789);
+    write_rows(temporary("y.csv"), 0, &content);
+    forget(&content);
+    assert_int_equal(read_file(temporary("y.csv"), &content), GPUT_OK);
+    assert_true(content.rows[0].timestamp == 0.1234567890123);
+    forget(&content);
+}
+
+static void an_abandoned_file_leaves_nothing(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct sub_tracking_writer *writer;
+        struct content written;
+        fill_rows(&written);
+        assert_int_equal(
+            sub_tracking_writer_create(temporary(files[i]), 0, &writer, NULL), GPUT_OK);
+        sub_tracking_writer_add(writer, written.rows, written.count, written.names, NULL);
+        sub_tracking_writer_abandon(writer);
+        assert_int_equal(temporary_count(), 0);
+        forget(&written);
+    }
+}
+
+/* ---- Databases ---- */
+
+static void make_database(const char *sql)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(temporary("x.sqlite"), &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+static void databases_of_the_old_tool_are_read(void **state)
+{
+    (void)state;
+    make_database(
+        "CREATE TABLE data (process_id BIGINT, code_block_name TEXT, position BIGINT, "
+        "timestamp FLOAT);"
+        "INSERT INTO data VALUES (5, 'X', 0, 1745449609.7528222), (5, 'X', 1, 1745449610)");
+    struct content content;
+    assert_int_equal(read_file(temporary("x.sqlite"), &content), GPUT_OK);
+    assert_int_equal(content.count, 2);
+    assert_int_equal(content.rows[0].timestamp_ns, INT64_C(1745449609752822200));
+    assert_true(content.rows[1].timestamp == 1745449610.0);
+    forget(&content);
+}
+
+static void what_is_wrong_in_a_database_is_named(void **state)
+{
+    (void)state;
+    struct content content;
+    make_database("CREATE TABLE other (a)");
+    assert_int_equal(read_file(temporary("x.sqlite"), &content), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(content.error.message, "it has no table \"data\"."));
+    forget(&content);
+    make_database("CREATE TABLE data (process_id, code_block_name, position, timestamp);"
+                  "INSERT INTO data VALUES (5, 'X', 0, 1.0), (5, 'X', 7, 1.0)");
+    assert_int_equal(read_file(temporary("x.sqlite"), &content), GPUT_ERROR_FORMAT);
+    assert_int_equal(content.count, 0);
+    assert_non_null(strstr(content.error.message, "row 2: its position is neither"));
+    forget(&content);
+    temporary_write(temporary("x.sqlite"), "no database at all, only a text that says so");
+    assert_int_equal(read_file(temporary("x.sqlite"), &content), GPUT_ERROR_FORMAT);
+    forget(&content);
+}
+
+/* ---- Logs ---- */
+
+static void a_log_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    struct content content;
+    temporary_write(temporary("x.gputblocks"), "GPUTBLK");
+    assert_int_equal(read_file(temporary("x.gputblocks"), &content), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(content.error.message, "it is no block log."));
+    forget(&content);
+}
+
+static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
+{
+    (void)state;
+    struct content written;
+    fill_rows(&written);
+    write_rows(temporary("x.gputblocks"), 0, &written);
+    struct stat status;
+    assert_int_equal(stat(temporary("x.gputblocks"), &status), 0);
+    for (off_t size = status.st_size; size > 0; size -= 4093) {
+        struct content read;
+        assert_int_equal(truncate(temporary("x.gputblocks"), size), 0);
+        int code = read_file(temporary("x.gputblocks"), &read);
+        assert_true(code == GPUT_OK || code == GPUT_ERROR_FORMAT);
+        assert_true(read.count <= written.count);
+        forget(&read);
+    }
+    forget(&written);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        temporary_test(csv_rows_come_with_both_forms_of_their_time),
+        temporary_test(csv_columns_may_stand_in_any_order_beside_others),
+        temporary_test(a_quote_within_a_name_is_part_of_it),
+        temporary_test(csv_reads_exact_figures_where_there_are_any),
+        temporary_test(a_torn_last_line_is_left_out_with_a_warning),
+        temporary_test(a_whole_last_line_needs_no_newline),
+        temporary_test(what_is_wrong_in_a_csv_file_is_named),
+        temporary_test(other_extensions_and_missing_files_are_refused),
+        temporary_test(every_format_reads_back_what_it_wrote),
+        temporary_test(csv_is_written_as_the_old_tool_writes_it),
+        temporary_test(a_double_with_more_digits_than_nanoseconds_is_kept),
+        temporary_test(an_abandoned_file_leaves_nothing),
+        temporary_test(databases_of_the_old_tool_are_read),
+        temporary_test(what_is_wrong_in_a_database_is_named),
+        temporary_test(a_log_that_is_none_is_refused),
+        temporary_test(a_log_cut_anywhere_gives_the_rows_before_the_cut),
+    };
+    return cmocka_run_group_tests_name(
+        "store/sub_tracking_file", tests, temporary_create, temporary_remove);
+}
