@@ -29,6 +29,7 @@ enum stat_field {
     VSIZE,
     RSS,
     NEEDED_FIELDS,
+    START_STACK = 24,
     PROCESSOR = 35,
     FIELDS,
 };
@@ -104,6 +105,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     stat->state = name_end[2];
     take_name(stat, name, name_end);
     take_fields(stat, values);
+    stat->start_stack_address = count > START_STACK ? values[START_STACK] : 0;
     stat->processor = count > PROCESSOR ? (int)values[PROCESSOR] : -1;
     return GPUT_OK;
 }

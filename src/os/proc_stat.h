@@ -28,6 +28,9 @@ struct proc_stat {
     uint64_t start_time_ticks; /* since boot; with the pid it names a process for ever */
     uint64_t vsize_bytes;
     uint64_t rss_pages;
+    /* Where its stack begins: chosen anew by every execve() and kept by fork(), so that equal
+     * numbers mean one program image. 0 without the right to ptrace the process. */
+    uint64_t start_stack_address;
     int processor; /* the CPU it last ran on; -1 when the kernel does not say */
 };
 

@@ -1,8 +1,20 @@
-#include <gputracker/session.h>
+#include "session/session_state.h"
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "os/cpu_count.h"
 
-#include <stddef.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The fastest that makes sense: below it the cost of a sample is most of the interval. */
+#define LEAST_SLEEP_SECONDS 0.001
+/* A year: longer is a slip of the pen. */
+#define MOST_SLEEP_SECONDS 31536000.0
 
 struct gput_options gput_options_default(void)
 {
@@ -12,4 +24,178 @@ struct gput_options gput_options_default(void)
         .gpu_ram_unit = GPUT_GIGABYTES,
         .time_unit = GPUT_HOURS,
     };
+}
+
+void session_warn(const struct gput_session *session, const char *format, ...)
+{
+    if (!session->options.warn)
+        return;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    session->options.warn(session->options.user, message);
+}
+
+static int check_options(const struct gput_options *options, struct gput_error *error)
+{
+    double sleep = options->sleep_time_seconds;
+    if (!(sleep >= LEAST_SLEEP_SECONDS && sleep <= MOST_SLEEP_SECONDS))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
+    return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
+                                  : GPUT_OK;
+}
+
+/* Copies the options, so that the caller's strings need not stay. */
+static int copy_options(struct gput_session *session, const struct gput_options *options)
+{
+    session->options = *options;
+    if (!session->options.procfs_root)
+        session->options.procfs_root = "/proc";
+    if (!session->options.sysfs_root)
+        session->options.sysfs_root = "/sys";
+
+    const char **texts[] = {&session->options.gpu_uuids, &session->options.gpu_brand,
+        &session->options.tracking_file, &session->options.resource_usage_file,
+        &session->options.procfs_root, &session->options.sysfs_root, &session->options.nvml_path};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!*texts[i])
+            continue;
+        session->strings[i] = strdup(*texts[i]);
+        if (!session->strings[i])
+            return GPUT_ERROR_MEMORY;
+        *texts[i] = session->strings[i];
+    }
+    session->interval_ns = (int64_t)llround(options->sleep_time_seconds * (double)NS_PER_SECOND);
+    return GPUT_OK;
+}
+
+static void warn_of_gpus(void *user, const char *message)
+{
+    session_warn(user, "%s", message);
+}
+
+static int open_gpus(struct gput_session *session, struct gput_error *error)
+{
+    struct gpu_options options = {.procfs_root = session->options.procfs_root,
+        .sysfs_root = session->options.sysfs_root,
+        .nvml_path = session->options.nvml_path,
+        .brand = session->options.gpu_brand,
+        .uuids = session->options.gpu_uuids,
+        .interval_seconds = session->options.sleep_time_seconds,
+        .warn = warn_of_gpus,
+        .user = session};
+    TRY(gpu_set_open(&options, &session->gpus, error));
+    const char *missing = gpu_set_missing(session->gpus);
+    if (missing)
+        session_warn(session, "%s", missing);
+    return GPUT_OK;
+}
+
+static int read_static_data(struct gput_session *session, struct gput_error *error)
+{
+    struct gput_static_data *data = &session->static_data;
+    const struct gput_options *options = &session->options;
+    size_t gpu_count;
+    gpu_set_devices(session->gpus, &gpu_count);
+
+    *data = (struct gput_static_data){.ram_unit = options->ram_unit,
+        .gpu_ram_unit = options->gpu_ram_unit,
+        .time_unit = options->time_unit,
+        .gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->gpus),
+        .system_gpu_count = (uint32_t)gpu_count,
+        .n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus),
+        .allowed_ram_bytes = NAN,
+        .allowed_cores = NAN};
+    TRY(cpu_count_online(
+        options->procfs_root, options->sysfs_root, &data->system_core_count, error));
+    data->n_expected_cores =
+        options->n_expected_cores ? options->n_expected_cores : data->system_core_count;
+
+    system_meter_init(
+        &session->system, options->procfs_root, data->system_core_count, clock_monotonic_ns());
+    session->has_system = true;
+    data->ram_system_capacity_bytes = session->system.ram_capacity_bytes;
+    return GPUT_OK;
+}
+
+static int prepare(struct gput_session *session, struct gput_error *error)
+{
+    const struct gput_options *options = &session->options;
+    TRY(open_gpus(session, error));
+    TRY(read_static_data(session, error));
+    if (options->tracking_file)
+        TRY(tracking_file_create(options->tracking_file, &session->static_data, options->overwrite,
+            &session->tracking_file, error));
+    return GPUT_OK;
+}
+
+static int init_lock(struct gput_session *session)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&session->lock, NULL);
+    int failure = pthread_cond_init(&session->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return failure ? GPUT_ERROR_MEMORY : GPUT_OK;
+}
+
+int gput_session_create(
+    const struct gput_options *options, struct gput_session **session, struct gput_error *error)
+{
+    *session = NULL;
+    TRY(check_options(options, error));
+    struct gput_session *created = calloc(1, sizeof *created);
+    if (!created)
+        return error_memory(error);
+    created->owner = getpid();
+    created->pid_fd = -1;
+    usage_init(&created->usage);
+
+    int code = init_lock(created);
+    if (code == GPUT_OK)
+        code = copy_options(created, options);
+    if (code == GPUT_ERROR_MEMORY)
+        error_memory(error);
+    if (code == GPUT_OK)
+        code = prepare(created, error);
+    if (code != GPUT_OK) {
+        gput_session_destroy(created);
+        return code;
+    }
+    *session = created;
+    return GPUT_OK;
+}
+
+/* What only the process that created the session may touch. */
+static void release_shared(struct gput_session *session)
+{
+    if (session->phase == SESSION_TRACKING)
+        gput_session_stop(session, NULL);
+    tracking_file_finish(session->tracking_file, NULL, NULL);
+    results_file_close(session->results_file);
+    pthread_cond_destroy(&session->wake);
+    pthread_mutex_destroy(&session->lock);
+}
+
+void gput_session_destroy(struct gput_session *session)
+{
+    if (!session)
+        return;
+    if (session->owner == getpid())
+        release_shared(session);
+    if (session->has_sampler)
+        sampler_finish(&session->sampler);
+    if (session->has_system)
+        system_meter_finish(&session->system);
+    gpu_set_close(session->gpus);
+    pid_vector_finish(&session->foreign);
+    if (session->pid_fd >= 0)
+        close(session->pid_fd);
+    for (size_t i = 0; i < sizeof session->strings / sizeof session->strings[0]; i++)
+        free(session->strings[i]);
+    free(session);
 }

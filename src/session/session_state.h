@@ -1,0 +1,97 @@
+/*
+ * What a session holds. Shared by the files of this folder only:
+ *
+ *   session.c          options, creating and freeing
+ *   session_track.c    the four ways to begin, waiting, stopping
+ *   session_ticks.c    the sampling thread
+ *   session_results.c  from samples and books to results
+ */
+#ifndef SESSION_SESSION_STATE_H
+#define SESSION_SESSION_STATE_H
+
+#include "store/results_file.h"
+#include "store/tracking_file.h"
+#include "track/sampler.h"
+#include "track/usage.h"
+
+#include <gputracker/session.h>
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED };
+
+enum session_phase {
+    SESSION_CREATED,
+    SESSION_TRACKING,
+    SESSION_STOPPED,
+};
+
+struct gput_session {
+    struct gput_options options; /* its strings are copies, in `strings` */
+    char *strings[8];
+    int64_t interval_ns;
+    pid_t owner; /* the process that created it: a forked child must not touch files or threads */
+
+    struct gput_static_data static_data;
+    struct gpu_set *gpus;
+    struct tracking_file *tracking_file;
+    struct results_file *results_file;
+
+    enum session_mode mode;
+    enum session_phase phase;
+    pid_t pid;
+    int pid_fd;                /* becomes readable when main ends; -1: not to be had */
+    struct pid_vector foreign; /* children of ours that were there before a launch */
+    int64_t start_ns;
+    int64_t own_cpu_at_start_ns;
+    uint64_t own_rss_at_launch_bytes;
+    struct rusage self_at_start, children_at_start; /* of the calling process, for SESSION_SELF */
+
+    /* The sampling thread, and what it shares with the callers of the API. */
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock; /* guards everything below */
+    pthread_cond_t wake;
+    bool stop;
+    struct sampler sampler;
+    bool has_sampler;
+    struct system_meter system;
+    bool has_system;
+    struct usage usage;
+    int64_t last_sample_ns;
+    int64_t results_kept_ns;
+    int64_t orphans_ns;     /* CPU time of orphans that we collected */
+    int64_t sampler_cpu_ns; /* of the thread when it ended */
+    uint64_t ticks, late_ticks, missed_ticks;
+    uint64_t rows_lost;
+    bool warned_of_lost_rows;
+
+    /* After the end of a launched command. */
+    bool has_main_usage;
+    struct rusage main_usage;
+    int main_status;
+};
+
+/* session_ticks.c */
+
+/* Takes the first sample and starts the thread. */
+int session_start_ticks(struct gput_session *session, struct gput_error *error);
+
+/* Lets the thread take the last sample and waits for its end. */
+void session_end_ticks(struct gput_session *session);
+
+/* Collects orphans that have ended (launched sessions). The lock is held, or no thread runs. */
+void session_reap_orphans(struct gput_session *session);
+
+/* session_results.c; the lock is held, or no thread runs */
+
+void session_fill_results(struct gput_session *session, struct gput_results *results);
+
+/* session.c */
+
+void session_warn(const struct gput_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

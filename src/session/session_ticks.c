@@ -1,0 +1,171 @@
+/*
+ * The sampling thread: a sample at every deadline, counted from the start so that they do not
+ * drift.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The first row comes early, so that short commands have one: as soon as CPU percents make sense.
+ */
+#define FIRST_TICK_NS (NS_PER_SECOND / 20)
+/* Results so far are kept at most this often. */
+#define KEEP_INTERVAL_NS (NS_PER_SECOND / 10)
+/* A tick that begins this part of the interval after its deadline is late. */
+#define LATE_PART 10
+
+static void keep_results(struct gput_session *session)
+{
+    int64_t now_ns = session->last_sample_ns;
+    if (!session->results_file || now_ns - session->results_kept_ns < KEEP_INTERVAL_NS)
+        return;
+    session->results_kept_ns = now_ns;
+    struct gput_results results;
+    session_fill_results(session, &results);
+    results_file_update(session->results_file, &results);
+}
+
+static void write_row(struct gput_session *session)
+{
+    struct gput_error error;
+    if (!session->tracking_file)
+        return;
+    int code = tracking_file_write_row(
+        session->tracking_file, &session->sampler.sample, session->sampler.sampled_ns, &error);
+    if (code == GPUT_OK || session->warned_of_lost_rows)
+        return;
+    session->warned_of_lost_rows = true;
+    session_warn(
+        session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
+}
+
+/* Takes a sample; the very first has no interval behind it and is no row. */
+static void take_sample(struct gput_session *session, bool is_row, bool in_thread)
+{
+    if (session->mode == SESSION_LAUNCHED)
+        session_reap_orphans(session);
+    sampler_take(
+        &session->sampler, session->orphans_ns, in_thread && session->mode == SESSION_SELF);
+    int64_t now_ns = session->sampler.sampled_ns;
+    double seconds = (double)(now_ns - session->last_sample_ns) / (double)NS_PER_SECOND;
+    session->last_sample_ns = now_ns;
+
+    struct gput_sample sample = session->sampler.sample;
+    if (!is_row) {
+        /* Microseconds of exec: no interval to measure CPU use over. */
+        for (int i = GPUT_CPU_SYSTEM_SUM; i <= GPUT_CPU_COMBINED_HARDWARE; i++)
+            sample.values[i] = NAN;
+        seconds = 0;
+    }
+    usage_add(&session->usage, &sample, seconds);
+    session->ticks++;
+    if (is_row)
+        write_row(session);
+    keep_results(session);
+}
+
+void session_reap_orphans(struct gput_session *session)
+{
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+            return;
+        /* Main is collected by gput_session_wait(); the caller's own children are the caller's. */
+        if (info.si_pid == session->pid)
+            return;
+        for (size_t i = 0; i < session->foreign.count; i++) {
+            if (session->foreign.pids[i] == info.si_pid)
+                return;
+        }
+        struct rusage usage;
+        if (wait4(info.si_pid, NULL, WNOHANG, &usage) != info.si_pid)
+            return;
+        session->orphans_ns +=
+            ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_SECOND +
+            ((int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+    }
+}
+
+/* The next deadline after `deadline_ns`; counts those that passed meanwhile. */
+static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    int64_t interval_ns = session->interval_ns;
+    /* Also brings the early first tick back to whole intervals since the start. */
+    int64_t passed = (deadline_ns - session->start_ns) / interval_ns;
+    int64_t next = session->start_ns + (passed + 1) * interval_ns;
+    if (next <= now_ns) {
+        int64_t missed = (now_ns - next) / interval_ns + 1;
+        session->missed_ticks += (uint64_t)missed;
+        next += missed * interval_ns;
+    }
+    return next;
+}
+
+/* Waits with the lock given back; false when the session is to end. */
+static bool wait_until(struct gput_session *session, int64_t deadline_ns)
+{
+    struct timespec deadline = clock_timespec_of_ns(deadline_ns);
+    while (!session->stop) {
+        if (pthread_cond_timedwait(&session->wake, &session->lock, &deadline) == ETIMEDOUT)
+            return !session->stop;
+    }
+    return false;
+}
+
+static void *tick(void *user)
+{
+    struct gput_session *session = user;
+    /* Timers are 50 us late by default, to save power: too much at 1000 ticks a second. */
+    prctl(PR_SET_TIMERSLACK, 1);
+    prctl(PR_SET_NAME, "gpu-tracker");
+
+    pthread_mutex_lock(&session->lock);
+    int64_t first_ns = session->interval_ns < FIRST_TICK_NS ? session->interval_ns : FIRST_TICK_NS;
+    int64_t deadline_ns = session->start_ns + first_ns;
+    while (wait_until(session, deadline_ns)) {
+        if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->interval_ns)
+            session->late_ticks++;
+        take_sample(session, true, true);
+        deadline_ns = next_deadline(session, deadline_ns);
+    }
+    take_sample(session, true, true);
+    session->sampler_cpu_ns = clock_thread_cpu_ns();
+    pthread_mutex_unlock(&session->lock);
+    return NULL;
+}
+
+int session_start_ticks(struct gput_session *session, struct gput_error *error)
+{
+    session->last_sample_ns = session->start_ns;
+    take_sample(session, false, false);
+    /* All signals stay with the program's own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&session->thread, NULL, tick, session);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure)
+        return error_set_errno(error, failure, "Cannot start the sampling thread");
+    session->has_thread = true;
+    return GPUT_OK;
+}
+
+void session_end_ticks(struct gput_session *session)
+{
+    if (!session->has_thread)
+        return;
+    pthread_mutex_lock(&session->lock);
+    session->stop = true;
+    pthread_cond_signal(&session->wake);
+    pthread_mutex_unlock(&session->lock);
+    pthread_join(session->thread, NULL);
+    session->has_thread = false;
+}

@@ -1,0 +1,244 @@
+#include "session/session_state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "os/cgroup.h"
+#include "os/cpu_count.h"
+#include "os/proc_children.h"
+#include "os/proc_statm.h"
+#include "track/launch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Waiting for a process that is none of our children, where the kernel has no pidfds. */
+#define POLL_INTERVAL_MS 50
+
+/* Half of what we may open is kept free for the caller's own files. */
+static unsigned kept_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    rlim_t files = limit.rlim_cur / 2;
+    return files < 20000 ? (unsigned)files : 20000;
+}
+
+static double lower(double a, double b)
+{
+    return isnan(a) || b < a ? b : a;
+}
+
+/* What the process may use: control groups and affinity, where they are tighter than the machine.
+ */
+static void read_limits(struct gput_session *session)
+{
+    struct gput_static_data *data = &session->static_data;
+    const char *procfs = session->options.procfs_root;
+    struct cgroup cgroup;
+    if (cgroup_find(procfs, session->options.sysfs_root, session->pid, &cgroup, NULL) == GPUT_OK) {
+        struct cgroup_limits limits;
+        cgroup_limits_read(&cgroup, &limits);
+        cgroup_finish(&cgroup);
+        data->allowed_ram_bytes = limits.memory_max_bytes;
+        data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
+    }
+    uint32_t allowed;
+    if (cpu_count_allowed(procfs, session->pid, &allowed, NULL) == GPUT_OK)
+        data->allowed_cores = lower(data->allowed_cores, allowed);
+    if (data->allowed_cores >= data->system_core_count)
+        data->allowed_cores = NAN;
+    if (data->allowed_ram_bytes >= data->ram_system_capacity_bytes)
+        data->allowed_ram_bytes = NAN;
+}
+
+static int start_sampler(struct gput_session *session, struct gput_error *error)
+{
+    struct sampler_options options = {
+        .tree = {.procfs_root = session->options.procfs_root,
+            .main = session->pid,
+            .main_is_old = session->mode != SESSION_LAUNCHED,
+            .adopts = session->mode == SESSION_LAUNCHED,
+            .foreign = session->foreign.pids,
+            .n_foreign = session->foreign.count,
+            .kept_files = kept_files()},
+        .system_core_count = session->static_data.system_core_count,
+        .n_expected_cores = session->static_data.n_expected_cores,
+        .exact_ram = session->options.ram_mode == GPUT_RAM_EXACT,
+        .start_ns = session->start_ns,
+        .interval_ns = session->interval_ns,
+        .gpus = session->gpus,
+    };
+    TRY(sampler_init(&session->sampler, &options, &session->system, error));
+    session->has_sampler = true;
+    return GPUT_OK;
+}
+
+/* From here on the clock runs. */
+static int begin(struct gput_session *session, enum session_mode mode, struct gput_error *error)
+{
+    if (session->phase != SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE,
+            "This session was used before. A session tracks once; create another one.");
+    TRY(results_file_create(session->options.resource_usage_file, &session->results_file, error));
+    session->mode = mode;
+    session->own_cpu_at_start_ns = clock_process_cpu_ns();
+    session->start_ns = clock_monotonic_ns();
+    return GPUT_OK;
+}
+
+static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
+{
+    session->pid = pid;
+    session->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    TRY(start_sampler(session, error));
+    TRY(session_start_ticks(session, error));
+    session->phase = SESSION_TRACKING;
+    read_limits(session);
+    return GPUT_OK;
+}
+
+int gput_session_track_self(struct gput_session *session, struct gput_error *error)
+{
+    TRY(begin(session, SESSION_SELF, error));
+    getrusage(RUSAGE_SELF, &session->self_at_start);
+    getrusage(RUSAGE_CHILDREN, &session->children_at_start);
+    return track(session, getpid(), error);
+}
+
+int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_error *error)
+{
+    if (pid == getpid())
+        return gput_session_track_self(session, error);
+    if (pid <= 0)
+        return error_set(error, GPUT_ERROR_INVALID, "%d is not the number of a process.", (int)pid);
+    TRY(begin(session, SESSION_ATTACHED, error));
+    return track(session, pid, error);
+}
+
+static uint64_t own_rss_bytes(void)
+{
+    struct proc_statm statm;
+    if (proc_statm_read("/proc", getpid(), &statm, NULL) != GPUT_OK)
+        return 0;
+    return statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
+{
+    if (!argv[0] || !*argv[0])
+        return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
+    TRY(begin(session, SESSION_LAUNCHED, error));
+    proc_children_read("/proc", getpid(), 0, &session->foreign, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    session->own_rss_at_launch_bytes = own_rss_bytes();
+
+    pid_t pid;
+    session->start_ns = clock_monotonic_ns();
+    TRY(launch(argv, &pid, error));
+    int code = track(session, pid, error);
+    if (code != GPUT_OK) {
+        /* Without tracking there is no reason to run it. */
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return code;
+}
+
+pid_t gput_session_pid(const struct gput_session *session)
+{
+    return session->pid;
+}
+
+/* ---- waiting ---- */
+
+/* True when main has ended; it is not collected yet. */
+static bool main_has_ended(const struct gput_session *session)
+{
+    if (session->mode == SESSION_LAUNCHED) {
+        siginfo_t info = {0};
+        return waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               info.si_pid == session->pid;
+    }
+    if (session->pid_fd >= 0) {
+        struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
+        return poll(&ended, 1, 0) == 1;
+    }
+    return kill(session->pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Sleeps until main may have ended, a signal came, or the time is over. False: it is over. */
+static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns, bool forever)
+{
+    int64_t left_ms = forever ? -1 : (deadline_ns - clock_monotonic_ns()) / 1000000;
+    if (!forever && left_ms <= 0)
+        return false;
+    struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
+    if (session->pid_fd < 0 && (forever || left_ms > POLL_INTERVAL_MS))
+        left_ms = POLL_INTERVAL_MS;
+    if (left_ms > INT32_MAX)
+        left_ms = INT32_MAX;
+    return poll(&ended, session->pid_fd >= 0, (int)left_ms) >= 0;
+}
+
+/* The last sample must see main before it is collected: then its CPU clock is gone. */
+static void end_launched(struct gput_session *session)
+{
+    session_end_ticks(session);
+    while (
+        wait4(session->pid, &session->main_status, 0, &session->main_usage) < 0 && errno == EINTR)
+        ;
+    session->has_main_usage = true;
+    session_reap_orphans(session);
+}
+
+int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended, int *status,
+    struct gput_error *error)
+{
+    *ended = false;
+    *status = session->main_status;
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Nothing is tracked yet.");
+    int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
+
+    if (!session->has_main_usage) {
+        while (!main_has_ended(session)) {
+            if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
+                return GPUT_OK;
+        }
+        if (session->mode == SESSION_LAUNCHED)
+            end_launched(session);
+    }
+    *ended = true;
+    *status = session->main_status;
+    return GPUT_OK;
+}
+
+int gput_session_stop(struct gput_session *session, struct gput_error *error)
+{
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Tracking was not started.");
+    if (session->phase == SESSION_STOPPED)
+        return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
+    if (session->owner != getpid())
+        return error_set(error, GPUT_ERROR_STATE,
+            "This process is a fork of the one that tracks; only that one can stop it.");
+    session_end_ticks(session);
+    session->phase = SESSION_STOPPED;
+
+    struct gput_error problem;
+    int code = tracking_file_finish(session->tracking_file, &session->rows_lost, &problem);
+    session->tracking_file = NULL;
+    if (code != GPUT_OK && !session->warned_of_lost_rows)
+        session_warn(session, "%s", problem.message);
+    results_file_remove(session->results_file);
+    session->results_file = NULL;
+    return GPUT_OK;
+}

@@ -1,0 +1,261 @@
+#include "track/memory.h"
+
+#include "os/proc_smaps.h"
+#include "os/proc_smaps_rollup.h"
+
+#include <stdlib.h>
+
+void memory_finish(struct memory *memory)
+{
+    free(memory->ranges);
+    *memory = (struct memory){0};
+}
+
+void memory_reset(struct memory *memory)
+{
+    struct shared_range *ranges = memory->ranges;
+    size_t capacity = memory->range_capacity;
+    *memory = (struct memory){.ranges = ranges, .range_capacity = capacity};
+}
+
+void memory_set_cheap(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+{
+    memory->resident_bytes = resident_bytes;
+    memory->file_bytes = file_bytes < resident_bytes ? file_bytes : resident_bytes;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* What one pass over smaps adds up. */
+struct reading {
+    struct memory *memory;
+    struct rss rss;
+    uint64_t anonymous_bytes, anonymous_private_bytes, anonymous_pss_bytes;
+    size_t range_count;
+    bool failed;
+};
+
+static bool joins(const struct shared_range *range, const struct memory_mapping *mapping)
+{
+    return range->device == mapping->device && range->inode == mapping->inode &&
+           range->end == mapping->offset;
+}
+
+static struct shared_range *append_range(struct reading *reading)
+{
+    struct memory *memory = reading->memory;
+    if (reading->range_count == memory->range_capacity) {
+        size_t capacity = memory->range_capacity ? memory->range_capacity * 2 : 8;
+        void *ranges = realloc(memory->ranges, capacity * sizeof *memory->ranges);
+        if (!ranges) {
+            reading->failed = true;
+            return NULL;
+        }
+        memory->ranges = ranges;
+        memory->range_capacity = capacity;
+    }
+    return &memory->ranges[reading->range_count++];
+}
+
+/* `part` is what of the mapping belongs to the file or shared memory. */
+static void add_range(
+    struct reading *reading, const struct memory_mapping *mapping, const struct rss *part)
+{
+    struct memory *memory = reading->memory;
+    struct shared_range *range =
+        reading->range_count ? &memory->ranges[reading->range_count - 1] : NULL;
+    uint64_t length = mapping->end - mapping->start;
+    uint64_t pss = minus(mapping->pss_bytes, mapping->private_bytes) + part->private;
+
+    if (range && joins(range, mapping)) {
+        range->end += length;
+        range->private_bytes += part->private;
+        range->shared_bytes += part->shared;
+        range->pss_bytes += pss;
+        return;
+    }
+    range = append_range(reading);
+    if (!range)
+        return;
+    *range = (struct shared_range){
+        .device = mapping->device,
+        .inode = mapping->inode,
+        .start = mapping->offset,
+        .end = mapping->offset + length,
+        .private_bytes = part->private,
+        .shared_bytes = part->shared,
+        .pss_bytes = pss,
+    };
+}
+
+/*
+ * A private mapping of a file holds pages of the file and, where it was written to, anonymous
+ * copies. The kernel does not say which of them are private: copies nearly always are, so they come
+ * first.
+ */
+static void visit_mapping(void *user, const struct memory_mapping *mapping)
+{
+    struct reading *reading = user;
+    uint64_t anonymous = mapping->is_shared ? 0 : mapping->anonymous_bytes;
+    uint64_t anonymous_private = least(anonymous, mapping->private_bytes);
+    uint64_t anonymous_shared = anonymous - anonymous_private;
+
+    reading->rss.private += mapping->private_bytes;
+    reading->rss.shared += mapping->shared_bytes;
+    reading->anonymous_bytes += anonymous;
+    reading->anonymous_private_bytes += anonymous_private;
+    if (!mapping->is_file_or_shared) {
+        reading->anonymous_pss_bytes += mapping->pss_bytes;
+        return;
+    }
+
+    if (anonymous_shared > 0 && mapping->shared_bytes > 0) {
+        double pss_of_shared = (double)minus(mapping->pss_bytes, mapping->private_bytes);
+        double part = (double)anonymous_shared / (double)mapping->shared_bytes;
+        reading->anonymous_pss_bytes += (uint64_t)(pss_of_shared * (part < 1 ? part : 1));
+    }
+    reading->anonymous_pss_bytes += anonymous_private;
+    if (mapping->rss_bytes > 0) {
+        struct rss part = {.private = mapping->private_bytes - anonymous_private,
+            .shared = minus(mapping->shared_bytes, anonymous_shared)};
+        add_range(reading, mapping, &part);
+    }
+}
+
+static void keep_moment(struct memory *memory)
+{
+    memory->has_exact = true;
+    memory->refused = false;
+    memory->exact_resident_bytes = memory->resident_bytes;
+    memory->exact_file_bytes = memory->file_bytes;
+}
+
+static int read_smaps(struct memory *memory, const char *root, pid_t pid)
+{
+    struct reading reading = {.memory = memory};
+    memory->has_ranges = false;
+    memory->range_count = 0;
+    TRY(proc_smaps_read(root, pid, visit_mapping, &reading, NULL));
+    if (reading.failed)
+        return GPUT_ERROR_MEMORY;
+
+    reading.rss.total = reading.rss.private + reading.rss.shared;
+    memory->exact = reading.rss;
+    memory->anonymous_bytes = reading.anonymous_bytes;
+    memory->anonymous_private_bytes = reading.anonymous_private_bytes;
+    memory->anonymous_pss_bytes = reading.anonymous_pss_bytes;
+    memory->range_count = reading.range_count;
+    memory->ranges_file_bytes = memory->file_bytes;
+    memory->has_ranges = true;
+    keep_moment(memory);
+    return GPUT_OK;
+}
+
+static uint64_t ranges_private_bytes(const struct memory *memory)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < memory->range_count; i++)
+        bytes += memory->ranges[i].private_bytes;
+    return bytes;
+}
+
+static int read_rollup(struct memory *memory, const char *root, pid_t pid)
+{
+    struct proc_smaps_rollup rollup;
+    TRY(proc_smaps_rollup_read(root, pid, &rollup, NULL));
+
+    memory->exact.private = rollup.private_bytes;
+    memory->exact.shared = rollup.shared_bytes;
+    memory->exact.total = rollup.private_bytes + rollup.shared_bytes;
+    memory->anonymous_bytes = rollup.anonymous_bytes;
+    memory->anonymous_private_bytes =
+        least(rollup.anonymous_bytes, minus(rollup.private_bytes, ranges_private_bytes(memory)));
+    memory->anonymous_pss_bytes =
+        rollup.has_pss_parts ? rollup.pss_anonymous_bytes : memory->anonymous_private_bytes;
+    keep_moment(memory);
+    return GPUT_OK;
+}
+
+int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool rollup)
+{
+    int code = rollup ? read_rollup(memory, root, pid) : read_smaps(memory, root, pid);
+    if (rollup && code == GPUT_ERROR_UNSUPPORTED)
+        code = read_smaps(memory, root, pid);
+    if (code == GPUT_ERROR_PERMISSION)
+        memory->refused = true;
+    return code;
+}
+
+uint64_t memory_anonymous_bytes(const struct memory *memory)
+{
+    return memory->resident_bytes - memory->file_bytes;
+}
+
+/* `then`, moved by as much as `before` has moved to `now`. */
+static uint64_t moved(uint64_t then, uint64_t before, uint64_t now)
+{
+    return now >= before ? then + (now - before) : minus(then, before - now);
+}
+
+struct rss memory_rss(const struct memory *memory)
+{
+    struct rss rss = {.total = memory->resident_bytes};
+    if (!memory->has_exact) {
+        rss.private = memory_anonymous_bytes(memory);
+        rss.shared = memory->file_bytes;
+        return rss;
+    }
+    rss.total = moved(memory->exact.total, memory->exact_resident_bytes, memory->resident_bytes);
+    /* New anonymous memory is the process's own; new file pages divide as those it had. */
+    uint64_t anonymous_then = memory->exact_resident_bytes - memory->exact_file_bytes;
+    uint64_t file_private = minus(memory->exact.private, memory->anonymous_private_bytes);
+    uint64_t file =
+        file_private + minus(memory->exact.shared, memory_anonymous_shared_bytes(memory));
+    double private_part = file ? (double)file_private / (double)file : 0;
+    double file_moved = (double)memory->file_bytes - (double)memory->exact_file_bytes;
+
+    rss.private = moved(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
+    double private = (double)rss.private + file_moved * private_part;
+    rss.private = private > 0 ? least((uint64_t) private, rss.total) : 0;
+    rss.shared = rss.total - rss.private;
+    return rss;
+}
+
+uint64_t memory_anonymous_shared_bytes(const struct memory *memory)
+{
+    return minus(memory->anonymous_bytes, memory->anonymous_private_bytes);
+}
+
+uint64_t memory_anonymous_share_bytes(const struct memory *memory)
+{
+    if (!memory->has_exact)
+        return 0;
+    uint64_t then = memory->exact_resident_bytes - memory->exact_file_bytes;
+    return moved(memory->anonymous_pss_bytes, then, memory_anonymous_bytes(memory));
+}
+
+static bool far(uint64_t a, uint64_t b, uint64_t whole)
+{
+    return (a > b ? a - b : b - a) * 100 > whole;
+}
+
+bool memory_has_moved(const struct memory *memory)
+{
+    return !memory->has_exact ||
+           far(memory->resident_bytes, memory->exact_resident_bytes, memory->resident_bytes) ||
+           far(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes);
+}
+
+bool memory_ranges_have_moved(const struct memory *memory)
+{
+    return !memory->has_ranges ||
+           far(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes);
+}

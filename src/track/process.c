@@ -1,0 +1,195 @@
+#include "track/process.h"
+
+#include "base/clock.h"
+#include "os/cpu_clock.h"
+#include "os/kcmp.h"
+#include "os/proc_stat.h"
+#include "os/proc_statm.h"
+#include "os/procfs.h"
+
+#include <unistd.h>
+
+/* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
+#define REREAD_IDLE_NS (10 * NS_PER_SECOND)
+
+struct process_view process_view_of(const char *procfs_root)
+{
+    return (struct process_view){
+        .procfs_root = procfs_root,
+        .has_cpu_clocks = cpu_clock_usable(procfs_root),
+        .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
+        .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+    };
+}
+
+/* Reads a file of the process into `text`, keeping it open when that is still allowed. */
+static int read_file(
+    struct process *process, const char *name, int *kept_fd, struct process_view *view, char *text)
+{
+    if (*kept_fd < 0) {
+        if (view->free_files == 0)
+            return procfs_read(
+                view->procfs_root, process->pid, name, text, PROCFS_TEXT_SIZE, NULL, NULL);
+        TRY(procfs_open(view->procfs_root, process->pid, name, kept_fd, NULL));
+        view->free_files--;
+    }
+    return procfs_reread(*kept_fd, text, PROCFS_TEXT_SIZE, NULL);
+}
+
+static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
+{
+    char text[PROCFS_TEXT_SIZE];
+    TRY(read_file(process, "stat", &process->stat_fd, view, text));
+    return proc_stat_parse(text, stat);
+}
+
+static int read_statm(struct process *process, struct process_view *view)
+{
+    char text[PROCFS_TEXT_SIZE];
+    struct proc_statm statm;
+    TRY(read_file(process, "statm", &process->statm_fd, view, text));
+    TRY(proc_statm_parse(text, &statm));
+    memory_set_cheap(&process->memory, statm.resident_pages * view->page_bytes,
+        statm.shared_pages * view->page_bytes);
+    return GPUT_OK;
+}
+
+/* The CPU clock where pids are ours, else the ticks of stat. */
+static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process_view *view)
+{
+    return (int64_t)(stat->utime_ticks + stat->stime_ticks) * view->ns_per_tick;
+}
+
+static void take_stat(struct process *process, const struct proc_stat *stat)
+{
+    if (process->image != stat->start_stack_address) {
+        /* It called execve: all its memory is new. */
+        memory_reset(&process->memory);
+        process->memory_is_stale = true;
+        process->image = stat->start_stack_address;
+    }
+    process->parent = stat->ppid;
+    process->state = stat->state;
+    process->thread_count = stat->thread_count;
+    process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
+    process->minor_faults = stat->minor_faults;
+    process->has_collected = stat->cminor_faults + stat->cmajor_faults > 0;
+}
+
+/* After fork or vfork, until execve, a child has its parent's image; after vfork its memory, too.
+ */
+static bool borrows_memory(
+    const struct process *process, const struct process *parent, const struct process_view *view)
+{
+    return parent && view->has_cpu_clocks && process->image != 0 &&
+           process->image == parent->image && kcmp_same_memory(process->pid, parent->pid);
+}
+
+int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
+    struct process_view *view)
+{
+    *process = (struct process){
+        .pid = pid, .stat_fd = -1, .statm_fd = -1, .is_new = true, .has_run = true};
+    process->children_unread = true;
+
+    struct proc_stat stat;
+    int code = read_stat(process, view, &stat);
+    if (code == GPUT_OK)
+        code = read_statm(process, view);
+    if (code == GPUT_OK && view->has_cpu_clocks)
+        code = cpu_clock_read(pid, &process->cpu_ns);
+    else if (code == GPUT_OK)
+        process->cpu_ns = cpu_ns_of_stat(&stat, view);
+    if (code != GPUT_OK) {
+        process_finish(process, view);
+        return code;
+    }
+
+    process->start_time_ticks = stat.start_time_ticks;
+    process->image = stat.start_stack_address;
+    take_stat(process, &stat);
+    process->borrows_memory = borrows_memory(process, parent, view);
+    if (is_old) {
+        process->cpu_before_ns = process->cpu_ns;
+        process->children_before_ticks = process->children_ticks;
+    }
+    return GPUT_OK;
+}
+
+static void close_kept(int *fd, struct process_view *view)
+{
+    if (*fd < 0)
+        return;
+    close(*fd);
+    *fd = -1;
+    view->free_files++;
+}
+
+void process_finish(struct process *process, struct process_view *view)
+{
+    close_kept(&process->stat_fd, view);
+    close_kept(&process->statm_fd, view);
+    memory_finish(&process->memory);
+}
+
+/* Its CPU clock; `*read_on` is false when nothing else can have changed. */
+static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
+{
+    int64_t cpu_ns;
+    TRY(cpu_clock_read(process->pid, &cpu_ns));
+    /* A clock that went back is another process's. */
+    if (cpu_ns < process->cpu_ns)
+        return GPUT_ERROR_GONE;
+    process->has_run = cpu_ns != process->cpu_ns;
+    process->cpu_ns = cpu_ns;
+    *read_on = process->has_run || now_ns - process->read_ns >= REREAD_IDLE_NS;
+    return GPUT_OK;
+}
+
+int process_look(struct process *process, const struct process *parent, struct process_view *view,
+    int64_t now_ns)
+{
+    bool read_on = true;
+    process->is_new = false;
+    if (view->has_cpu_clocks)
+        TRY(look_at_clock(process, now_ns, &read_on));
+    if (!read_on)
+        return GPUT_OK;
+
+    struct proc_stat stat;
+    TRY(read_stat(process, view, &stat));
+    if (stat.start_time_ticks != process->start_time_ticks)
+        return GPUT_ERROR_GONE;
+    TRY(read_statm(process, view));
+    if (!view->has_cpu_clocks) {
+        process->cpu_ns = cpu_ns_of_stat(&stat, view);
+        process->has_run = true;
+    }
+    take_stat(process, &stat);
+    if (process->borrows_memory)
+        process->borrows_memory = borrows_memory(process, parent, view);
+    process->children_unread |= process->has_run;
+    process->read_ns = now_ns;
+    return GPUT_OK;
+}
+
+bool process_is_zombie(const struct process *process)
+{
+    /* A main thread that ended before the others shows Z too. */
+    return (process->state == 'Z' && process->thread_count <= 1) || process->state == 'X';
+}
+
+bool process_has_memory(const struct process *process)
+{
+    return !process_is_zombie(process) && !process->borrows_memory;
+}
+
+int64_t process_cpu_ns(const struct process *process)
+{
+    return process->cpu_ns - process->cpu_before_ns;
+}
+
+int64_t process_children_ns(const struct process *process, const struct process_view *view)
+{
+    return (int64_t)(process->children_ticks - process->children_before_ticks) * view->ns_per_tick;
+}

@@ -1,0 +1,96 @@
+/*
+ * One process of the tracked tree, and what the last look at it gave.
+ *
+ * A look begins with the process's CPU clock, which costs a third of a microsecond. A clock that
+ * stands still means that the process has not run: it cannot have started children or threads,
+ * ended, called execve or touched memory, so everything else is as it was. Only processes that have
+ * run are read further.
+ */
+#ifndef TRACK_PROCESS_H
+#define TRACK_PROCESS_H
+
+#include "track/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct process {
+    pid_t pid;
+    uint64_t start_time_ticks; /* with the pid it names a process for ever */
+    pid_t parent;
+    char state;
+    uint32_t thread_count;
+    /*
+     * Names the program image: processes that were forked from one another and have not called
+     * execve since have the same. 0: the system does not tell.
+     */
+    uint64_t image;
+
+    int64_t cpu_ns;          /* CPU time used so far, all threads, user and system */
+    uint64_t children_ticks; /* CPU time of children that it has waited for, and theirs */
+    uint64_t minor_faults;   /* pages that it touched for the first time, or had to copy */
+    bool has_collected;      /* it has waited for some child that ended */
+    /* How much of both was used before tracking began. */
+    int64_t cpu_before_ns;
+    uint64_t children_before_ticks;
+
+    int stat_fd, statm_fd; /* kept open, or -1 */
+
+    bool is_main;
+    bool is_new;          /* found by the last look */
+    bool is_gone;         /* it has ended; the tree is about to drop it */
+    bool has_run;         /* its CPU clock moved between the last two looks */
+    bool children_unread; /* it ran since its children were last read */
+    bool borrows_memory;  /* it runs in its parent's memory (vfork) until it calls execve */
+
+    struct memory memory;
+    /* Kept by the RAM meter. */
+    uint32_t image_members;    /* tracked processes with this image, itself included */
+    uint64_t faults_when_read; /* minor_faults at the last exact reading */
+    bool memory_is_stale;      /* others who share its memory came, went or changed it */
+    int64_t exact_not_before_ns;
+
+    int64_t read_ns; /* when stat and statm were last read */
+};
+
+/* Where looks are taken. */
+struct process_view {
+    const char *procfs_root;
+    bool has_cpu_clocks; /* pids of procfs_root are ours: CPU clocks are of the same processes */
+    int64_t ns_per_tick; /* of the times in stat */
+    uint64_t page_bytes;
+    unsigned free_files; /* descriptors that may still be kept open */
+};
+
+/* The view of a procfs root: `free_files` is left to the caller. */
+struct process_view process_view_of(const char *procfs_root);
+
+/*
+ * Takes a first look at a process; `parent` may be NULL. With `is_old` what it used so far does not
+ * count. On success the caller calls process_finish(). Errors: GPUT_ERROR_GONE and others of
+ * os/procfs.h.
+ */
+int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
+    struct process_view *view);
+
+/* Closes and frees what it holds. */
+void process_finish(struct process *process, struct process_view *view);
+
+/* Looks again. GPUT_ERROR_GONE: it has ended, or its pid is another process's now. */
+int process_look(struct process *process, const struct process *parent, struct process_view *view,
+    int64_t now_ns);
+
+/* True when it has ended and only waits to be collected by its parent. */
+bool process_is_zombie(const struct process *process);
+
+/* True when its memory is to be counted. */
+bool process_has_memory(const struct process *process);
+
+/* CPU time of itself, since tracking began. */
+int64_t process_cpu_ns(const struct process *process);
+
+/* CPU time of children that it has waited for, since tracking began. */
+int64_t process_children_ns(const struct process *process, const struct process_view *view);
+
+#endif

@@ -1,0 +1,281 @@
+#include "track/process_tree.h"
+
+#include "os/loadavg.h"
+#include "os/proc_children.h"
+#include "os/procfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the table of pids ---- */
+
+static size_t slot_of(pid_t pid, size_t size)
+{
+    return ((size_t)pid * 2654435761u) & (size - 1);
+}
+
+static void table_put(struct process **table, size_t size, struct process *process)
+{
+    size_t slot = slot_of(process->pid, size);
+    while (table[slot])
+        slot = (slot + 1) & (size - 1);
+    table[slot] = process;
+}
+
+/* After processes went: cheaper than marking holes, and it happens in few looks. */
+static void table_rebuild(struct process_tree *tree)
+{
+    memset(tree->by_pid, 0, tree->table_size * sizeof *tree->by_pid);
+    for (size_t i = 0; i < tree->count; i++)
+        table_put(tree->by_pid, tree->table_size, tree->processes[i]);
+}
+
+struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
+{
+    size_t slot = slot_of(pid, tree->table_size);
+    while (tree->by_pid[slot] && tree->by_pid[slot]->pid != pid)
+        slot = (slot + 1) & (tree->table_size - 1);
+    return tree->by_pid[slot];
+}
+
+static int reserve(struct process_tree *tree)
+{
+    if (tree->count == tree->capacity) {
+        size_t capacity = tree->capacity ? tree->capacity * 2 : 16;
+        void *processes = realloc(tree->processes, capacity * sizeof *tree->processes);
+        if (!processes)
+            return GPUT_ERROR_MEMORY;
+        tree->processes = processes;
+        tree->capacity = capacity;
+    }
+    if (tree->count * 2 >= tree->table_size) {
+        size_t size = tree->table_size ? tree->table_size * 2 : 64;
+        struct process **table = calloc(size, sizeof *table);
+        if (!table)
+            return GPUT_ERROR_MEMORY;
+        free(tree->by_pid);
+        tree->by_pid = table;
+        tree->table_size = size;
+        table_rebuild(tree);
+    }
+    return GPUT_OK;
+}
+
+/* ---- members ---- */
+
+/* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be looked at. */
+static int add(struct process_tree *tree, pid_t pid, const struct process *parent, bool is_old)
+{
+    TRY(reserve(tree));
+    struct process *process = malloc(sizeof *process);
+    if (!process)
+        return GPUT_ERROR_MEMORY;
+    int code = process_init(process, pid, is_old, parent, &tree->view);
+    if (code != GPUT_OK) {
+        free(process);
+        return code;
+    }
+    process->is_main = pid == tree->options.main;
+    tree->processes[tree->count++] = process;
+    table_put(tree->by_pid, tree->table_size, process);
+    tree->seen++;
+    tree->has_changed = true;
+    return GPUT_OK;
+}
+
+static void drop(struct process_tree *tree, struct process *process)
+{
+    tree->gone_cpu_ns += process_cpu_ns(process);
+    if (process->is_main)
+        tree->main_is_gone = true;
+    process_finish(process, &tree->view);
+    free(process);
+}
+
+static void drop_gone(struct process_tree *tree)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->is_gone)
+            drop(tree, tree->processes[i]);
+        else
+            tree->processes[kept++] = tree->processes[i];
+    }
+    tree->count = kept;
+    table_rebuild(tree);
+}
+
+static void look_at_known(struct process_tree *tree, int64_t now_ns)
+{
+    bool any_gone = false;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        const struct process *parent =
+            process->borrows_memory ? process_tree_get(tree, process->parent) : NULL;
+        int code = process_look(process, parent, &tree->view, now_ns);
+        /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
+        process->is_gone = code == GPUT_ERROR_GONE;
+        any_gone |= process->is_gone;
+    }
+    if (any_gone) {
+        drop_gone(tree);
+        tree->has_changed = true;
+    }
+}
+
+/* ---- newcomers ---- */
+
+static bool is_foreign(const struct process_tree *tree, pid_t pid)
+{
+    for (size_t i = 0; i < tree->options.n_foreign; i++) {
+        if (tree->options.foreign[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+static int children_of(struct process_tree *tree, pid_t pid, uint32_t thread_count)
+{
+    tree->found.count = 0;
+    if (tree->has_children_files) {
+        int code =
+            proc_children_read(tree->view.procfs_root, pid, thread_count, &tree->found, NULL);
+        if (code != GPUT_ERROR_UNSUPPORTED)
+            return code;
+        tree->has_children_files = false;
+        TRY(proc_list_read(tree->view.procfs_root, &tree->list, NULL));
+    }
+    return proc_list_children(&tree->list, pid, &tree->found);
+}
+
+static int add_found(struct process_tree *tree, const struct process *parent, bool is_old)
+{
+    for (size_t i = 0; i < tree->found.count; i++) {
+        pid_t pid = tree->found.pids[i];
+        /* The tracker never counts itself, also when it was started by what it tracks. */
+        bool ours = pid == tree->own_pid && tree->options.main != pid;
+        if (ours || process_tree_get(tree, pid) || (!parent && is_foreign(tree, pid)))
+            continue;
+        if (add(tree, pid, parent, is_old) == GPUT_ERROR_MEMORY)
+            return GPUT_ERROR_MEMORY;
+    }
+    return GPUT_OK;
+}
+
+static int find_new(struct process_tree *tree, bool is_old)
+{
+    if (!tree->has_children_files)
+        TRY(proc_list_read(tree->view.procfs_root, &tree->list, NULL));
+    /* New ones are appended, and visited in turn. */
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->children_unread)
+            continue;
+        process->children_unread = false;
+        int code = children_of(tree, process->pid, process->thread_count);
+        if (code == GPUT_OK)
+            code = add_found(tree, process, is_old);
+        if (code == GPUT_ERROR_MEMORY)
+            return code;
+    }
+    return GPUT_OK;
+}
+
+/* Orphans whose parents were never seen stand with us, their subreaper. */
+static int find_orphans(struct process_tree *tree)
+{
+    if (!tree->options.adopts)
+        return GPUT_OK;
+    size_t before = tree->count;
+    int code = children_of(tree, tree->own_pid, 0);
+    if (code == GPUT_OK)
+        code = add_found(tree, NULL, false);
+    if (code == GPUT_ERROR_MEMORY)
+        return code;
+    return tree->count > before ? find_new(tree, false) : GPUT_OK;
+}
+
+/*
+ * Whether a process may have been started since children were last read. The kernel's last pid is
+ * asked before any process is looked at: one started after that is found by the next look.
+ */
+static bool may_have_grown(struct process_tree *tree)
+{
+    char text[PROCFS_TEXT_SIZE];
+    struct loadavg loadavg;
+    if (tree->loadavg_fd < 0 ||
+        procfs_reread(tree->loadavg_fd, text, sizeof text, NULL) != GPUT_OK ||
+        loadavg_parse(text, &loadavg) != GPUT_OK)
+        return true;
+    bool moved = loadavg.last_pid != tree->last_pid;
+    tree->last_pid = loadavg.last_pid;
+    return moved;
+}
+
+int process_tree_look(struct process_tree *tree, int64_t now_ns)
+{
+    bool grown = may_have_grown(tree);
+    tree->has_changed = false;
+    look_at_known(tree, now_ns);
+
+    int code = GPUT_OK;
+    /* Without CPU clocks nothing tells who may have forked. */
+    if (grown || !tree->view.has_cpu_clocks) {
+        code = find_new(tree, false);
+        if (code == GPUT_OK)
+            code = find_orphans(tree);
+    }
+    if (tree->has_changed)
+        tree->generation++;
+    return code;
+}
+
+struct process *process_tree_main(const struct process_tree *tree)
+{
+    return tree->count && tree->processes[0]->is_main ? tree->processes[0] : NULL;
+}
+
+/* ---- beginning and end ---- */
+
+int process_tree_init(
+    struct process_tree *tree, const struct process_tree_options *options, struct gput_error *error)
+{
+    *tree = (struct process_tree){.view = process_view_of(options->procfs_root),
+        .options = *options,
+        .own_pid = getpid(),
+        .has_children_files = true,
+        .loadavg_fd = -1,
+        .generation = 1};
+    tree->view.free_files = options->kept_files;
+    /* The last pid is that of our own namespace: it says nothing about a procfs of another. */
+    if (tree->view.has_cpu_clocks)
+        procfs_open(options->procfs_root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL);
+    may_have_grown(tree);
+
+    int code = add(tree, options->main, NULL, options->main_is_old);
+    if (code == GPUT_OK)
+        code = find_new(tree, options->main_is_old);
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    process_tree_finish(tree);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_memory(error);
+    return error_set(
+        error, GPUT_ERROR_NOT_FOUND, "There is no process %d to track.", (int)options->main);
+}
+
+void process_tree_finish(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        process_finish(tree->processes[i], &tree->view);
+        free(tree->processes[i]);
+    }
+    free(tree->processes);
+    free(tree->by_pid);
+    pid_vector_finish(&tree->found);
+    proc_list_finish(&tree->list);
+    if (tree->loadavg_fd >= 0)
+        close(tree->loadavg_fd);
+    *tree = (struct process_tree){.loadavg_fd = -1};
+}

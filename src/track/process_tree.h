@@ -1,0 +1,71 @@
+/*
+ * The tracked processes: main and everything that descends from it, also through threads that fork,
+ * parents that have ended, and daemons.
+ */
+#ifndef TRACK_PROCESS_TREE_H
+#define TRACK_PROCESS_TREE_H
+
+#include "os/pid_vector.h"
+#include "os/proc_list.h"
+#include "track/process.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_tree_options {
+    const char *procfs_root;
+    pid_t main;
+    bool main_is_old;     /* what it and its descendants used so far does not count */
+    bool adopts;          /* the calling process is main's child subreaper: orphans become its own
+                             children */
+    const pid_t *foreign; /* children of the calling process that are none of the tree's */
+    size_t n_foreign;
+    unsigned kept_files; /* descriptors that may be kept open */
+};
+
+struct process_tree {
+    struct process_view view;
+    struct process_tree_options options;
+    pid_t own_pid;
+
+    /* Main first, and every process after its parent, so that what a parent has collected from a
+     * child is read before the child is found gone: CPU time is never counted twice. */
+    struct process **processes; /* owned, each too */
+    size_t count, capacity;
+    struct process **by_pid; /* hash table, linear probing; size is a power of two */
+    size_t table_size;
+
+    bool main_is_gone;
+    bool has_changed;        /* the last look found processes or lost some */
+    uint64_t generation;     /* goes up whenever has_changed */
+    uint64_t seen;           /* distinct processes so far, main included */
+    int64_t gone_cpu_ns;     /* what those that are gone had used when last seen */
+    int loadavg_fd;          /* -1: not to be had */
+    pid_t last_pid;          /* given out by the kernel before the last reading of children */
+    bool has_children_files; /* this kernel has task/T/children */
+    struct pid_vector found; /* scratch */
+    struct proc_list list;   /* scratch, for kernels without children files */
+};
+
+/*
+ * Takes the first look. On success the caller calls process_tree_finish().
+ * Errors: GPUT_ERROR_NOT_FOUND when there is no such process; GPUT_ERROR_MEMORY.
+ */
+int process_tree_init(struct process_tree *tree, const struct process_tree_options *options,
+    struct gput_error *error);
+
+void process_tree_finish(struct process_tree *tree);
+
+/*
+ * Looks at every process again, drops those that have ended and finds those that were started.
+ * Errors: GPUT_ERROR_MEMORY; the tree is then whole, but new processes may be missing from it.
+ */
+int process_tree_look(struct process_tree *tree, int64_t now_ns);
+
+/* The tracked process with that pid, or NULL. */
+struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
+
+/* Main, or NULL when it is gone. */
+struct process *process_tree_main(const struct process_tree *tree);
+
+#endif

@@ -1,0 +1,375 @@
+#include "track/ram_meter.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A process is held up for at most 1 / 200 of its time. */
+#define REST_AFTER_READING 200
+/* All readings together may use 1 / 50 of one core, and save up this much. */
+#define CREDIT_PART 50
+#define CREDIT_MOST_NS (NS_PER_SECOND / 50)
+/* Adding up file mappings costs our own time only: 1 / 100 of it. */
+#define REST_AFTER_FILES 100
+
+void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns)
+{
+    *meter = (struct ram_meter){.exact = exact,
+        .credit_ns = CREDIT_MOST_NS,
+        .credit_since_ns = now_ns,
+        .files_are_stale = true};
+}
+
+void ram_meter_finish(struct ram_meter *meter)
+{
+    free(meter->ranges);
+    free(meter->by_image);
+    *meter = (struct ram_meter){0};
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* ---- who shares memory with whom ---- */
+
+static int by_image(const void *left, const void *right)
+{
+    const struct process *a = *(struct process *const *)left;
+    const struct process *b = *(struct process *const *)right;
+    return (a->image > b->image) - (a->image < b->image);
+}
+
+static int reserve_by_image(struct ram_meter *meter, size_t count)
+{
+    if (count <= meter->by_image_capacity)
+        return GPUT_OK;
+    void *grown = realloc(meter->by_image, count * 2 * sizeof *meter->by_image);
+    if (!grown)
+        return GPUT_ERROR_MEMORY;
+    meter->by_image = grown;
+    meter->by_image_capacity = count * 2;
+    return GPUT_OK;
+}
+
+/*
+ * Counts, for each process, how many have its image. Where the number has changed, somebody who
+ * shares copy-on-write memory came or went: what was read of the others holds no more.
+ */
+static int count_images(
+    struct ram_meter *meter, const struct process_tree *tree, size_t *members_with_memory)
+{
+    TRY(reserve_by_image(meter, tree->count));
+    size_t count = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (process_has_memory(tree->processes[i]))
+            meter->by_image[count++] = tree->processes[i];
+        else
+            tree->processes[i]->image_members = 0;
+    }
+    qsort(meter->by_image, count, sizeof *meter->by_image, by_image);
+
+    for (size_t start = 0, end; start < count; start = end) {
+        uint64_t image = meter->by_image[start]->image;
+        for (end = start + 1; end < count && meter->by_image[end]->image == image; end++)
+            ;
+        uint32_t members = image ? (uint32_t)(end - start) : 1;
+        for (size_t i = start; i < end; i++) {
+            struct process *process = meter->by_image[i];
+            if (process->image_members != members)
+                process->memory_is_stale = true;
+            process->image_members = members;
+        }
+    }
+    *members_with_memory = count;
+    return GPUT_OK;
+}
+
+/* ---- exact readings ---- */
+
+static bool shares_anonymous(const struct process *process)
+{
+    return process->image_members > 1;
+}
+
+/*
+ * Writing to a page that a fork left shared copies it, and RSS stays as it is. But each copy is a
+ * minor fault: without as many of them as would make a hundredth of its memory, sharing is as it
+ * was read.
+ */
+static bool has_copied(const struct ram_meter *meter, const struct process *process)
+{
+    uint64_t copied = (process->minor_faults - process->faults_when_read) * meter->page_bytes;
+    return copied * 100 > process->memory.resident_bytes;
+}
+
+/* Whether an exact reading could give something new. */
+static bool wants_reading(
+    const struct ram_meter *meter, const struct process *process, bool is_alone)
+{
+    const struct memory *memory = &process->memory;
+    if (!process_has_memory(process) || memory->refused)
+        return false;
+    if (meter->exact || memory_has_moved(memory))
+        return true;
+    if (is_alone)
+        return false;
+    if (memory_ranges_have_moved(memory))
+        return true;
+    return process->memory_is_stale || (shares_anonymous(process) && has_copied(meter, process));
+}
+
+/* A reading that shows other sharing than before makes the others' figures old. */
+static void tell_sharers(
+    struct process_tree *tree, const struct process *process, uint64_t private_before)
+{
+    uint64_t private_now = process->memory.anonymous_private_bytes;
+    uint64_t change =
+        private_now > private_before ? private_now - private_before : private_before - private_now;
+    if (!shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
+        return;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *other = tree->processes[i];
+        if (other != process && other->image == process->image)
+            other->memory_is_stale = true;
+    }
+}
+
+static void read_exact(struct ram_meter *meter, struct process_tree *tree, struct process *process,
+    bool is_alone, int64_t now_ns)
+{
+    struct memory *memory = &process->memory;
+    bool rollup = is_alone || !memory_ranges_have_moved(memory);
+    if (meter->exact && !is_alone)
+        rollup = false;
+    uint64_t private_before = memory->anonymous_private_bytes;
+
+    int64_t begin_ns = clock_monotonic_ns();
+    int code = memory_read_exact(memory, tree->view.procfs_root, process->pid, rollup);
+    int64_t cost_ns = clock_monotonic_ns() - begin_ns;
+
+    meter->credit_ns -= cost_ns;
+    meter->exact_readings++;
+    process->exact_not_before_ns = now_ns + cost_ns * REST_AFTER_READING;
+    if (code != GPUT_OK)
+        return;
+    process->memory_is_stale = false;
+    process->faults_when_read = process->minor_faults;
+    if (!rollup)
+        meter->files_are_stale = true;
+    tell_sharers(tree, process, private_before);
+}
+
+static void earn_credit(struct ram_meter *meter, int64_t now_ns)
+{
+    meter->credit_ns += (now_ns - meter->credit_since_ns) / CREDIT_PART;
+    if (meter->credit_ns > CREDIT_MOST_NS)
+        meter->credit_ns = CREDIT_MOST_NS;
+    meter->credit_since_ns = now_ns;
+}
+
+/* Processes with one image: one alone, or those that may share copy-on-write memory. */
+struct group {
+    struct process **members;
+    size_t count;
+    bool is_big; /* some member has much memory: it decides the figures */
+    bool wants_reading;
+    bool is_urgent; /* members came, went, or were never read: old figures do not fit together */
+    bool rests;
+};
+
+#define BIG_BYTES (UINT64_C(16) << 20)
+
+static struct group group_of(const struct ram_meter *meter, struct process **members, size_t count,
+    bool is_alone, int64_t now_ns)
+{
+    struct group group = {.members = members, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        const struct process *process = members[i];
+        group.is_big |= process->memory.resident_bytes >= BIG_BYTES;
+        if (!wants_reading(meter, process, is_alone))
+            continue;
+        group.wants_reading = true;
+        group.is_urgent |= !process->memory.has_exact || process->memory_is_stale;
+        group.rests |= now_ns < process->exact_not_before_ns;
+    }
+    return group;
+}
+
+/*
+ * All members that want it, or none: figures of different moments would count pages twice. A fork
+ * costs the processes more than the readings that it makes necessary, so those do not wait for a
+ * rest.
+ */
+static void read_group(struct ram_meter *meter, struct process_tree *tree,
+    const struct group *group, bool is_alone, int64_t now_ns)
+{
+    if (!group->wants_reading)
+        return;
+    if (!meter->exact && (meter->credit_ns <= 0 || (group->rests && !group->is_urgent))) {
+        meter->is_behind = true;
+        return;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        if (wants_reading(meter, group->members[i], is_alone))
+            read_exact(meter, tree, group->members[i], is_alone, now_ns);
+    }
+}
+
+static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree, size_t members,
+    bool is_alone, int64_t now_ns)
+{
+    earn_credit(meter, now_ns);
+    meter->is_behind = false;
+    for (int small = 0; small <= 1; small++) {
+        for (size_t start = 0, end; start < members; start = end) {
+            uint64_t image = meter->by_image[start]->image;
+            end = start + 1;
+            while (image && end < members && meter->by_image[end]->image == image)
+                end++;
+            struct group group =
+                group_of(meter, meter->by_image + start, end - start, is_alone, now_ns);
+            if (group.is_big != (small == 1))
+                read_group(meter, tree, &group, is_alone, now_ns);
+        }
+    }
+}
+
+/* ---- adding up ---- */
+
+static int gather_ranges(struct ram_meter *meter, const struct process_tree *tree, size_t *count)
+{
+    size_t need = 0;
+    for (size_t i = 0; i < tree->count; i++)
+        need += tree->processes[i]->memory.range_count;
+    if (need > meter->range_capacity) {
+        void *grown = realloc(meter->ranges, need * 2 * sizeof *meter->ranges);
+        if (!grown)
+            return GPUT_ERROR_MEMORY;
+        meter->ranges = grown;
+        meter->range_capacity = need * 2;
+    }
+
+    *count = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process) || !process->memory.has_ranges)
+            continue;
+        for (size_t k = 0; k < process->memory.range_count; k++) {
+            struct shared_range *range = &meter->ranges[(*count)++];
+            *range = process->memory.ranges[k];
+            range->owner = process->is_main ? 0 : (uint32_t)i + 1;
+        }
+    }
+    return GPUT_OK;
+}
+
+static int add_files(struct ram_meter *meter, const struct process_tree *tree, int64_t now_ns)
+{
+    if (!meter->files_are_stale || (!meter->exact && now_ns < meter->files_not_before_ns))
+        return GPUT_OK;
+    int64_t begin_ns = clock_monotonic_ns();
+    size_t count;
+    TRY(gather_ranges(meter, tree, &count));
+    meter->files = shared_ranges_total(meter->ranges, count);
+    meter->files_are_stale = false;
+    meter->files_not_before_ns = now_ns + (clock_monotonic_ns() - begin_ns) * REST_AFTER_FILES;
+    return GPUT_OK;
+}
+
+/* Sums over the members of a scope. */
+struct scope {
+    uint64_t private_bytes;
+    uint64_t anonymous_bytes; /* each page once */
+    uint64_t highest_rss;     /* of one member: the whole cannot be less */
+    size_t members;
+    const struct process *only;
+};
+
+static void add_member(struct scope *scope, const struct process *process)
+{
+    struct rss rss = memory_rss(&process->memory);
+    scope->private_bytes += rss.private;
+    scope->anonymous_bytes += shares_anonymous(process)
+                                  ? memory_anonymous_share_bytes(&process->memory)
+                                  : memory_anonymous_bytes(&process->memory);
+    scope->highest_rss = most(scope->highest_rss, rss.total);
+    scope->only = process;
+    scope->members++;
+}
+
+static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
+{
+    if (scope->members == 0)
+        return (struct rss){0};
+    if (scope->members == 1)
+        return memory_rss(&scope->only->memory);
+    struct rss rss = {.private = scope->private_bytes};
+    rss.total = most(scope->anonymous_bytes + file_bytes, scope->highest_rss);
+    rss.total = most(rss.total, rss.private);
+    rss.shared = rss.total - rss.private;
+    return rss;
+}
+
+static void add_up(struct ram_meter *meter, const struct process_tree *tree)
+{
+    struct scope main = {0}, descendants = {0}, combined = {0};
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process))
+            continue;
+        add_member(process->is_main ? &main : &descendants, process);
+        add_member(&combined, process);
+    }
+    /*
+     * Descendants that share copy-on-write memory with main: their proportional shares leave out
+     * main's. What they have is everything but the pages that main alone has.
+     */
+    if (main.only && shares_anonymous(main.only))
+        descendants.anonymous_bytes =
+            minus(combined.anonymous_bytes, minus(memory_anonymous_bytes(&main.only->memory),
+                                                memory_anonymous_shared_bytes(&main.only->memory)));
+
+    meter->figures.main = scope_rss(&main, 0);
+    meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
+    meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);
+}
+
+static bool anything_has_run(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->has_run)
+            return true;
+    }
+    return false;
+}
+
+int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns)
+{
+    bool changed = tree->generation != meter->generation;
+    if (!changed && !meter->exact && !meter->is_behind && !meter->files_are_stale &&
+        !anything_has_run(tree))
+        return GPUT_OK;
+
+    /* Images change without the tree: by execve. */
+    size_t members;
+    TRY(count_images(meter, tree, &members));
+    meter->page_bytes = tree->view.page_bytes;
+    if (changed)
+        meter->files_are_stale = true;
+    meter->generation = tree->generation;
+
+    bool is_alone = members <= 1;
+    read_where_wanted(meter, tree, members, is_alone, now_ns);
+    if (!is_alone)
+        TRY(add_files(meter, tree, now_ns));
+    add_up(meter, tree);
+    return GPUT_OK;
+}

@@ -1,0 +1,55 @@
+/*
+ * The RAM of a tree of processes, every page counted once: main, its descendants, and both
+ * combined.
+ *
+ * One process: private and shared are the sums over its mappings, total is its RSS.
+ * Several: private memory adds up; file and shared mappings count once per object and range
+ * (track/shared_ranges.h); anonymous memory that a fork left shared counts by proportional shares,
+ * which add up to each page once because all its sharers are in the tree.
+ *
+ * Exact readings stall the process that is read. In adaptive mode they are taken only where they
+ * can give something new, and at a rate bounded by what they cost: at most 0.5 % of the time of the
+ * process that is read, and 2 % of one core for all together.
+ */
+#ifndef TRACK_RAM_METER_H
+#define TRACK_RAM_METER_H
+
+#include "track/process_tree.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a look at the tree comes to. */
+struct ram_figures {
+    struct rss main, descendants, combined;
+};
+
+struct ram_meter {
+    bool exact; /* read everything at every look, whatever it costs */
+
+    int64_t credit_ns; /* time that may be spent on exact readings now */
+    int64_t credit_since_ns;
+    bool is_behind; /* some readings had to wait for credit */
+
+    uint64_t page_bytes;
+    uint64_t generation; /* of the tree, when images were last counted */
+    struct shared_totals files;
+    bool files_are_stale;
+    int64_t files_not_before_ns;
+    struct shared_range *ranges; /* scratch, owned */
+    size_t range_capacity;
+    struct process **by_image; /* scratch, owned */
+    size_t by_image_capacity;
+
+    struct ram_figures figures; /* of the last look */
+    uint64_t exact_readings;    /* so far */
+    uint64_t refused;           /* processes whose memory the system does not let us read, now */
+};
+
+void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns);
+void ram_meter_finish(struct ram_meter *meter);
+
+/* Measures the tree as its last look found it. Errors: GPUT_ERROR_MEMORY; figures stay. */
+int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns);
+
+#endif

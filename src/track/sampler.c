@@ -1,0 +1,214 @@
+#include "track/sampler.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "os/proc_status.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Percents are rounded to this many places: the clocks behind them are not finer. */
+#define PERCENT_DECIMALS 4
+
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error)
+{
+    *sampler = (struct sampler){.options = *options, .system = system, .main_peak_bytes = NAN};
+    TRY(process_tree_init(&sampler->tree, &options->tree, error));
+    ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
+    sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        sampler->sample.values[i] = NAN;
+    return GPUT_OK;
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+    process_tree_finish(&sampler->tree);
+    ram_meter_finish(&sampler->ram);
+    pid_vector_finish(&sampler->descendants);
+}
+
+bool sampler_main_lives(const struct sampler *sampler)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    return main && !process_is_zombie(main);
+}
+
+/* ---- RAM and threads ---- */
+
+static void put_rss(double *values, enum gput_measurement_id total,
+    enum gput_measurement_id private, enum gput_measurement_id shared, const struct rss *rss)
+{
+    values[total] = (double)rss->total;
+    values[private] = (double)rss->private;
+    values[shared] = (double)rss->shared;
+}
+
+static void put_ram(struct sampler *sampler)
+{
+    const struct ram_figures *ram = &sampler->ram.figures;
+    double *values = sampler->sample.values;
+    put_rss(values, GPUT_MAIN_RAM, GPUT_MAIN_PRIVATE_RAM, GPUT_MAIN_SHARED_RAM, &ram->main);
+    put_rss(values, GPUT_DESCENDANTS_RAM, GPUT_DESCENDANTS_PRIVATE_RAM, GPUT_DESCENDANTS_SHARED_RAM,
+        &ram->descendants);
+    put_rss(values, GPUT_COMBINED_RAM, GPUT_COMBINED_PRIVATE_RAM, GPUT_COMBINED_SHARED_RAM,
+        &ram->combined);
+}
+
+static void put_threads(struct sampler *sampler, bool in_main)
+{
+    uint64_t main = 0, descendants = 0;
+    for (size_t i = 0; i < sampler->tree.count; i++) {
+        const struct process *process = sampler->tree.processes[i];
+        if (process_is_zombie(process))
+            continue;
+        *(process->is_main ? &main : &descendants) += process->thread_count;
+    }
+    if (in_main && main > 0)
+        main--;
+    sampler->sample.values[GPUT_MAIN_THREADS] = (double)main;
+    sampler->sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
+    sampler->sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
+}
+
+/* The kernel's own peak of main's RSS: when it must have moved, and else once a second. */
+static void read_main_peak(struct sampler *sampler, int64_t now_ns)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    bool higher = !((double)main->memory.resident_bytes <= sampler->main_peak_bytes);
+    if (!higher && (!main->has_run || now_ns - sampler->peak_read_ns < NS_PER_SECOND))
+        return;
+    struct proc_status status;
+    sampler->peak_read_ns = now_ns;
+    if (proc_status_read(sampler->tree.view.procfs_root, main->pid, &status, NULL) == GPUT_OK &&
+        status.has_memory)
+        sampler->main_peak_bytes = (double)status.peak_rss_bytes;
+}
+
+/* ---- CPU ---- */
+
+static double percent(const struct sampler *sampler, int64_t cpu_ns, int64_t interval_ns)
+{
+    double value = 100.0 * (double)cpu_ns / (double)interval_ns;
+    /* The clocks of a look are read one after the other, so a very short interval can overshoot. */
+    double highest = 100.0 * sampler->options.system_core_count;
+    return number_round(value < highest ? value : highest, PERCENT_DECIMALS);
+}
+
+static void put_percent(double *values, enum gput_measurement_id sum,
+    enum gput_measurement_id hardware, double value, uint32_t cores)
+{
+    values[sum] = value;
+    values[hardware] = number_round(value / cores, PERCENT_DECIMALS);
+}
+
+static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
+{
+    struct cpu_mark now = {.time_ns = now_ns,
+        .main_ns = sampler->books.main_ns,
+        .descendants_ns = sampler->books.descendants_ns};
+    const struct cpu_mark *from = &sampler->last;
+    /*
+     * The last sample can follow a tick at once. The kernel brings the clock of a process that runs
+     * up to date only now and then (1 to 10 ms), so a short interval would overshoot.
+     */
+    if ((now_ns - from->time_ns) * 2 < sampler->options.interval_ns &&
+        sampler->before_last.time_ns < from->time_ns)
+        from = &sampler->before_last;
+    int64_t interval_ns = now_ns - from->time_ns;
+    if (interval_ns <= 0)
+        return;
+
+    double *values = sampler->sample.values;
+    uint32_t cores = sampler->options.n_expected_cores;
+    int64_t main_ns = now.main_ns - from->main_ns;
+    int64_t descendants_ns = now.descendants_ns - from->descendants_ns;
+    put_percent(values, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE,
+        percent(sampler, main_ns, interval_ns), cores);
+    put_percent(values, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        percent(sampler, descendants_ns, interval_ns), cores);
+    put_percent(values, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        percent(sampler, main_ns + descendants_ns, interval_ns), cores);
+    sampler->before_last = sampler->last;
+    sampler->last = now;
+}
+
+/* ---- system and GPUs ---- */
+
+static void put_system(struct sampler *sampler)
+{
+    double *values = sampler->sample.values;
+    double sum = sampler->system->cpu_sum_percent;
+    values[GPUT_SYSTEM_RAM] = sampler->system->ram_used_bytes;
+    values[GPUT_CPU_SYSTEM_SUM] = values[GPUT_CPU_SYSTEM_HARDWARE] = NAN;
+    if (!isnan(sum))
+        put_percent(values, GPUT_CPU_SYSTEM_SUM, GPUT_CPU_SYSTEM_HARDWARE,
+            number_round(sum, PERCENT_DECIMALS), sampler->options.system_core_count);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void list_descendants(struct sampler *sampler)
+{
+    if (sampler->descendants_generation == sampler->tree.generation)
+        return;
+    sampler->descendants.count = 0;
+    for (size_t i = 0; i < sampler->tree.count; i++) {
+        if (!sampler->tree.processes[i]->is_main)
+            pid_vector_append(&sampler->descendants, sampler->tree.processes[i]->pid);
+    }
+    if (sampler->descendants.count > 1)
+        qsort(sampler->descendants.pids, sampler->descendants.count, sizeof(pid_t), by_number);
+    sampler->descendants_generation = sampler->tree.generation;
+}
+
+static void put_gpus(struct sampler *sampler)
+{
+    if (!sampler->options.gpus)
+        return;
+    list_descendants(sampler);
+    const struct process *main = process_tree_main(&sampler->tree);
+    struct gpu_tree tree = {.main = main ? main->pid : 0,
+        .descendants = sampler->descendants.pids,
+        .n_descendants = sampler->descendants.count,
+        .generation = sampler->tree.generation};
+    struct gpu_sample *gpu = &sampler->gpu;
+    gpu_set_sample(sampler->options.gpus, &tree, gpu);
+
+    double *values = sampler->sample.values;
+    values[GPUT_MAIN_GPU_RAM] = gpu->main_ram_bytes;
+    values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
+    values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
+    values[GPUT_SYSTEM_GPU_RAM] = gpu->system_ram_bytes;
+    values[GPUT_GPU_SUM_UTILIZATION] = gpu->utilization_sum_percent;
+    values[GPUT_GPU_HARDWARE_UTILIZATION] = gpu->utilization_hardware_percent;
+}
+
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, bool in_main)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    sampler->sample.time_ns = clock_realtime_ns();
+    if (sampler->options.gpus)
+        gpu_set_refresh(sampler->options.gpus);
+
+    process_tree_look(&sampler->tree, now_ns);
+    if (sampler_main_lives(sampler)) {
+        ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
+        put_ram(sampler);
+        put_threads(sampler, in_main);
+        read_main_peak(sampler, now_ns);
+    }
+    int64_t own_ns = in_main ? clock_thread_cpu_ns() : 0;
+    cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, own_ns);
+    put_process_cpu(sampler, now_ns);
+    system_meter_read(sampler->system, now_ns);
+    put_system(sampler);
+    put_gpus(sampler);
+    sampler->sampled_ns = now_ns;
+}

@@ -1,0 +1,72 @@
+/*
+ * One sample of everything: looks at the tree, measures RAM, CPU, threads, the system and the GPUs,
+ * and puts the figures into a row.
+ */
+#ifndef TRACK_SAMPLER_H
+#define TRACK_SAMPLER_H
+
+#include "gpu/gpu.h"
+#include "track/cpu_books.h"
+#include "track/process_tree.h"
+#include "track/ram_meter.h"
+#include "track/system_meter.h"
+
+#include <gputracker/measurement.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sampler_options {
+    struct process_tree_options tree;
+    uint32_t system_core_count;
+    uint32_t n_expected_cores;
+    bool exact_ram;
+    int64_t start_ns;     /* when the interval of the first sample began (monotonic clock) */
+    int64_t interval_ns;  /* between ticks */
+    struct gpu_set *gpus; /* borrowed; NULL: none */
+};
+
+struct sampler {
+    struct sampler_options options;
+    struct process_tree tree;
+    struct ram_meter ram;
+    struct system_meter *system; /* borrowed */
+    struct cpu_books books;
+
+    /* The moments of the two samples before, for CPU percents. */
+    struct cpu_mark {
+        int64_t time_ns, main_ns, descendants_ns;
+    } last, before_last;
+
+    double main_peak_bytes; /* VmHWM as last read; NaN: not to be had */
+    int64_t peak_read_ns;
+    struct pid_vector descendants; /* scratch, for the GPUs */
+    uint64_t descendants_generation;
+    struct gpu_sample gpu; /* of the last sample */
+
+    int64_t sampled_ns;        /* monotonic time of the last sample */
+    struct gput_sample sample; /* the last one */
+};
+
+/*
+ * Looks at the tree for the first time; no sample yet.
+ * `system` is borrowed. On success the caller calls sampler_finish().
+ * Errors: GPUT_ERROR_NOT_FOUND (no such process), GPUT_ERROR_MEMORY.
+ */
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error);
+
+void sampler_finish(struct sampler *sampler);
+
+/*
+ * Takes a sample. `orphans_ns` is the CPU time that the calling process has collected from orphans
+ * of the tree. With `in_main` the calling thread is one of the main process, and there only to
+ * sample: neither it nor its CPU time count. A figure that cannot be read is NaN. When the main
+ * process has ended, RAM and threads are those of the last sample that saw it.
+ */
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, bool in_main);
+
+/* True while main has not ended. */
+bool sampler_main_lives(const struct sampler *sampler);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * CPU and RAM of the whole machine.
+ */
+#ifndef TRACK_SYSTEM_METER_H
+#define TRACK_SYSTEM_METER_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct system_meter {
+    const char *procfs_root;
+    int stat_fd, meminfo_fd; /* kept open, or -1 */
+    uint32_t core_count;
+
+    uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
+    int64_t since_ns;
+
+    double ram_capacity_bytes; /* NaN: not to be had */
+    double ram_used_bytes;     /* NaN: not to be had */
+    double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
+};
+
+/* Takes first readings. `procfs_root` must live as long as the meter. The caller calls
+ * system_meter_finish(). */
+void system_meter_init(
+    struct system_meter *meter, const char *procfs_root, uint32_t core_count, int64_t now_ns);
+void system_meter_finish(struct system_meter *meter);
+
+/*
+ * Reads again. The kernel counts the machine's CPU time in ticks of 10 ms, so an interval of less
+ * than 100 ms goes on until it is that long; until then the last figure stands.
+ */
+void system_meter_read(struct system_meter *meter, int64_t now_ns);
+
+#endif

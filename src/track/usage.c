@@ -1,0 +1,30 @@
+#include "track/usage.h"
+
+#include <math.h>
+
+void usage_init(struct usage *usage)
+{
+    *usage = (struct usage){0};
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        usage->max[i] = usage->first[i] = NAN;
+}
+
+void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds)
+{
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        double value = sample->values[i];
+        if (isnan(value))
+            continue;
+        if (isnan(usage->first[i]))
+            usage->first[i] = value;
+        if (!(value <= usage->max[i]))
+            usage->max[i] = value;
+        usage->weighted[i] += value * seconds;
+        usage->seconds[i] += seconds;
+    }
+}
+
+double usage_mean(const struct usage *usage, enum gput_measurement_id id)
+{
+    return usage->seconds[id] > 0 ? usage->weighted[id] / usage->seconds[id] : usage->first[id];
+}

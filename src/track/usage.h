@@ -1,0 +1,29 @@
+/*
+ * Usage so far: the highest and the mean of every measurement, without keeping the samples.
+ */
+#ifndef TRACK_USAGE_H
+#define TRACK_USAGE_H
+
+#include <gputracker/measurement.h>
+
+#include <stdint.h>
+
+struct usage {
+    double max[GPUT_MEASUREMENT_COUNT];      /* NaN: never read */
+    double weighted[GPUT_MEASUREMENT_COUNT]; /* sum of figure x seconds it stands for */
+    double seconds[GPUT_MEASUREMENT_COUNT];  /* sum of those seconds */
+    double first[GPUT_MEASUREMENT_COUNT];    /* first figure: the mean while no time has passed */
+};
+
+void usage_init(struct usage *usage);
+
+/*
+ * Adds a sample that stands for the `seconds` since the one before it. Weighting by time makes mean
+ * CPU percent x time the CPU time used, also when the last interval is a short one.
+ */
+void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
+
+/* NaN when it was never read. */
+double usage_mean(const struct usage *usage, enum gput_measurement_id id);
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * A program that uses exactly what it is told to, for tests and measurements of the tracker:
+ *
+ *   consumer alloc 300 child [ spin 1 ] spin 2 wait
+ *
+ * alloc MB     private memory, every page written
+ * huge MB      the same, in huge pages where the system has them
+ * shared MB    a shared anonymous mapping, every page written
+ * file PATH    maps a file shared and reads every page
+ * touch        writes every page of the private memory again (breaks copy-on-write)
+ * free         gives all memory back
+ * write MB     writes to a temporary file, with fsync
+ * spin S       uses S seconds of CPU time (of the calling thread)
+ * sleep S      sleeps
+ * threads N S  N threads that use S seconds of CPU time each; waits for them
+ * child [ … ]  forks; the child does what is in the brackets and ends
+ * swarm N S    N children one after the other, each using S seconds of CPU time
+ * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
+ * thread-child [ … ]  forks from another thread than the main one
+ * wait         waits for all children
+ * mb is 1e6 bytes. Prints nothing. Exits with 2 on a word it does not know.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_BLOCKS 64
+
+static struct block {
+    char *bytes;
+    size_t size;
+} blocks[MAX_BLOCKS];
+static size_t block_count;
+
+static double cpu_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void spin(double seconds)
+{
+    double end = cpu_seconds() + seconds;
+    volatile uint64_t sink = 0;
+    do {
+        for (int i = 0; i < 10000; i++)
+            sink = sink * 6364136223846793005u + 1;
+    } while (cpu_seconds() < end);
+}
+
+static void nap(double seconds)
+{
+    struct timespec time = {
+        .tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    while (nanosleep(&time, &time) != 0)
+        ;
+}
+
+static void keep(void *bytes, size_t size)
+{
+    if (bytes == MAP_FAILED || block_count == MAX_BLOCKS) {
+        perror("consumer: memory");
+        exit(1);
+    }
+    blocks[block_count++] = (struct block){bytes, size};
+}
+
+static void write_pages(char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 4096)
+        bytes[i] = (char)(bytes[i] + 1);
+}
+
+static void take(double megabytes, int flags, int advice)
+{
+    size_t size = (size_t)(megabytes * 1e6);
+    char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    keep(bytes, size);
+    madvise(bytes, size, advice);
+    write_pages(bytes, size);
+}
+
+static void map_file(const char *path)
+{
+    struct stat stat;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &stat) != 0) {
+        perror(path);
+        exit(1);
+    }
+    char *bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    keep(bytes, (size_t)stat.st_size);
+    volatile char sink = 0;
+    for (off_t i = 0; i < stat.st_size; i += 4096)
+        sink = (char)(sink + bytes[i]);
+}
+
+static void write_file(double megabytes)
+{
+    static char buffer[1 << 20];
+    char path[] = "/tmp/consumer.XXXXXX";
+    int fd = mkstemp(path);
+    unlink(path);
+    for (size_t left = (size_t)(megabytes * 1e6); left > 0;) {
+        size_t part = left < sizeof buffer ? left : sizeof buffer;
+        ssize_t done = write(fd, buffer, part);
+        if (done <= 0)
+            exit(1);
+        left -= (size_t)done;
+    }
+    fsync(fd);
+    close(fd);
+}
+
+static void *spin_thread(void *seconds)
+{
+    spin(*(double *)seconds);
+    return NULL;
+}
+
+static void threads(int count, double seconds)
+{
+    pthread_t all[256];
+    for (int i = 0; i < count && i < 256; i++)
+        pthread_create(&all[i], NULL, spin_thread, &seconds);
+    for (int i = 0; i < count && i < 256; i++)
+        pthread_join(all[i], NULL);
+}
+
+static char **run(char **word);
+
+/* The words in brackets are the child's; returns what stands after them. */
+static char **skip(char **word)
+{
+    int depth = 0;
+    do {
+        if (!*word)
+            exit(2);
+        depth += strcmp(*word, "[") == 0;
+        depth -= strcmp(*word, "]") == 0;
+        word++;
+    } while (depth > 0);
+    return word;
+}
+
+static void fork_child(char **word)
+{
+    if (fork() == 0) {
+        run(word + 1);
+        _exit(0);
+    }
+}
+
+static void fork_daemon(char **word)
+{
+    pid_t parent = fork();
+    if (parent == 0) {
+        setsid();
+        fork_child(word);
+        _exit(0);
+    }
+    waitpid(parent, NULL, 0);
+}
+
+static void *fork_in_thread(void *word)
+{
+    fork_child(word);
+    /* A thread that goes on, as a worker's would. */
+    nap(0.2);
+    return NULL;
+}
+
+static void swarm(int count, double seconds)
+{
+    for (int i = 0; i < count; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            if (seconds > 0)
+                spin(seconds);
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+static char **run_brackets(char **word)
+{
+    pthread_t thread;
+    if (strcmp(*word, "child") == 0)
+        fork_child(word + 1);
+    else if (strcmp(*word, "daemon") == 0)
+        fork_daemon(word + 1);
+    else if (pthread_create(&thread, NULL, fork_in_thread, word + 1) == 0)
+        pthread_join(thread, NULL);
+    return skip(word + 1);
+}
+
+static void run_plain(char ***at)
+{
+    char **word = *at;
+    double number = word[1] ? atof(word[1]) : 0;
+    *at += 2;
+    if (strcmp(*word, "alloc") == 0)
+        take(number, MAP_PRIVATE, MADV_NOHUGEPAGE);
+    else if (strcmp(*word, "huge") == 0)
+        take(number, MAP_PRIVATE, MADV_HUGEPAGE);
+    else if (strcmp(*word, "shared") == 0)
+        take(number, MAP_SHARED, MADV_NORMAL);
+    else if (strcmp(*word, "file") == 0)
+        map_file(word[1]);
+    else if (strcmp(*word, "write") == 0)
+        write_file(number);
+    else if (strcmp(*word, "spin") == 0)
+        spin(number);
+    else if (strcmp(*word, "sleep") == 0)
+        nap(number);
+    else if (strcmp(*word, "threads") == 0 && word[1] && word[2])
+        threads((int)number, atof(*(*at)++));
+    else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])
+        swarm((int)number, atof(*(*at)++));
+    else
+        exit(2);
+}
+
+static char **run(char **word)
+{
+    while (*word && strcmp(*word, "]") != 0) {
+        if (strcmp(*word, "child") == 0 || strcmp(*word, "daemon") == 0 ||
+            strcmp(*word, "thread-child") == 0) {
+            word = run_brackets(word);
+        } else if (strcmp(*word, "wait") == 0) {
+            while (wait(NULL) > 0)
+                ;
+            word++;
+        } else if (strcmp(*word, "touch") == 0) {
+            for (size_t i = 0; i < block_count; i++)
+                write_pages(blocks[i].bytes, blocks[i].size);
+            word++;
+        } else if (strcmp(*word, "free") == 0) {
+            while (block_count > 0) {
+                block_count--;
+                munmap(blocks[block_count].bytes, blocks[block_count].size);
+            }
+            word++;
+        } else {
+            run_plain(&word);
+        }
+    }
+    return word;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    run(argv + 1);
+    return 0;
+}
