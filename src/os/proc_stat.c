@@ -31,26 +31,55 @@ enum stat_field {
     NEEDED_FIELDS,
     START_STACK = 24,
     PROCESSOR = 35,
-    FIELDS,
 };
 
-/* Reads the numbers into `values`, negative ones as two's complement. Returns how many there are.
- */
-static int scan_fields(const char *text, uint64_t *values)
+/* Reads the numbers into `values`, negative ones as two's complement. Returns the byte after them,
+ * or NULL when they are not all there. */
+static const char *scan_fields(const char *text, uint64_t *values)
 {
-    int count = 0;
-
-    while (count < FIELDS && *text == ' ') {
-        text++;
+    for (int i = 0; i < NEEDED_FIELDS; i++) {
+        if (*text++ != ' ')
+            return NULL;
         bool negative = *text == '-';
-        text = scan_uint64(text + negative, &values[count]);
+        text = scan_uint64(text + negative, &values[i]);
         if (!text)
-            break;
+            return NULL;
         if (negative)
-            values[count] = -values[count];
-        count++;
+            values[i] = -values[i];
     }
-    return count;
+    return text;
+}
+
+/* The number `count` fields on; false when there is none. What lies between, mostly long addresses,
+ * is only passed over. `*text` stands before a blank, and afterwards behind that number. */
+static bool scan_later_field(const char **text, int count, uint64_t *value)
+{
+    const char *position = *text;
+
+    for (; count > 0; position++) {
+        if (*position == '\0')
+            return false;
+        count -= *position == ' ';
+    }
+    position = scan_uint64(position, value);
+    if (!position)
+        return false;
+    *text = position;
+    return true;
+}
+
+/* What older kernels and those that may not tell leave out. */
+static void take_later_fields(struct proc_stat *stat, const char *text)
+{
+    uint64_t number;
+
+    stat->start_stack_address = 0;
+    stat->processor = -1;
+    if (!scan_later_field(&text, START_STACK - RSS, &number))
+        return;
+    stat->start_stack_address = number;
+    if (scan_later_field(&text, PROCESSOR - START_STACK, &number))
+        stat->processor = (int)number;
 }
 
 static void take_name(struct proc_stat *stat, const char *start, const char *end)
@@ -87,7 +116,7 @@ static void take_fields(struct proc_stat *stat, const uint64_t *values)
 int proc_stat_parse(const char *text, struct proc_stat *stat)
 {
     uint64_t pid;
-    uint64_t values[FIELDS];
+    uint64_t values[NEEDED_FIELDS];
     const char *name = scan_uint64(text, &pid);
 
     if (!name || pid > INT32_MAX || name[0] != ' ' || name[1] != '(')
@@ -97,16 +126,15 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     const char *name_end = strrchr(name, ')');
     if (!name_end || name_end[1] != ' ' || name_end[2] == '\0')
         return GPUT_ERROR_FORMAT;
-    int count = scan_fields(name_end + 3, values);
-    if (count < NEEDED_FIELDS)
+    const char *rest = scan_fields(name_end + 3, values);
+    if (!rest)
         return GPUT_ERROR_FORMAT;
 
     stat->pid = (pid_t)pid;
     stat->state = name_end[2];
     take_name(stat, name, name_end);
     take_fields(stat, values);
-    stat->start_stack_address = count > START_STACK ? values[START_STACK] : 0;
-    stat->processor = count > PROCESSOR ? (int)values[PROCESSOR] : -1;
+    take_later_fields(stat, rest);
     return GPUT_OK;
 }
 

@@ -35,8 +35,10 @@ struct smaps_fields {
 /* A comparison with eight fixed bytes is one machine instruction. */
 #define SMAPS_STARTS(line, eight_bytes) (memcmp((line), (eight_bytes), 8) == 0)
 
-/* The kernel pads keys to 16 columns: eight bytes tell nearly all of them apart. `line` has at
- * least 16. */
+/* As much of a line as smaps_key_of() looks at. */
+#define SMAPS_SHORTEST_LINE 9
+
+/* The kernel pads keys to 16 columns: eight bytes, and once the ninth, tell them apart. */
 static inline enum smaps_key smaps_key_of(const char *line)
 {
     switch (line[0]) {
@@ -74,6 +76,28 @@ static inline bool smaps_is_header(char first)
 }
 
 /*
+ * One line, "Rss:                1612 kB". Returns the byte after it, or NULL when it is torn. Its
+ * number begins at `*number`.
+ *
+ * The kernel aligns numbers of up to eight digits, so that the newline nearly always stands in the
+ * same column; looking there first is far cheaper than a search.
+ */
+static inline const char *smaps_scan_line(const char *line, const char *end, const char **number)
+{
+    if (end - line >= 28 && memcmp(line + 24, " kB\n", 4) == 0) {
+        *number = line + 16;
+        return line + 28;
+    }
+    const char *newline = memchr(line, '\n', (size_t)(end - line));
+    if (!newline)
+        return NULL;
+    *number = line;
+    while (**number != '\n' && *(*number)++ != ':')
+        ;
+    return newline + 1;
+}
+
+/*
  * Adds up the fields of one mapping, from `position` to the next mapping or the end. Returns where
  * it stopped; `end` when the rest is torn.
  */
@@ -81,21 +105,18 @@ static inline const char *smaps_scan_fields(
     const char *position, const char *end, struct smaps_fields *fields)
 {
     while (position < end && !smaps_is_header(*position)) {
-        const char *newline = memchr(position, '\n', (size_t)(end - position));
-        if (!newline)
+        const char *number;
+        const char *next = smaps_scan_line(position, end, &number);
+        if (!next)
             return end;
-        enum smaps_key key = newline - position >= 16 ? smaps_key_of(position) : SMAPS_OTHER;
-        if (key != SMAPS_OTHER) {
-            const char *colon = position + 3;
-            uint64_t kib;
-            while (*colon != ':' && *colon != '\n')
-                colon++;
-            if (*colon == ':' && scan_uint64(scan_blanks(colon + 1), &kib)) {
-                fields->bytes[key] += kib * 1024;
-                fields->seen |= 1u << key;
-            }
+        enum smaps_key key =
+            next - position >= SMAPS_SHORTEST_LINE ? smaps_key_of(position) : SMAPS_OTHER;
+        uint64_t kib;
+        if (key != SMAPS_OTHER && scan_uint64(scan_blanks(number), &kib)) {
+            fields->bytes[key] += kib * 1024;
+            fields->seen |= 1u << key;
         }
-        position = newline + 1;
+        position = next;
     }
     return position;
 }

@@ -1,0 +1,97 @@
+#include "os/proc_status.h"
+
+#include "testing.h"
+
+#include <unistd.h>
+
+static void reads_a_recorded_process(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4000, &status, NULL), GPUT_OK);
+    assert_int_equal(status.state, 'S');
+    assert_int_equal(status.tgid, 4000);
+    assert_int_equal(status.pid, 4000);
+    assert_int_equal(status.ppid, 3990);
+    assert_true(status.has_memory);
+    assert_true(status.peak_rss_bytes >= status.rss_bytes);
+    assert_true(status.rss_bytes > 10 << 20);
+    assert_int_equal(status.thread_count, 3);
+    assert_int_equal(status.namespace_count, 1);
+    assert_int_equal(status.namespace_pids[0], 4000);
+    assert_int_equal(status.allowed_cpu_count, 2);
+    assert_true(status.voluntary_context_switches > 0);
+}
+
+static void old_kernels_leave_things_out(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(proc_status_read(fixture("procfs-old"), 100, &status, NULL), GPUT_OK);
+    assert_int_equal(status.namespace_count, 0);
+    assert_int_equal(status.allowed_cpu_count, 0);
+    assert_int_equal(status.swap_bytes, 0);
+    assert_int_equal(status.uid, 1000);
+    assert_int_equal(status.effective_uid, 1001);
+    assert_int_equal(status.peak_rss_bytes, 9000 * 1024);
+    assert_int_equal(status.rss_bytes, 8000 * 1024);
+}
+
+static void zombies_have_no_memory(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(proc_status_read(fixture("procfs-hybrid"), 4004, &status, NULL), GPUT_OK);
+    assert_int_equal(status.state, 'Z');
+    assert_false(status.has_memory);
+}
+
+static void reads_nested_namespaces_and_wide_masks(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    const char *text = "Pid:\t9\nPPid:\t8\n"
+                       "NSpid:\t9\t8\t7\t6\t5\t4\t3\t2\t1\n"
+                       "Cpus_allowed:\tff,00000000,0000000f\n"
+                       "Cpus_allowed_list:\t0-3,64-71\n"
+                       "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t34\n";
+    assert_int_equal(proc_status_parse(text, &status), GPUT_OK);
+    assert_int_equal(status.namespace_count, PROC_STATUS_MAX_NAMESPACES);
+    assert_int_equal(status.namespace_pids[0], 9);
+    assert_int_equal(status.namespace_pids[7], 2);
+    assert_int_equal(status.allowed_cpu_count, 12);
+    assert_int_equal(status.voluntary_context_switches, 12);
+    assert_int_equal(status.nonvoluntary_context_switches, 34);
+}
+
+static void refuses_what_is_no_status(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(proc_status_parse("", &status), GPUT_ERROR_FORMAT);
+    assert_int_equal(proc_status_parse("Pid:\t9\nPPid:", &status), GPUT_ERROR_FORMAT);
+    assert_int_equal(proc_status_parse("PPid:\t9\n", &status), GPUT_ERROR_FORMAT);
+}
+
+static void reads_itself(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(proc_status_read("/proc", getpid(), &status, NULL), GPUT_OK);
+    assert_int_equal(status.pid, getpid());
+    assert_int_equal(status.ppid, getppid());
+    assert_int_equal(status.uid, getuid());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_recorded_process),
+        cmocka_unit_test(old_kernels_leave_things_out),
+        cmocka_unit_test(zombies_have_no_memory),
+        cmocka_unit_test(reads_nested_namespaces_and_wide_masks),
+        cmocka_unit_test(refuses_what_is_no_status),
+        cmocka_unit_test(reads_itself),
+    };
+    return cmocka_run_group_tests_name("os/proc_status", tests, NULL, NULL);
+}
