@@ -1,0 +1,126 @@
+#include "gpu/attribution.h"
+
+#include <math.h>
+
+/* Adds a figure to a sum that is NaN only as long as nothing but NaN was added. `any` tells whether
+ * something was. */
+static void add(double *sum, bool *any, double value)
+{
+    if (!*any)
+        *sum = value;
+    else if (isnan(*sum))
+        *sum = value;
+    else if (!isnan(value))
+        *sum += value;
+    *any = true;
+}
+
+struct sums {
+    struct gpu_share share;
+    bool main_ram, descendants_ram, combined_ram, main_sm, descendants_sm;
+};
+
+/* Which sums a use was added to already. */
+struct counted {
+    bool main, descendants;
+};
+
+static void add_use(
+    struct sums *sums, struct counted *counted, const struct gpu_process *use, enum pid_owner owner)
+{
+    bool first = !counted->main && !counted->descendants;
+    if (owner == PID_OWNER_MAIN && !counted->main) {
+        add(&sums->share.main_ram_bytes, &sums->main_ram, use->ram_bytes);
+        add(&sums->share.main_sm_percent, &sums->main_sm, use->sm_percent);
+        counted->main = true;
+    } else if (owner == PID_OWNER_DESCENDANT && !counted->descendants) {
+        add(&sums->share.descendants_ram_bytes, &sums->descendants_ram, use->ram_bytes);
+        add(&sums->share.descendants_sm_percent, &sums->descendants_sm, use->sm_percent);
+        counted->descendants = true;
+    } else if (owner == PID_OWNER_UNKNOWN && !isnan(use->ram_bytes)) {
+        sums->share.unattributed_ram_bytes += use->ram_bytes;
+    }
+    if (first && (counted->main || counted->descendants))
+        add(&sums->share.combined_ram_bytes, &sums->combined_ram, use->ram_bytes);
+}
+
+static double larger(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+/* How many entries from `position` belong to one use: the same client, or, of a process's own, the
+ * same pid. */
+static size_t run_length(const struct gpu_process_list *list, size_t position)
+{
+    const struct gpu_process *first = &list->entries[position];
+    size_t end = position + 1;
+    for (; end < list->count; end++) {
+        const struct gpu_process *next = &list->entries[end];
+        if (next->device != first->device || next->client != first->client)
+            break;
+        if (!first->client && next->pid != first->pid)
+            break;
+    }
+    return end - position;
+}
+
+static void lack(struct gpu_share *share, bool ram, bool sm)
+{
+    if (ram)
+        share->main_ram_bytes = share->descendants_ram_bytes = share->combined_ram_bytes = NAN;
+    if (sm)
+        share->main_sm_percent = share->descendants_sm_percent = NAN;
+}
+
+/* One process's own use: the larger figure of its entries. Returns how many pids are unknown. */
+static uint32_t attribute_own(
+    struct sums *sums, const struct gpu_process *first, size_t count, enum pid_owner owner)
+{
+    struct counted counted = {0};
+    struct gpu_process use = *first;
+    for (size_t i = 1; i < count; i++) {
+        use.ram_bytes = larger(use.ram_bytes, first[i].ram_bytes);
+        use.sm_percent = larger(use.sm_percent, first[i].sm_percent);
+    }
+    add_use(sums, &counted, &use, owner);
+    return owner == PID_OWNER_UNKNOWN;
+}
+
+/* A client: one entry for each process that holds it. The same. */
+static uint32_t attribute_client(struct sums *sums, const struct gpu_process *first, size_t count,
+    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
+{
+    struct counted counted = {0};
+    uint32_t unknown = 0;
+    for (size_t i = 0; i < count; i++) {
+        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid);
+        add_use(sums, &counted, &first[i], owner);
+        unknown += owner == PID_OWNER_UNKNOWN;
+    }
+    return unknown;
+}
+
+uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
+    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,
+    struct gpu_share *shares)
+{
+    uint32_t unknown = 0;
+    size_t position = 0;
+    for (uint32_t device = 0; device < n_devices; device++) {
+        struct sums sums = {0};
+        while (position < list->count && list->entries[position].device <= device) {
+            const struct gpu_process *first = &list->entries[position];
+            size_t count = run_length(list, position);
+            if (first->client)
+                unknown += attribute_client(&sums, first, count, tree, book, procfs_root);
+            else
+                unknown += attribute_own(
+                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first->pid));
+            position += count;
+        }
+        shares[device] = sums.share;
+        lack(&shares[device], list->ram_missing[device], list->sm_missing[device]);
+    }
+    return unknown;
+}

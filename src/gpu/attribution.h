@@ -1,0 +1,29 @@
+/*
+ * From who uses the GPUs to what main and its descendants use of each.
+ */
+#ifndef GPU_ATTRIBUTION_H
+#define GPU_ATTRIBUTION_H
+
+#include "gpu/pid_owner.h"
+#include "gpu/source.h"
+
+/* Of one device. NaN: the source cannot tell. */
+struct gpu_share {
+    double main_ram_bytes;
+    double descendants_ram_bytes;
+    double combined_ram_bytes; /* what both hold together counts once */
+    double main_sm_percent;
+    double descendants_sm_percent;
+    double unattributed_ram_bytes;
+};
+
+/*
+ * Fills shares[0 … n_devices - 1] from a sorted list. A process listed twice on a device (compute
+ * and graphics) counts with the larger figure; a client held by several processes counts once in
+ * each sum. Returns how many pids belong to no process in sight.
+ */
+uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
+    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,
+    struct gpu_share *shares);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * What tracked processes use of graphics cards, from the fdinfo of each card that they hold open.
+ * Looks only at those processes, and remembers which of their descriptors are no cards.
+ */
+#ifndef GPU_DRM_CLIENTS_H
+#define GPU_DRM_CLIENTS_H
+
+#include "gpu/drm_card.h"
+#include "gpu/fdinfo.h"
+#include "gpu/source.h"
+#include "os/pid_vector.h"
+
+/* A card that is looked for; its place in the array is the device number in the list. */
+struct drm_target {
+    char pci_address[PCI_ADDRESS_TEXT_SIZE];
+    char driver[32];
+    long card_number;
+    long render_number; /* N of /dev/dri/renderDN; -1: not known */
+    bool integrated;    /* uses the machine's RAM: all regions count */
+    bool suspended;     /* not to be read now: that could wake it */
+};
+
+/* Kept between readings; used by one thread. All zeroes is a new one. */
+struct drm_client_reader {
+    struct drm_holder *holders; /* by pid; owned */
+    size_t n_holders, holder_capacity;
+    struct drm_usage *usages; /* of the last reading, by device and client; owned */
+    size_t n_usages, usage_capacity;
+    struct drm_usage *fresh; /* of this one; owned */
+    size_t n_fresh, fresh_capacity;
+    bool has_read;
+    int64_t read_ns;
+    struct pid_vector *descriptors; /* scratch; owned */
+};
+
+void drm_client_reader_finish(struct drm_client_reader *reader);
+
+/* A target's description from a card. */
+void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated);
+
+/*
+ * Appends one entry for each process, card and client. A process that may not be looked into gets
+ * entries of NaN. `now_ns` is clock_monotonic_ns(), for shares of time since the last reading.
+ */
+void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
+    const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,
+    int64_t now_ns, struct gpu_process_list *list);
+
+#endif

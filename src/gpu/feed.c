@@ -1,0 +1,426 @@
+#include "gpu/feed.h"
+
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bounds of the pause after a list of processes. */
+#define SHORTEST_REST_NS (NS_PER_SECOND / 10)
+#define LONGEST_USUAL_REST_NS NS_PER_SECOND
+#define REST_PER_COST 20
+#define REST_PER_HIGH_COST 2
+
+/* Drivers expect room on the stack; only what they touch becomes memory. */
+#define STACK_BYTES (1024 * 1024)
+
+struct gpu_feed {
+    const struct gpu_source *source;
+    struct gpu_source_options options; /* its strings are owned */
+    bool synchronous;
+    void *state; /* of the source; closed by the last thread to leave */
+
+    pthread_mutex_t lock; /* of all below; held only for copying */
+    pthread_cond_t wake;  /* to the threads */
+    pthread_cond_t done;  /* from the threads */
+    unsigned references;  /* the reader's and one a thread */
+    unsigned workers;     /* threads that have not left */
+    bool closing;
+    bool finished; /* nothing will ever come (again) */
+
+    struct gpu_source_status status;
+    bool opening, opened;
+    uint64_t devices_version;
+    uint32_t n_devices;
+    struct gpu_device *devices;          /* GPU_MAX_DEVICES; owned */
+    struct gpu_device_reading *readings; /* the same */
+    int64_t read_ns[GPU_MAX_DEVICES];
+    uint64_t devices_asked, devices_answered;
+
+    struct gpu_process_list processes;
+    uint64_t processes_version;
+    int64_t processes_ns;
+    uint64_t processes_asked, processes_answered;
+    struct pid_list {
+        pid_t *pids; /* owned */
+        size_t count, capacity;
+        uint64_t version;
+    } tracked;
+
+    /* Only of the thread that reads processes. */
+    struct gpu_process_list scratch;
+    struct pid_list asked_for;
+};
+
+void gpu_feed_view_finish(struct gpu_feed_view *view)
+{
+    gpu_process_list_finish(&view->processes);
+}
+
+static bool pid_list_set(struct pid_list *list, const pid_t *pids, size_t count)
+{
+    if (count > list->capacity) {
+        pid_t *grown = reallocarray(list->pids, count, sizeof *grown);
+        if (!grown)
+            return false;
+        list->pids = grown;
+        list->capacity = count;
+    }
+    if (count)
+        memcpy(list->pids, pids, count * sizeof *pids);
+    list->count = count;
+    return true;
+}
+
+static void destroy(struct gpu_feed *feed)
+{
+    if (feed->state)
+        feed->source->close(feed->state);
+    gpu_process_list_finish(&feed->processes);
+    gpu_process_list_finish(&feed->scratch);
+    free(feed->tracked.pids);
+    free(feed->asked_for.pids);
+    free(feed->devices);
+    free(feed->readings);
+    free((char *)feed->options.procfs_root);
+    free((char *)feed->options.sysfs_root);
+    free((char *)feed->options.nvml_path);
+    pthread_mutex_destroy(&feed->lock);
+    pthread_cond_destroy(&feed->wake);
+    pthread_cond_destroy(&feed->done);
+    free(feed);
+}
+
+static bool copy_options(struct gpu_source_options *to, const struct gpu_source_options *from)
+{
+    *to = *from;
+    to->procfs_root = strdup(from->procfs_root);
+    to->sysfs_root = strdup(from->sysfs_root);
+    to->nvml_path = from->nvml_path ? strdup(from->nvml_path) : NULL;
+    return to->procfs_root && to->sysfs_root && (to->nvml_path || !from->nvml_path);
+}
+
+static void init_locks(struct gpu_feed *feed)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&feed->lock, NULL);
+    pthread_cond_init(&feed->wake, &attributes);
+    pthread_cond_init(&feed->done, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+struct gpu_feed *gpu_feed_create(
+    const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous)
+{
+    struct gpu_feed *feed = calloc(1, sizeof *feed);
+    if (!feed)
+        return NULL;
+    init_locks(feed);
+    feed->source = source;
+    feed->synchronous = synchronous;
+    feed->references = 1;
+    feed->status.name = source->name;
+    feed->devices = calloc(GPU_MAX_DEVICES, sizeof *feed->devices);
+    feed->readings = calloc(GPU_MAX_DEVICES, sizeof *feed->readings);
+    if (!copy_options(&feed->options, options) || !feed->devices || !feed->readings) {
+        destroy(feed);
+        return NULL;
+    }
+    feed->state = source->probe(&feed->options, &feed->status);
+    feed->finished = !feed->state;
+    feed->opening = !!feed->state;
+    if (feed->state)
+        feed->n_devices = source->list_devices(feed->state, feed->devices, GPU_MAX_DEVICES);
+    feed->devices_version = feed->n_devices ? 1 : 0;
+    return feed;
+}
+
+/* Calls open() with the lock released; true when the source is open. */
+static bool open_source(struct gpu_feed *feed)
+{
+    struct gpu_source_status status = feed->status;
+    pthread_mutex_unlock(&feed->lock);
+    struct gpu_device *devices = calloc(GPU_MAX_DEVICES, sizeof *devices);
+    bool opened = false;
+    uint32_t count = 0;
+    if (devices)
+        opened = feed->source->open(feed->state, &status);
+    else
+        gpu_source_status_set(&status, GPU_SOURCE_FAILED, "", "out of memory");
+    if (opened)
+        count = feed->source->list_devices(feed->state, devices, GPU_MAX_DEVICES);
+    pthread_mutex_lock(&feed->lock);
+    feed->status = status;
+    feed->opening = false;
+    if (opened) {
+        feed->status.n_devices = count;
+        feed->opened = true;
+        memcpy(feed->devices, devices, count * sizeof *devices);
+        feed->n_devices = count;
+        feed->devices_version++;
+    } else if (status.state != GPU_SOURCE_ASLEEP) {
+        feed->finished = true;
+    }
+    free(devices);
+    return opened;
+}
+
+/* Reads each device with the lock released, and gives out each as it comes. */
+static void read_devices(struct gpu_feed *feed)
+{
+    uint64_t asked = feed->devices_asked;
+    for (uint32_t i = 0; i < feed->n_devices && !feed->closing; i++) {
+        struct gpu_device_reading reading;
+        pthread_mutex_unlock(&feed->lock);
+        gpu_device_reading_clear(&reading, NULL);
+        feed->source->read_device(feed->state, i, &reading);
+        pthread_mutex_lock(&feed->lock);
+        feed->readings[i] = reading;
+        feed->read_ns[i] = clock_monotonic_ns();
+    }
+    feed->devices_answered = asked;
+    pthread_cond_broadcast(&feed->done);
+}
+
+/* The same for the processes. Returns when the next list may be read. */
+static int64_t read_processes(struct gpu_feed *feed)
+{
+    uint64_t asked = feed->processes_asked;
+    if (feed->asked_for.version != feed->tracked.version &&
+        pid_list_set(&feed->asked_for, feed->tracked.pids, feed->tracked.count))
+        feed->asked_for.version = feed->tracked.version;
+    struct gpu_tracked tracked = {feed->asked_for.pids, feed->asked_for.count};
+    pthread_mutex_unlock(&feed->lock);
+    int64_t before = clock_monotonic_ns();
+    gpu_process_list_clear(&feed->scratch);
+    feed->source->read_processes(feed->state, &tracked, &feed->scratch);
+    gpu_process_list_sort(&feed->scratch);
+    int64_t after = clock_monotonic_ns();
+    pthread_mutex_lock(&feed->lock);
+    struct gpu_process_list old = feed->processes;
+    feed->processes = feed->scratch;
+    feed->scratch = old;
+    feed->processes_ns = after;
+    feed->processes_version++;
+    feed->processes_answered = asked;
+    pthread_cond_broadcast(&feed->done);
+
+    int64_t cost = after - before, rest = REST_PER_COST * cost;
+    if (rest < SHORTEST_REST_NS)
+        rest = SHORTEST_REST_NS;
+    if (rest > LONGEST_USUAL_REST_NS)
+        rest = LONGEST_USUAL_REST_NS;
+    if (rest < REST_PER_HIGH_COST * cost)
+        rest = REST_PER_HIGH_COST * cost;
+    return before + rest;
+}
+
+/* The end of a thread, with the lock held: the last one closes the source. */
+static void *leave(struct gpu_feed *feed)
+{
+    if (--feed->workers == 0 && feed->closing) {
+        void *state = feed->state;
+        feed->state = NULL;
+        pthread_mutex_unlock(&feed->lock);
+        feed->source->close(state);
+        pthread_mutex_lock(&feed->lock);
+    }
+    bool last = --feed->references == 0;
+    pthread_cond_broadcast(&feed->done);
+    pthread_mutex_unlock(&feed->lock);
+    if (last)
+        destroy(feed);
+    return NULL;
+}
+
+static void *process_thread(void *argument)
+{
+    struct gpu_feed *feed = argument;
+    int64_t next_ns = 0;
+    pthread_mutex_lock(&feed->lock);
+    while (!feed->closing) {
+        if (feed->processes_answered == feed->processes_asked) {
+            pthread_cond_wait(&feed->wake, &feed->lock);
+        } else if (clock_monotonic_ns() < next_ns) {
+            struct timespec until = clock_timespec_of_ns(next_ns);
+            pthread_cond_timedwait(&feed->wake, &feed->lock, &until);
+        } else {
+            next_ns = read_processes(feed);
+        }
+    }
+    return leave(feed);
+}
+
+/* Starts a thread that no signal of the program reaches. */
+static bool start_thread(struct gpu_feed *feed, void *(*run)(void *))
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    bool started = pthread_create(&thread, &attributes, run, feed) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (started) {
+        feed->references++;
+        feed->workers++;
+    }
+    return started;
+}
+
+static void lack_processes(struct gpu_feed *feed)
+{
+    for (uint32_t i = 0; i < GPU_MAX_DEVICES; i++)
+        feed->processes.ram_missing[i] = feed->processes.sm_missing[i] =
+            "no thread could be started to list processes";
+    feed->processes_version++;
+    feed->processes_ns = clock_monotonic_ns();
+    feed->processes_answered = UINT64_MAX;
+}
+
+static void *device_thread(void *argument)
+{
+    struct gpu_feed *feed = argument;
+    pthread_mutex_lock(&feed->lock);
+    while (!feed->closing && !feed->finished && !open_source(feed)) {
+        feed->devices_answered = feed->devices_asked;
+        pthread_cond_broadcast(&feed->done);
+        while (!feed->closing && !feed->finished && feed->devices_answered == feed->devices_asked)
+            pthread_cond_wait(&feed->wake, &feed->lock);
+    }
+    if (feed->opened && !feed->closing && !start_thread(feed, process_thread))
+        lack_processes(feed);
+    while (!feed->closing && !feed->finished) {
+        if (feed->devices_answered == feed->devices_asked)
+            pthread_cond_wait(&feed->wake, &feed->lock);
+        else
+            read_devices(feed);
+    }
+    return leave(feed);
+}
+
+void gpu_feed_start(struct gpu_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    if (!feed->finished) {
+        feed->devices_asked = feed->processes_asked = 1;
+        if (feed->synchronous) {
+            if (open_source(feed)) {
+                read_devices(feed);
+                read_processes(feed);
+            }
+        } else if (!start_thread(feed, device_thread)) {
+            feed->finished = true;
+            feed->opening = false;
+            gpu_source_status_set(
+                &feed->status, GPU_SOURCE_FAILED, "", "no thread could be started for it");
+        }
+    }
+    pthread_mutex_unlock(&feed->lock);
+}
+
+void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count)
+{
+    if (pthread_mutex_lock(&feed->lock) != 0)
+        return;
+    if (!feed->finished && pid_list_set(&feed->tracked, pids, count)) {
+        feed->tracked.version++;
+        if (!feed->synchronous && feed->processes_answered != UINT64_MAX) {
+            feed->processes_asked++;
+            pthread_cond_broadcast(&feed->wake);
+        }
+    }
+    pthread_mutex_unlock(&feed->lock);
+}
+
+void gpu_feed_ask(struct gpu_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    if (!feed->finished) {
+        feed->devices_asked++;
+        if (feed->processes_answered != UINT64_MAX)
+            feed->processes_asked++;
+        if (!feed->synchronous) {
+            pthread_cond_broadcast(&feed->wake);
+        } else if (feed->opened || open_source(feed)) {
+            read_devices(feed);
+            read_processes(feed);
+        }
+    }
+    pthread_mutex_unlock(&feed->lock);
+}
+
+void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view)
+{
+    if (pthread_mutex_trylock(&feed->lock) != 0)
+        return; /* a thread is just giving something out: the view stays as it is */
+    view->status = feed->status;
+    view->opening = feed->opening;
+    view->opened = feed->opened;
+    if (view->devices_version != feed->devices_version) {
+        memcpy(view->devices, feed->devices, feed->n_devices * sizeof *feed->devices);
+        view->devices_version = feed->devices_version;
+        view->n_devices = feed->n_devices;
+    }
+    memcpy(view->readings, feed->readings, feed->n_devices * sizeof *feed->readings);
+    memcpy(view->read_ns, feed->read_ns, feed->n_devices * sizeof *feed->read_ns);
+    if (view->processes_version != feed->processes_version &&
+        gpu_process_list_copy(&view->processes, &feed->processes)) {
+        view->processes_version = feed->processes_version;
+        view->processes_ns = feed->processes_ns;
+    }
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* With the lock held. */
+static bool is_settled(const struct gpu_feed *feed)
+{
+    if (feed->finished)
+        return true;
+    if (feed->opening || feed->devices_answered < feed->devices_asked)
+        return false;
+    return !feed->opened || feed->processes_answered >= feed->processes_asked;
+}
+
+bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns)
+{
+    struct timespec until = clock_timespec_of_ns(deadline_ns);
+    bool in_time = true;
+    pthread_mutex_lock(&feed->lock);
+    while (!is_settled(feed) && in_time && !feed->synchronous)
+        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
+    bool settled = is_settled(feed);
+    pthread_mutex_unlock(&feed->lock);
+    return settled;
+}
+
+void gpu_feed_stop(struct gpu_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    feed->closing = true;
+    pthread_cond_broadcast(&feed->wake);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
+{
+    struct timespec until = clock_timespec_of_ns(deadline_ns);
+    pthread_mutex_lock(&feed->lock);
+    feed->closing = true;
+    pthread_cond_broadcast(&feed->wake);
+    bool in_time = true;
+    while (feed->references > 1 && in_time)
+        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
+    bool last = --feed->references == 0;
+    pthread_mutex_unlock(&feed->lock);
+    if (last)
+        destroy(feed);
+}

@@ -1,0 +1,13 @@
+/*
+ * <card>/gpu_metrics: amdgpu's binary table of sensors. Only the energy counter is taken from it.
+ */
+#ifndef GPU_GPU_METRICS_H
+#define GPU_GPU_METRICS_H
+
+#include <stddef.h>
+
+/* Joules counted by the device; NaN when the table has no such counter in a known place. The layout
+ * was not tried on hardware. */
+double gpu_metrics_energy_joules(const void *table, size_t length);
+
+#endif

@@ -1,0 +1,103 @@
+#include "gpu/kfd.h"
+
+#include "gpu/sysfs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number after `key` in a text of lines "key number"; false when it is not there. */
+static bool find_property(const char *text, const char *key, uint64_t *value)
+{
+    size_t length = strlen(key);
+    for (const char *line = text; *line;) {
+        if (strncmp(line, key, length) == 0 && line[length] == ' ') {
+            *value = strtoull(line + length + 1, NULL, 10);
+            return true;
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return false;
+}
+
+/* location_id is bus << 8 | device << 3 | function. */
+static bool is_at(const char *properties, const char *address_text)
+{
+    uint64_t location, domain = 0;
+    struct pci_address address;
+    if (!pci_address_parse(address_text, &address) ||
+        !find_property(properties, "location_id", &location))
+        return false;
+    find_property(properties, "domain", &domain);
+    return domain == address.domain &&
+           location == (address.bus << 8 | address.device << 3 | address.function);
+}
+
+bool kfd_find_node(
+    const char *sysfs_root, const struct drm_card *card, long render_number, struct kfd_node *node)
+{
+    char nodes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], text[4096];
+    if (!sysfs_path(nodes, sysfs_root, "class/kfd/kfd/topology/nodes"))
+        return false;
+    for (long number = -1; (number = sysfs_next_numbered(nodes, "", number)) >= 0;) {
+        char name[24];
+        uint64_t gpu_id, minor, cores = 0;
+        snprintf(name, sizeof name, "%ld", number);
+        if (!sysfs_path(folder, nodes, name) || !sysfs_read_uint64(folder, "gpu_id", &gpu_id) ||
+            gpu_id == 0)
+            continue;
+        long length = sysfs_read_bytes(folder, "properties", text, sizeof text - 1);
+        text[length > 0 ? length : 0] = '\0';
+        bool same_node = render_number >= 0 && find_property(text, "drm_render_minor", &minor) &&
+                         minor == (uint64_t)render_number;
+        if (!same_node && !is_at(text, card->pci_address))
+            continue;
+        find_property(text, "cpu_cores_count", &cores);
+        *node = (struct kfd_node){.gpu_id = gpu_id, .has_cores = cores > 0};
+        return true;
+    }
+    return false;
+}
+
+/* Counts a process's memory once, with the larger of what KFD and the card's clients say. */
+static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, double bytes)
+{
+    double held = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct gpu_process *entry = &list->entries[i];
+        if (entry->device == device && entry->pid == pid && !isnan(entry->ram_bytes))
+            held += entry->ram_bytes;
+    }
+    if (bytes <= held)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->entries[i].device == device && list->entries[i].pid == pid)
+            list->entries[i].ram_bytes = 0;
+    gpu_process_list_add(list, (struct gpu_process){
+                                   .device = device,
+                                   .pid = pid,
+                                   .ram_bytes = bytes,
+                                   .sm_percent = NAN,
+                               });
+}
+
+void kfd_processes_read(const char *sysfs_root, const uint64_t *gpu_ids, uint32_t n_devices,
+    struct gpu_process_list *list)
+{
+    char processes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], name[48];
+    if (!sysfs_path(processes, sysfs_root, "class/kfd/kfd/proc"))
+        return;
+    for (long pid = -1; (pid = sysfs_next_numbered(processes, "", pid)) >= 0;) {
+        snprintf(name, sizeof name, "%ld", pid);
+        if (!sysfs_path(folder, processes, name))
+            continue;
+        for (uint32_t device = 0; device < n_devices; device++) {
+            uint64_t bytes;
+            snprintf(name, sizeof name, "vram_%llu", (unsigned long long)gpu_ids[device]);
+            if (gpu_ids[device] && sysfs_read_uint64(folder, name, &bytes))
+                merge(list, device, (pid_t)pid, (double)bytes);
+        }
+    }
+}

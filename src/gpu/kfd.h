@@ -1,0 +1,28 @@
+/*
+ * AMD's compute driver (KFD): which processes hold how much memory of which GPU. ROCm programs show
+ * here and not, or not wholly, among the clients of the graphics card.
+ */
+#ifndef GPU_KFD_H
+#define GPU_KFD_H
+
+#include "gpu/drm_card.h"
+#include "gpu/source.h"
+
+struct kfd_node {
+    uint64_t gpu_id; /* 0: a CPU */
+    bool has_cores;  /* CPU cores too: an APU */
+};
+
+/* Finds the topology node of a card, by its PCI address or its render node (-1: unknown); false
+ * when KFD does not know it. */
+bool kfd_find_node(
+    const char *sysfs_root, const struct drm_card *card, long render_number, struct kfd_node *node);
+
+/*
+ * Adds to `list`, which has the clients of the same cards, what KFD knows of each process: where
+ * both tell, memory counts once, with the larger figure. `gpu_ids` has one id a device, 0: none.
+ */
+void kfd_processes_read(const char *sysfs_root, const uint64_t *gpu_ids, uint32_t n_devices,
+    struct gpu_process_list *list);
+
+#endif

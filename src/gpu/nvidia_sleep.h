@@ -1,0 +1,24 @@
+/*
+ * What can be known of NVIDIA GPUs without their library, which would wake those that sleep.
+ */
+#ifndef GPU_NVIDIA_SLEEP_H
+#define GPU_NVIDIA_SLEEP_H
+
+#include "gpu/gpu.h"
+#include "gpu/pci_address.h"
+
+/* True when the PCI bus has an NVIDIA GPU; writes the address of the first. */
+bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE]);
+
+/* True when there are NVIDIA GPUs on the PCI bus and every one is suspended. */
+bool nvidia_all_suspended(const char *sysfs_root);
+
+/* The GPUs in <procfs>/driver/nvidia/gpus: address, name and, where it shows, UUID. Returns how
+ * many were filled in. */
+uint32_t nvidia_list_sleeping(
+    const char *procfs_root, struct gpu_device *devices, uint32_t capacity);
+
+/* Reads the text of <procfs>/driver/nvidia/gpus/ADDRESS/information into name and uuid. */
+void nvidia_information_parse(const char *text, struct gpu_device *device);
+
+#endif

@@ -1,0 +1,145 @@
+#include "gpu/nvml_library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where a function's pointer goes, and its names from newest to oldest; all of a line's names take
+ * the same arguments. */
+static const struct symbol {
+    size_t offset;
+    const char *names[3];
+} symbols[] = {
+#define AT(member) offsetof(struct nvml_library, member)
+    {AT(init), {"nvmlInit_v2", "nvmlInit"}},
+    {AT(shutdown), {"nvmlShutdown"}},
+    {AT(driver_version), {"nvmlSystemGetDriverVersion"}},
+    {AT(device_count), {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}},
+    {AT(handle_by_index), {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"}},
+    {AT(handle_by_uuid), {"nvmlDeviceGetHandleByUUID"}},
+    {AT(name), {"nvmlDeviceGetName"}},
+    {AT(uuid), {"nvmlDeviceGetUUID"}},
+    {AT(pci_info), {"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2", "nvmlDeviceGetPciInfo"}},
+    {AT(memory), {"nvmlDeviceGetMemoryInfo"}},
+    {AT(memory_v2), {"nvmlDeviceGetMemoryInfo_v2"}},
+    {AT(utilization), {"nvmlDeviceGetUtilizationRates"}},
+    {AT(power), {"nvmlDeviceGetPowerUsage"}},
+    {AT(energy), {"nvmlDeviceGetTotalEnergyConsumption"}},
+    {AT(field_values), {"nvmlDeviceGetFieldValues"}},
+    {AT(processes[NVML_COMPUTE][NVML_V3]), {"nvmlDeviceGetComputeRunningProcesses_v3"}},
+    {AT(processes[NVML_COMPUTE][NVML_V2]), {"nvmlDeviceGetComputeRunningProcesses_v2"}},
+    {AT(processes[NVML_COMPUTE][NVML_V1]), {"nvmlDeviceGetComputeRunningProcesses"}},
+    {AT(processes[NVML_GRAPHICS][NVML_V3]), {"nvmlDeviceGetGraphicsRunningProcesses_v3"}},
+    {AT(processes[NVML_GRAPHICS][NVML_V2]), {"nvmlDeviceGetGraphicsRunningProcesses_v2"}},
+    {AT(processes[NVML_GRAPHICS][NVML_V1]), {"nvmlDeviceGetGraphicsRunningProcesses"}},
+    {AT(processes[NVML_MPS_COMPUTE][NVML_V3]), {"nvmlDeviceGetMPSComputeRunningProcesses_v3"}},
+    {AT(processes[NVML_MPS_COMPUTE][NVML_V2]), {"nvmlDeviceGetMPSComputeRunningProcesses_v2"}},
+    {AT(processes[NVML_MPS_COMPUTE][NVML_V1]), {"nvmlDeviceGetMPSComputeRunningProcesses"}},
+    {AT(process_utilization), {"nvmlDeviceGetProcessUtilization"}},
+    {AT(processes_utilization), {"nvmlDeviceGetProcessesUtilizationInfo"}},
+    {AT(mig_mode), {"nvmlDeviceGetMigMode"}},
+    {AT(mig_count), {"nvmlDeviceGetMaxMigDeviceCount"}},
+    {AT(mig_by_index), {"nvmlDeviceGetMigDeviceHandleByIndex"}},
+    {AT(confidential_memory), {"nvmlDeviceGetConfComputeMemSizeInfo"}},
+    {AT(process_details), {"nvmlDeviceGetRunningProcessDetailList"}},
+#undef AT
+};
+
+static const char *const usual_paths[] = {
+    "libnvidia-ml.so.1",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+};
+
+static int load(struct nvml_library *library, const char *path, struct gput_error *error)
+{
+    if (path) {
+        if (strchr(path, '/') && access(path, F_OK) != 0)
+            return error_set(error, GPUT_ERROR_NOT_FOUND, "there is no file %s", path);
+        library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (library->handle)
+            return GPUT_OK;
+        return error_set(error, GPUT_ERROR_FORMAT, "cannot load %s: %s", path, dlerror());
+    }
+    for (size_t i = 0; i < sizeof usual_paths / sizeof *usual_paths && !library->handle; i++)
+        library->handle = dlopen(usual_paths[i], RTLD_NOW | RTLD_LOCAL);
+    if (library->handle)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_NOT_FOUND, "libnvidia-ml.so.1 is not installed");
+}
+
+int nvml_library_open(struct nvml_library *library, const char *path, struct gput_error *error)
+{
+    memset(library, 0, sizeof *library);
+    TRY(load(library, path, error));
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *function = NULL;
+        for (size_t j = 0; j < 3 && symbols[i].names[j] && !function; j++)
+            function = dlsym(library->handle, symbols[i].names[j]);
+        memcpy((char *)library + symbols[i].offset, &function, sizeof function);
+    }
+    if (library->init && library->device_count && library->handle_by_index)
+        return GPUT_OK;
+    nvml_library_close(library);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%s lacks the functions that find GPUs: it is no NVIDIA management library",
+        path ? path : usual_paths[0]);
+}
+
+void nvml_library_close(struct nvml_library *library)
+{
+    if (library->handle)
+        dlclose(library->handle);
+    memset(library, 0, sizeof *library);
+}
+
+size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_version version)
+{
+    if (version == NVML_V1)
+        return sizeof(struct nvml_process_v1);
+    if (version == NVML_V3 && library->confidential_memory && !library->process_details)
+        return sizeof(struct nvml_process_r535);
+    return sizeof(struct nvml_process_v2);
+}
+
+const char *nvml_code_text(int code)
+{
+    switch (code) {
+    case NVML_SUCCESS:
+        return "no error";
+    case NVML_UNINITIALIZED:
+        return "the NVIDIA library is not initialized";
+    case NVML_INVALID_ARGUMENT:
+        return "the NVIDIA driver does not know this GPU (any more)";
+    case NVML_NOT_SUPPORTED:
+        return "not supported by this GPU";
+    case NVML_NO_PERMISSION:
+        return "the NVIDIA driver denies permission";
+    case NVML_NOT_FOUND:
+    case NVML_NO_DATA:
+        return "the NVIDIA driver has no figure now";
+    case NVML_INSUFFICIENT_SIZE:
+        return "the NVIDIA driver's list grew faster than it could be read";
+    case NVML_DRIVER_NOT_LOADED:
+        return "the NVIDIA driver is not loaded";
+    case NVML_TIMEOUT:
+        return "the NVIDIA driver timed out";
+    case NVML_LIBRARY_NOT_FOUND:
+        return "a library of the NVIDIA driver is missing";
+    case NVML_FUNCTION_NOT_FOUND:
+        return "this NVIDIA driver has no such function";
+    case NVML_GPU_IS_LOST:
+        return "the GPU was lost (it fell off the bus or was taken away)";
+    case NVML_RESET_REQUIRED:
+        return "the GPU needs a reset";
+    case NVML_OPERATING_SYSTEM:
+        return "the system (a cgroup, perhaps) blocks the GPU";
+    case NVML_VERSION_MISMATCH:
+        return "NVIDIA driver and library versions differ";
+    case NVML_IN_USE:
+        return "the GPU is in exclusive use";
+    case NVML_ARGUMENT_VERSION_MISMATCH:
+        return "this NVIDIA driver expects another version of the call";
+    default:
+        return "the NVIDIA driver answered with an unknown error";
+    }
+}

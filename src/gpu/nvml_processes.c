@@ -1,0 +1,301 @@
+#include "gpu/nvml_processes.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A list that grows between "how many" and "which": how often it is asked for again, and how long
+ * it may get. */
+#define ATTEMPTS 6
+#define MOST_ENTRIES 65536u
+#define FIRST_ENTRIES 128u
+/* Drivers sample processes up to once a second: one not heard of for longer does nothing. */
+#define QUIET_NS (NS_PER_SECOND * 3 / 2)
+
+void nvml_process_reader_init(
+    struct nvml_process_reader *reader, const struct nvml_library *library)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->library = library;
+}
+
+void nvml_process_reader_finish(struct nvml_process_reader *reader)
+{
+    free(reader->buffer);
+    free(reader->samples);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        free(reader->usages[i].entries);
+    memset(reader, 0, sizeof *reader);
+}
+
+/* Makes room for `count` entries of `size` bytes in a buffer whose content is not kept. */
+static bool grow(void **buffer, unsigned *capacity, unsigned count, size_t size)
+{
+    if (count <= *capacity)
+        return true;
+    void *grown = calloc(count, size);
+    if (!grown)
+        return false;
+    free(*buffer);
+    *buffer = grown;
+    *capacity = count;
+    return true;
+}
+
+/* How many entries to offer next, after `capacity` did not do and the driver asked for `needed`. */
+static unsigned next_capacity(unsigned capacity, unsigned needed)
+{
+    unsigned next = capacity * 2;
+    if (needed > capacity && needed < MOST_ENTRIES)
+        next = needed + needed / 4 + 8;
+    return next < MOST_ENTRIES ? next : MOST_ENTRIES;
+}
+
+/* Calls one list function until its list fits. */
+static int call_list(struct nvml_process_reader *reader, nvml_list_processes *function,
+    nvml_device handle, unsigned *count)
+{
+    unsigned wanted = reader->capacity ? reader->capacity : FIRST_ENTRIES;
+    int code = NVML_INSUFFICIENT_SIZE;
+    for (int i = 0; i < ATTEMPTS && code == NVML_INSUFFICIENT_SIZE; i++) {
+        /* The largest entry of any version: what a driver writes always fits. */
+        if (!grow(&reader->buffer, &reader->capacity, wanted, sizeof(struct nvml_process_r535)))
+            return NVML_INSUFFICIENT_SIZE;
+        *count = reader->capacity;
+        code = function(handle, count, reader->buffer);
+        wanted = next_capacity(reader->capacity, *count);
+    }
+    if (*count > reader->capacity)
+        *count = reader->capacity;
+    return code;
+}
+
+static bool add_entries(struct nvml_process_reader *reader, size_t size, unsigned count,
+    uint32_t device, struct gpu_process_list *list)
+{
+    for (unsigned i = 0; i < count; i++) {
+        /* All versions begin alike. */
+        struct nvml_process_v1 entry;
+        memcpy(&entry, (char *)reader->buffer + i * size, sizeof entry);
+        struct gpu_process process = {
+            .device = device,
+            .pid = (pid_t)entry.pid,
+            .ram_bytes = entry.used_gpu_memory == NVML_MEMORY_NOT_AVAILABLE
+                             ? NAN
+                             : (double)entry.used_gpu_memory,
+            .sm_percent = NAN,
+        };
+        if (process.pid > 0 && !gpu_process_list_add(list, process))
+            return false;
+    }
+    return true;
+}
+
+/* Reads one kind of list with the newest function that this driver takes. */
+static int read_kind(struct nvml_process_reader *reader, enum nvml_process_kind kind,
+    nvml_device handle, uint32_t device, struct gpu_process_list *list)
+{
+    for (enum nvml_process_version version = reader->version[kind]; version < NVML_PROCESS_VERSIONS;
+         version++) {
+        nvml_list_processes *function = reader->library->processes[kind][version];
+        if (!function)
+            continue;
+        unsigned count = 0;
+        int code = call_list(reader, function, handle, &count);
+        if (code == NVML_FUNCTION_NOT_FOUND || code == NVML_ARGUMENT_VERSION_MISMATCH)
+            continue;
+        reader->version[kind] = version;
+        if (code == NVML_NOT_FOUND)
+            return NVML_SUCCESS;
+        if (code == NVML_SUCCESS &&
+            !add_entries(reader, nvml_process_size(reader->library, version), count, device, list))
+            return NVML_INSUFFICIENT_SIZE;
+        return code;
+    }
+    reader->version[kind] = NVML_PROCESS_VERSIONS;
+    return NVML_FUNCTION_NOT_FOUND;
+}
+
+static bool is_soft(int code)
+{
+    return code == NVML_NOT_SUPPORTED || code == NVML_FUNCTION_NOT_FOUND;
+}
+
+/* All kinds. Returns why there is no list, or NULL. */
+static const char *read_lists(struct nvml_process_reader *reader, nvml_device handle,
+    uint32_t device, struct gpu_process_list *list)
+{
+    int codes[NVML_PROCESS_KINDS];
+    for (enum nvml_process_kind kind = 0; kind < NVML_PROCESS_KINDS; kind++)
+        codes[kind] = read_kind(reader, kind, handle, device, list);
+    /* A kind that is not supported has no processes; MPS is an extra on top of compute. */
+    if (codes[NVML_COMPUTE] != NVML_SUCCESS && !is_soft(codes[NVML_COMPUTE]))
+        return nvml_code_text(codes[NVML_COMPUTE]);
+    if (codes[NVML_GRAPHICS] != NVML_SUCCESS && !is_soft(codes[NVML_GRAPHICS]))
+        return nvml_code_text(codes[NVML_GRAPHICS]);
+    for (enum nvml_process_kind kind = 0; kind < NVML_PROCESS_KINDS; kind++)
+        if (codes[kind] == NVML_SUCCESS)
+            return NULL;
+    return nvml_code_text(codes[NVML_COMPUTE]);
+}
+
+/* ---- utilization ---- */
+
+static struct nvml_usage_entry *usage_of(struct nvml_usage *usage, pid_t pid)
+{
+    for (size_t i = 0; i < usage->count; i++)
+        if (usage->entries[i].pid == pid)
+            return &usage->entries[i];
+    return NULL;
+}
+
+/* Takes one sample over when it is newer than what is known, and possible. */
+static void hear(struct nvml_usage *usage, const struct nvml_process_sample *sample, int64_t now_ns)
+{
+    if (sample->pid == 0 || sample->sm_percent > 100)
+        return;
+    struct nvml_usage_entry *entry = usage_of(usage, (pid_t)sample->pid);
+    if (!entry) {
+        if (usage->count == usage->capacity) {
+            size_t capacity = usage->capacity ? usage->capacity * 2 : 16;
+            struct nvml_usage_entry *grown = reallocarray(usage->entries, capacity, sizeof *grown);
+            if (!grown)
+                return;
+            usage->entries = grown;
+            usage->capacity = capacity;
+        }
+        entry = &usage->entries[usage->count++];
+        *entry = (struct nvml_usage_entry){.pid = (pid_t)sample->pid};
+    }
+    if (sample->time_us < entry->time_us)
+        return;
+    entry->percent = sample->sm_percent;
+    entry->time_us = sample->time_us;
+    entry->heard_ns = now_ns;
+}
+
+static void forget_quiet(struct nvml_usage *usage, int64_t now_ns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < usage->count; i++)
+        if (now_ns - usage->entries[i].heard_ns <= QUIET_NS)
+            usage->entries[kept++] = usage->entries[i];
+    usage->count = kept;
+}
+
+static void hear_all(
+    struct nvml_process_reader *reader, struct nvml_usage *usage, unsigned count, int64_t now_ns)
+{
+    unsigned long long last_us = usage->last_seen_us;
+    for (unsigned i = 0; i < count; i++) {
+        const struct nvml_process_sample *sample = &reader->samples[i];
+        if (sample->time_us <= usage->last_seen_us)
+            continue;
+        if (sample->time_us > last_us)
+            last_us = sample->time_us;
+        hear(usage, sample, now_ns);
+    }
+    usage->last_seen_us = last_us;
+}
+
+/* The call of all drivers since R375. */
+static int call_samples(struct nvml_process_reader *reader, struct nvml_usage *usage,
+    nvml_device handle, unsigned *count)
+{
+    if (!reader->library->process_utilization)
+        return NVML_FUNCTION_NOT_FOUND;
+    unsigned wanted = reader->sample_capacity ? reader->sample_capacity : FIRST_ENTRIES;
+    int code = NVML_INSUFFICIENT_SIZE;
+    for (int i = 0; i < ATTEMPTS && code == NVML_INSUFFICIENT_SIZE; i++) {
+        if (!grow((void **)&reader->samples, &reader->sample_capacity, wanted,
+                sizeof *reader->samples))
+            return NVML_INSUFFICIENT_SIZE;
+        *count = reader->sample_capacity;
+        code = reader->library->process_utilization(
+            handle, reader->samples, count, usage->last_seen_us);
+        wanted = next_capacity(reader->sample_capacity, *count);
+    }
+    if (*count > reader->sample_capacity)
+        *count = reader->sample_capacity;
+    return code;
+}
+
+/* The call of newer drivers, its answer brought into the older one's form. */
+static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usage,
+    nvml_device handle, unsigned *count)
+{
+    if (!reader->library->processes_utilization)
+        return NVML_FUNCTION_NOT_FOUND;
+    unsigned capacity = FIRST_ENTRIES;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct nvml_process_utilization *entries = calloc(capacity, sizeof *entries);
+        struct nvml_processes_utilization request = {
+            .version = NVML_PROCESSES_UTILIZATION_VERSION,
+            .count = capacity,
+            .last_seen_us = usage->last_seen_us,
+            .entries = entries,
+        };
+        if (!entries || !grow((void **)&reader->samples, &reader->sample_capacity, capacity,
+                            sizeof *reader->samples)) {
+            free(entries);
+            return NVML_INSUFFICIENT_SIZE;
+        }
+        int code = reader->library->processes_utilization(handle, &request);
+        *count = request.count < capacity ? request.count : capacity;
+        for (unsigned j = 0; j < *count && code == NVML_SUCCESS; j++)
+            reader->samples[j] = (struct nvml_process_sample){
+                .pid = entries[j].pid,
+                .time_us = entries[j].time_us,
+                .sm_percent = entries[j].sm_percent,
+            };
+        free(entries);
+        if (code != NVML_INSUFFICIENT_SIZE)
+            return code;
+        capacity = next_capacity(capacity, request.count);
+    }
+    return NVML_INSUFFICIENT_SIZE;
+}
+
+/* Brings the usage of a GPU up to date. Returns why it cannot be had, or NULL. */
+static const char *read_usage(struct nvml_process_reader *reader, struct nvml_usage *usage,
+    nvml_device handle, int64_t now_ns)
+{
+    unsigned count = 0;
+    if (usage->unsupported)
+        return usage->unsupported;
+    int code = NVML_FUNCTION_NOT_FOUND;
+    if (!usage->use_info)
+        code = call_samples(reader, usage, handle, &count);
+    if (is_soft(code)) {
+        code = call_info(reader, usage, handle, &count);
+        usage->use_info = code == NVML_SUCCESS || code == NVML_NOT_FOUND;
+    }
+    if (is_soft(code) || code == NVML_ARGUMENT_VERSION_MISMATCH)
+        usage->unsupported = nvml_code_text(NVML_NOT_SUPPORTED);
+    if (code == NVML_SUCCESS)
+        hear_all(reader, usage, count, now_ns);
+    else if (code != NVML_NOT_FOUND && code != NVML_NO_DATA)
+        return nvml_code_text(code);
+    forget_quiet(usage, now_ns);
+    return NULL;
+}
+
+void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
+    uint32_t device, int64_t now_ns, struct gpu_process_list *list)
+{
+    struct nvml_usage *usage = &reader->usages[device];
+    size_t first = list->count;
+    list->ram_missing[device] = read_lists(reader, handle, device, list);
+    if (mig)
+        list->sm_missing[device] = "not told for MIG instances";
+    else if (list->ram_missing[device])
+        list->sm_missing[device] = list->ram_missing[device];
+    else if (list->count > first)
+        list->sm_missing[device] = read_usage(reader, usage, handle, now_ns);
+    for (size_t i = first; i < list->count && !list->sm_missing[device]; i++) {
+        const struct nvml_usage_entry *entry = usage_of(usage, list->entries[i].pid);
+        list->entries[i].sm_percent = entry ? entry->percent : 0;
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * Who uses an NVIDIA GPU: the lists of compute, graphics and MPS processes, and each one's share of
+ * the processors.
+ */
+#ifndef GPU_NVML_PROCESSES_H
+#define GPU_NVML_PROCESSES_H
+
+#include "gpu/nvml_library.h"
+#include "gpu/source.h"
+
+#include <stdint.h>
+
+/* Kept between readings: buffers, and which versions of the calls this driver takes. Used by one
+ * thread. */
+struct nvml_process_reader {
+    const struct nvml_library *library;
+    enum nvml_process_version version[NVML_PROCESS_KINDS];
+    void *buffer; /* owned */
+    unsigned capacity;
+    struct nvml_process_sample *samples; /* owned */
+    unsigned sample_capacity;
+    struct nvml_usage {
+        unsigned long long last_seen_us;
+        const char *unsupported; /* static text: why there is no utilization, for good */
+        bool use_info;           /* the newer of the two calls is the one that works */
+        struct nvml_usage_entry {
+            pid_t pid;
+            unsigned percent;
+            unsigned long long time_us;
+            int64_t heard_ns;
+        } * entries; /* owned */
+        size_t count, capacity;
+    } usages[GPU_MAX_DEVICES];
+};
+
+void nvml_process_reader_init(
+    struct nvml_process_reader *reader, const struct nvml_library *library);
+void nvml_process_reader_finish(struct nvml_process_reader *reader);
+
+/*
+ * Appends the processes of one GPU to `list`, with `device` as their device; sets ram_missing and
+ * sm_missing there when the driver refuses. `now_ns` is clock_monotonic_ns().
+ */
+void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
+    uint32_t device, int64_t now_ns, struct gpu_process_list *list);
+
+#endif

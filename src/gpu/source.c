@@ -1,0 +1,120 @@
+#include "gpu/source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct gpu_source *const gpu_sources[GPU_SOURCE_COUNT] = {
+    &gpu_source_nvml,
+    &gpu_source_amdgpu,
+    &gpu_source_drm,
+};
+
+const char *gpu_vendor_name(enum gpu_vendor vendor)
+{
+    static const char *const names[] = {"other", "nvidia", "amd", "intel"};
+    return names[vendor];
+}
+
+const char *gpu_figure_name(enum gpu_figure figure)
+{
+    static const char *const names[GPU_FIGURE_COUNT] = {
+        "ram_used",
+        "utilization",
+        "power",
+        "energy",
+        "process_ram",
+        "process_utilization",
+    };
+    return names[figure];
+}
+
+void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *reason)
+{
+    *reading = (struct gpu_device_reading){
+        .ram_used_bytes = NAN,
+        .utilization_percent = NAN,
+        .power_watts = NAN,
+        .energy_joules = NAN,
+    };
+    for (int i = 0; i < GPU_FIGURE_COUNT; i++)
+        reading->missing[i] = reason;
+}
+
+void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_state state,
+    const char *remedy, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(status->detail, sizeof status->detail, format, arguments);
+    va_end(arguments);
+    snprintf(status->remedy, sizeof status->remedy, "%s", remedy);
+    status->state = state;
+}
+
+static bool reserve(struct gpu_process_list *list, size_t count)
+{
+    if (count <= list->capacity)
+        return true;
+    size_t capacity = list->capacity ? list->capacity * 2 : 16;
+    if (capacity < count)
+        capacity = count;
+    struct gpu_process *entries = reallocarray(list->entries, capacity, sizeof *entries);
+    if (!entries)
+        return false;
+    list->entries = entries;
+    list->capacity = capacity;
+    return true;
+}
+
+void gpu_process_list_clear(struct gpu_process_list *list)
+{
+    list->count = 0;
+    memset(list->ram_missing, 0, sizeof list->ram_missing);
+    memset(list->sm_missing, 0, sizeof list->sm_missing);
+}
+
+bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entry)
+{
+    if (!reserve(list, list->count + 1))
+        return false;
+    list->entries[list->count++] = entry;
+    return true;
+}
+
+bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)
+{
+    gpu_process_list_clear(to);
+    if (!reserve(to, from->count))
+        return false;
+    if (from->count)
+        memcpy(to->entries, from->entries, from->count * sizeof *from->entries);
+    to->count = from->count;
+    memcpy(to->ram_missing, from->ram_missing, sizeof to->ram_missing);
+    memcpy(to->sm_missing, from->sm_missing, sizeof to->sm_missing);
+    return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct gpu_process *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->client != b->client)
+        return a->client < b->client ? -1 : 1;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void gpu_process_list_sort(struct gpu_process_list *list)
+{
+    if (list->count > 1)
+        qsort(list->entries, list->count, sizeof *list->entries, compare);
+}
+
+void gpu_process_list_finish(struct gpu_process_list *list)
+{
+    free(list->entries);
+    *list = (struct gpu_process_list){0};
+}

@@ -1,0 +1,115 @@
+/*
+ * What a source of GPU figures is: one vtable, one file each. A set (gpu.h) goes through the array
+ * gpu_sources; to add a vendor, write its file and add its line there.
+ *
+ * A source knows no thread and no selection: feed.h asks it from threads, set.c makes sums.
+ */
+#ifndef GPU_SOURCE_H
+#define GPU_SOURCE_H
+
+#include "gpu/gpu.h"
+
+/* Where a source looks. The strings outlive the source. */
+struct gpu_source_options {
+    const char *procfs_root; /* never NULL */
+    const char *sysfs_root;  /* never NULL */
+    const char *nvml_path;   /* NULL: the driver's own */
+    enum gpu_vendor vendor;  /* only this vendor's; GPU_VENDOR_OTHER: all */
+    bool wake;               /* GPUs that sleep may be woken: the user named one */
+};
+
+/* What a device told of itself. A figure that is NaN has its reason, static text, in `missing`. */
+struct gpu_device_reading {
+    double ram_used_bytes;
+    double utilization_percent;
+    double power_watts;
+    double energy_joules;
+    const char *missing[GPU_FIGURE_COUNT];
+    bool lost; /* the device is gone */
+};
+
+/* All NaN, each with that reason. */
+void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *reason);
+
+/* One use of one device by one process. */
+struct gpu_process {
+    uint32_t device; /* index in the source's list */
+    pid_t pid;       /* as the driver has it */
+    uint64_t client; /* uses with the same number on the same device are one memory, held by several
+                        processes; 0: its own */
+    double ram_bytes;  /* NaN: the driver does not say */
+    double sm_percent; /* NaN: the driver does not say */
+};
+
+/* Who uses the devices. All zeroes is an empty list. */
+struct gpu_process_list {
+    struct gpu_process *entries; /* owned; by device, client, pid after gpu_process_list_sort() */
+    size_t count;
+    size_t capacity;
+    /* For each device why the figure is missing there, static text; NULL: it is there, and a
+     * process that is not listed has none. */
+    const char *ram_missing[GPU_MAX_DEVICES];
+    const char *sm_missing[GPU_MAX_DEVICES];
+};
+
+/* Empties it and keeps its memory; nothing is missing. */
+void gpu_process_list_clear(struct gpu_process_list *list);
+/* False without memory. */
+bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entry);
+/* Replaces what `to` holds. False without memory; `to` is then empty. */
+bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from);
+void gpu_process_list_sort(struct gpu_process_list *list);
+void gpu_process_list_finish(struct gpu_process_list *list);
+
+/* The tracked processes, for sources that have to ask each: ascending, main among them. */
+struct gpu_tracked {
+    const pid_t *pids;
+    size_t count;
+};
+
+struct gpu_source {
+    const char *name;
+    enum gpu_vendor vendor; /* whose GPUs it knows; GPU_VENDOR_OTHER: of several */
+
+    /*
+     * Looks whether there is anything, cheaply, without asking a driver. Returns a state for the
+     * calls below, or NULL when there is not; `status` then says why.
+     */
+    void *(*probe)(const struct gpu_source_options *options, struct gpu_source_status *status);
+
+    /*
+     * Starts the driver; can take seconds. False when it does not work: `status` says why; after
+     * GPU_SOURCE_ASLEEP it is called again later.
+     */
+    bool (*open)(void *state, struct gpu_source_status *status);
+
+    /* Fills at most `capacity` devices (zeroed before) and returns how many there are. Before
+     * open(): those known without the driver, with `missing` filled. */
+    uint32_t (*list_devices)(void *state, struct gpu_device *devices, uint32_t capacity);
+
+    /* Reads the figures of one device (after gpu_device_reading_clear()). */
+    void (*read_device)(void *state, uint32_t device, struct gpu_device_reading *reading);
+
+    /*
+     * Lists who uses the devices. Called from another thread than read_device(), at the same time,
+     * but each from one thread only. `list` is empty; it need not be sorted.
+     */
+    void (*read_processes)(
+        void *state, const struct gpu_tracked *tracked, struct gpu_process_list *list);
+
+    /* Frees the state; may take long when open() succeeded. */
+    void (*close)(void *state);
+};
+
+#define GPU_SOURCE_COUNT 3
+
+extern const struct gpu_source *const gpu_sources[GPU_SOURCE_COUNT];
+extern const struct gpu_source gpu_source_nvml;
+extern const struct gpu_source gpu_source_amdgpu;
+extern const struct gpu_source gpu_source_drm;
+
+/* Sets state, detail and remedy ("" for none). */
+void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_state state,
+    const char *remedy, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif
