@@ -153,6 +153,7 @@ int gput_session_create(
         return error_memory(error);
     created->owner = getpid();
     created->pid_fd = -1;
+    created->cgroup = (struct own_cgroup){.directory_fd = -1};
     usage_init(&created->usage);
 
     int code = init_lock(created);
@@ -177,6 +178,7 @@ static void release_shared(struct gput_session *session)
         gput_session_stop(session, NULL);
     tracking_file_finish(session->tracking_file, NULL, NULL);
     results_file_close(session->results_file);
+    own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
     pthread_mutex_destroy(&session->lock);
 }

@@ -41,9 +41,13 @@ static int64_t living_descendants_ns(const struct gput_session *session)
 
 static double kernel_cpu_seconds(const struct gput_session *session)
 {
-    if (session->mode == SESSION_LAUNCHED && session->has_main_usage)
-        return seconds_of_rusage(&session->main_usage) +
-               seconds_of_ns(session->orphans_ns + living_descendants_ns(session));
+    if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
+        double collected = seconds_of_rusage(&session->main_usage) +
+                           seconds_of_ns(session->orphans_ns + living_descendants_ns(session));
+        /* A control group also counts children whose parents do not wait for them. */
+        double grouped = session->cgroup_usage.cpu_seconds;
+        return grouped > collected ? grouped : collected;
+    }
     if (session->mode == SESSION_SELF && session->phase == SESSION_STOPPED) {
         struct rusage self, children;
         getrusage(RUSAGE_SELF, &self);
@@ -60,7 +64,7 @@ static double kernel_cpu_seconds(const struct gput_session *session)
 static void set_peak(struct gput_peak *peak, double bytes, const char *source)
 {
     peak->bytes = bytes;
-    snprintf(peak->source, sizeof peak->source, "%s", source);
+    snprintf(peak->source, sizeof peak->source, "%.95s", source);
 }
 
 /*
@@ -71,7 +75,7 @@ static void set_peak(struct gput_peak *peak, double bytes, const char *source)
 static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
 {
     const struct process *main = process_tree_main(&session->sampler.tree);
-    return main && !main->has_collected && maxrss_bytes > (double)session->own_rss_at_launch_bytes;
+    return main && !main->has_collected && maxrss_bytes > (double)session->forked_rss_bytes;
 }
 
 static void fill_main_peak(const struct gput_session *session, struct gput_results *results)
@@ -92,6 +96,20 @@ static void fill_main_peak(const struct gput_session *session, struct gput_resul
     else
         set_peak(
             peak, seen, "VmHWM, kept by the kernel since the process began, also before tracking");
+}
+
+static void fill_combined_peak(const struct gput_session *session, struct gput_results *results)
+{
+    struct gput_peak *peak = &results->peaks.combined;
+    if (session->mode != SESSION_LAUNCHED)
+        set_peak(peak, NAN, "no control group holds exactly the tracked processes");
+    else if (!session->cgroup.path)
+        set_peak(peak, NAN, session->cgroup.why_not);
+    else if (session->has_main_usage && !isnan(session->cgroup_usage.memory_peak_bytes))
+        set_peak(peak, session->cgroup_usage.memory_peak_bytes,
+            "a control group of its own; page cache that it filled is in it");
+    else
+        set_peak(peak, NAN, "its control group keeps no memory peak");
 }
 
 /* A launched process's kernel peak lies inside the session: its maximum is at least that. */
@@ -152,8 +170,10 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
             "stat of each process, in clock ticks: pids of this procfs are not our own");
     switch (session->mode) {
     case SESSION_LAUNCHED:
-        add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
-            "wait4 of the command and of its orphans");
+        add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
+            !isnan(session->cgroup_usage.cpu_seconds) && session->has_main_usage
+                ? "wait4 of the command and of its orphans, and a control group of its own"
+                : "wait4 of the command and of its orphans");
         break;
     case SESSION_SELF:
         add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
@@ -247,7 +267,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);
     }
     fill_main_peak(session, results);
-    set_peak(&results->peaks.combined, NAN, "no control group holds exactly the tracked processes");
+    fill_combined_peak(session, results);
     raise_maximum(session, results);
 
     results->accounting.kernel_cpu_seconds = kernel_cpu_seconds(session);

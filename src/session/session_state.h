@@ -9,6 +9,7 @@
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
+#include "os/own_cgroup.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
 #include "track/sampler.h"
@@ -43,10 +44,11 @@ struct gput_session {
     enum session_phase phase;
     pid_t pid;
     int pid_fd;                /* becomes readable when main ends; -1: not to be had */
+    struct own_cgroup cgroup;  /* around a launched command, where it could be made */
     struct pid_vector foreign; /* children of ours that were there before a launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
-    uint64_t own_rss_at_launch_bytes;
+    uint64_t forked_rss_bytes; /* of our forked copy before execve(), at most */
     struct rusage self_at_start, children_at_start; /* of the calling process, for SESSION_SELF */
 
     /* The sampling thread, and what it shares with the callers of the API. */
@@ -71,6 +73,7 @@ struct gput_session {
     /* After the end of a launched command. */
     bool has_main_usage;
     struct rusage main_usage;
+    struct cgroup_usage cgroup_usage; /* NaN: not to be had */
     int main_status;
 };
 

@@ -12,12 +12,15 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Pages of libraries that a fork of ours touches or takes along. */
+#define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
 
@@ -123,12 +126,30 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
     return track(session, pid, error);
 }
 
-static uint64_t own_rss_bytes(void)
+/*
+ * What a fork of ours has in RAM before execve(), at most: the kernel copies page tables of
+ * anonymous memory, and of little else.
+ */
+static uint64_t forked_rss_bytes(void)
 {
     struct proc_statm statm;
     if (proc_statm_read("/proc", getpid(), &statm, NULL) != GPUT_OK)
         return 0;
-    return statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t anonymous_pages = statm.resident_pages - statm.shared_pages;
+    return anonymous_pages * (uint64_t)sysconf(_SC_PAGESIZE) + FORKED_FILE_BYTES;
+}
+
+static void make_cgroup(struct gput_session *session)
+{
+    struct cgroup here;
+    const char *procfs = session->options.procfs_root, *sysfs = session->options.sysfs_root;
+    if (cgroup_find(procfs, sysfs, getpid(), &here, NULL) != GPUT_OK) {
+        snprintf(session->cgroup.why_not, sizeof session->cgroup.why_not,
+            "this kernel has no control groups");
+        return;
+    }
+    own_cgroup_create(&session->cgroup, &here, getpid());
+    cgroup_finish(&here);
 }
 
 int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
@@ -138,11 +159,13 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     TRY(begin(session, SESSION_LAUNCHED, error));
     proc_children_read("/proc", getpid(), 0, &session->foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    session->own_rss_at_launch_bytes = own_rss_bytes();
+    session->forked_rss_bytes = forked_rss_bytes();
+
+    make_cgroup(session);
 
     pid_t pid;
     session->start_ns = clock_monotonic_ns();
-    TRY(launch(argv, &pid, error));
+    TRY(launch(argv, &session->cgroup, &pid, error));
     int code = track(session, pid, error);
     if (code != GPUT_OK) {
         /* Without tracking there is no reason to run it. */
@@ -196,6 +219,7 @@ static void end_launched(struct gput_session *session)
         wait4(session->pid, &session->main_status, 0, &session->main_usage) < 0 && errno == EINTR)
         ;
     session->has_main_usage = true;
+    own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
     session_reap_orphans(session);
 }
 

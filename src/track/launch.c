@@ -40,7 +40,8 @@ static int wait_for_exec(int report_fd)
     return got == (ssize_t)sizeof failure ? failure : 0;
 }
 
-int launch(char *const argv[], pid_t *pid, struct gput_error *error)
+int launch(
+    char *const argv[], const struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error)
 {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)
@@ -54,7 +55,7 @@ int launch(char *const argv[], pid_t *pid, struct gput_error *error)
         return code;
     }
 
-    pid_t child = fork();
+    pid_t child = own_cgroup_fork(cgroup);
     if (child == 0)
         run(argv, report_fd);
     int fork_error = errno;

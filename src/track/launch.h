@@ -5,6 +5,7 @@
 #define TRACK_LAUNCH_H
 
 #include "base/error.h"
+#include "os/own_cgroup.h"
 
 #include <sys/types.h>
 
@@ -15,10 +16,13 @@
  * Started by fork(), not vfork() or posix_spawn(): a child that shares our memory until execve()
  * would carry our own peak of RSS over into its ru_maxrss.
  *
+ * With `cgroup` (NULL: none) the child enters it before anything of the command runs.
+ *
  * On success `*pid` is to be waited for. Errors: GPUT_ERROR_NOT_FOUND with `Command not found:
  * "x"`, GPUT_ERROR_PERMISSION (not executable, or another failure of execve()), GPUT_ERROR_MEMORY,
  * GPUT_ERROR_IO.
  */
-int launch(char *const argv[], pid_t *pid, struct gput_error *error);
+int launch(
+    char *const argv[], const struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error);
 
 #endif

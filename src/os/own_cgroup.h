@@ -1,0 +1,45 @@
+/*
+ * A control group of our own around a command, below the group we are in, so that every limit stays
+ * as it is. It counts exactly what the command and all it starts use: nothing between two looks is
+ * lost.
+ *
+ * Not everybody may make one: root may, and users whose part of the hierarchy was delegated to
+ * them. Nothing here is required, so nothing here fails: what cannot be had is left out.
+ */
+#ifndef OS_OWN_CGROUP_H
+#define OS_OWN_CGROUP_H
+
+#include "os/cgroup.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct own_cgroup {
+    char *path;       /* of the directory that we made; NULL: none; owned */
+    bool is_v2;       /* counts memory (where its parent lets it) and CPU time; version 1: memory */
+    int directory_fd; /* of it, or -1 */
+    char why_not[96]; /* when there is none, the reason; "" else */
+};
+
+/*
+ * Makes a directory "gpu-tracker-PID" below that of `here` that counts memory, or else CPU time.
+ * Directories of that kind whose tracker was killed are removed on the way. The caller ends it by
+ * own_cgroup_remove(), whether one was made or not.
+ */
+void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid);
+
+/*
+ * fork(), with the child in the group from its first instruction where the kernel can do that
+ * (version 2); else the child moves itself, which takes milliseconds. In the child only what is
+ * allowed between fork and execve may be called. `own` may be NULL.
+ */
+pid_t own_cgroup_fork(const struct own_cgroup *own);
+
+/* What it counted so far. NaN: not to be had, also when the command did not get into it. */
+void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
+
+/* Moves processes that are left (daemons) to where they would be without us, removes the directory
+ * and frees. */
+void own_cgroup_remove(struct own_cgroup *own);
+
+#endif
