@@ -23,32 +23,41 @@ struct search {
     const char *sysfs;
 };
 
-/* Which group of which hierarchy a process is in: "4:cpu,cpuacct:/user.slice". */
+/* Which group a process is in, and of which version's hierarchy. */
 struct membership {
     struct mountinfo_piece path;
     bool is_v2;
 };
+
+/* "4:cpu,cpuacct:/user.slice": hierarchy, controllers, group. */
+static bool scan_membership(
+    const struct scan_line *line, struct mountinfo_piece *controllers, struct mountinfo_piece *path)
+{
+    const char *first = memchr(line->start, ':', (size_t)(line->end - line->start));
+    const char *second = first ? memchr(first + 1, ':', (size_t)(line->end - first - 1)) : NULL;
+
+    if (!second || second[1] != '/')
+        return false;
+    *controllers = (struct mountinfo_piece){first + 1, (size_t)(second - first - 1)};
+    *path = (struct mountinfo_piece){second + 1, (size_t)(line->end - second - 1)};
+    return true;
+}
 
 /* A controller that version 1 has not taken is version 2's. NULL asks for version 2 itself. */
 static bool find_membership(const char *text, const char *controller, struct membership *membership)
 {
     const char *end = text + strlen(text);
     struct scan_line line;
+    struct mountinfo_piece controllers, path;
     bool found = false;
 
     while (scan_next_line(&text, end, &line)) {
-        const char *name = memchr(line.start, ':', (size_t)(line.end - line.start));
-        if (!name++)
+        if (!scan_membership(&line, &controllers, &path))
             continue;
-        const char *path = memchr(name, ':', (size_t)(line.end - name));
-        if (!path++ || *path != '/')
-            continue;
-        struct mountinfo_piece controllers = {name, (size_t)(path - 1 - name)};
         bool is_v2 = controllers.length == 0;
         if (!is_v2 && !(controller && mountinfo_has_option(controllers, controller)))
             continue;
-        membership->path = (struct mountinfo_piece){path, (size_t)(line.end - path)};
-        membership->is_v2 = is_v2;
+        *membership = (struct membership){.path = path, .is_v2 = is_v2};
         found = true;
         if (!is_v2)
             break;

@@ -1,0 +1,13 @@
+/* /proc/loadavg: never past the end. */
+#include "os/loadavg.h"
+
+#include "fuzz_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    struct loadavg result;
+    loadavg_parse(text, &result);
+    free(text);
+    return 0;
+}
