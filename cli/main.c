@@ -1,9 +1,79 @@
+/*
+ * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
+ *
+ * Along the path of the data:
+ *
+ *   standard-streams.c   no standard stream stays closed for us
+ *   option.c             the table of options; command.c the table of commands
+ *   arguments.c          the command line, taken apart by both tables
+ *   help.c               -h; generate-man.c and generate-completions.c make their files from the
+ *                        same tables when the program is built
+ *   cmd-*.c              one command each
+ *   words.c              the text of -e, split as a shell splits it
+ *   tracking.c           command line over config file over defaults: the options of a session
+ *   track.c              a tracked command from its options to the exit status
+ *   launch.c             starts it and stays beside it: signals, Ctrl-C, job control
+ *   signals.c            signals as plain data, and dying or stopping of one
+ *   report.c             the report: which format, to which file or screen
+ *   message.c            errors and warnings, a line each
+ */
+#include "arguments.h"
+#include "generate.h"
+#include "help.h"
+#include "message.h"
+#include "signals.h"
+#include "standard-streams.h"
+
 #include <gputracker/gputracker.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int main(void)
+/* Prints to the standard output; a full disk or a closed pipe behind it is a failure. */
+static int finish_output(void)
 {
-    printf("%s\n", gput_version());
-    return 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_SUCCESS;
+    struct gput_error error;
+    fail(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
+    message_error(&error);
+    return EXIT_FAILURE;
+}
+
+static int run_command(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (arguments_have(arguments, OPTION_HELP)) {
+        help_print(stdout, arguments->command);
+        return finish_output();
+    }
+    if (arguments_have(arguments, OPTION_VERSION)) {
+        puts(gput_version());
+        return finish_output();
+    }
+    if (arguments_check_operands(arguments, &error) != GPUT_OK) {
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    return arguments->command->function(arguments);
+}
+
+int main(int argc, char **argv)
+{
+    standard_streams_fill();
+    signals_survive_writes();
+    /* Not for people: how the build makes the man page and the completions. */
+    if (argc == 3 && strcmp(argv[1], "--generate") == 0)
+        return generate(stdout, argv[2]) ? finish_output() : EXIT_USAGE;
+
+    struct arguments arguments;
+    struct gput_error error;
+    int status = EXIT_USAGE;
+    if (arguments_parse(argc, argv, &arguments, &error) == GPUT_OK)
+        status = run_command(&arguments);
+    else
+        message_error(&error);
+    arguments_finish(&arguments);
+    return status;
 }

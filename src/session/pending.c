@@ -1,5 +1,7 @@
 /* Stands in, weakly, for parts that are about to land; goes with the last of them. */
 #include "session/session_state.h"
+
+#include "base/error.h"
 __attribute__((weak)) int results_file_create(
     const char *path, struct results_file **file, struct gput_error *error)
 {
@@ -60,4 +62,18 @@ __attribute__((weak)) int tracking_file_finish(
     (void)rows_lost;
     (void)error;
     return 0;
+}
+__attribute__((weak)) int gput_results_render(const struct gput_results *results,
+    enum gput_format format, char **text, struct gput_error *error)
+{
+    (void)results;
+    (void)format;
+    *text = NULL;
+    return error_set(error, GPUT_ERROR_UNSUPPORTED, "Reports are about to land.");
+}
+__attribute__((weak)) int gput_results_load(
+    const char *path, struct gput_results *results, struct gput_error *error)
+{
+    (void)results;
+    return error_set(error, GPUT_ERROR_UNSUPPORTED, "Cannot load %s yet.", path);
 }

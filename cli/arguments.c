@@ -1,0 +1,281 @@
+#include "arguments.h"
+
+#include "message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the words of the command's name stand in argv. 0: nowhere. */
+struct command_words {
+    int first;
+    int second;
+};
+
+static bool is_option(const char *text)
+{
+    return text[0] == '-' && text[1] != '\0';
+}
+
+/* Whether the value of an option is the next argument: `--st 0.3`, `-o x`, but not `-ox`. */
+static bool value_is_next(const enum option_id *ids, const char *text)
+{
+    enum option_id id = OPTION_END;
+    enum option_id other;
+    if (text[1] == '-') {
+        if (strchr(text, '='))
+            return false;
+        option_find_long(ids, text + 2, strlen(text + 2), &id, &other);
+        return option(id)->kind != ARGUMENT_NONE;
+    }
+    for (const char *name = text + 1; *name; name++) {
+        id = option_find_short(ids, *name);
+        if (option(id)->kind != ARGUMENT_NONE)
+            return name[1] == '\0';
+    }
+    return false;
+}
+
+/* The first argument from `from` on that is neither an option nor the value of one; 0 when none. */
+static int next_word(int argc, char **argv, int from)
+{
+    for (int i = from; i < argc; i++) {
+        if (!is_option(argv[i]))
+            return i;
+        if (strcmp(argv[i], "--") == 0)
+            return 0;
+        if (value_is_next(option_all(), argv[i]))
+            i++;
+    }
+    return 0;
+}
+
+/* Appends the second words of the commands whose first is `family`: "combine, analyze". */
+static void list_family(const char *family, char *list, size_t size)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    size_t length = strlen(family);
+    list[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const char *name = commands[i].name;
+        if (strncmp(name, family, length) != 0 || name[length] != ' ')
+            continue;
+        size_t used = strlen(list);
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name + length + 1);
+    }
+}
+
+static int find_command(int argc, char **argv, const struct command **command,
+    struct command_words *words, struct gput_error *error)
+{
+    *words = (struct command_words){.first = next_word(argc, argv, 1)};
+    const char *first = words->first ? argv[words->first] : "";
+    *command = command_find(first);
+    if (*command)
+        return GPUT_OK;
+
+    char family[256];
+    list_family(first, family, sizeof family);
+    if (!family[0])
+        return fail(error, GPUT_ERROR_INVALID,
+            "Unknown command \"%s\". To track a program of that name: gpu-tracker run -- %s; for "
+            "the commands: gpu-tracker -h",
+            first, first);
+    words->second = next_word(argc, argv, words->first + 1);
+    char name[256];
+    snprintf(name, sizeof name, "%s %s", first, words->second ? argv[words->second] : "");
+    *command = command_find(name);
+    if (*command)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" must be followed by one of: %s. See gpu-tracker -h", first, family);
+}
+
+static int add_use(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error)
+{
+    if (arguments->n_uses == arguments->capacity) {
+        size_t capacity = arguments->capacity ? 2 * arguments->capacity : 16;
+        struct option_use *uses = realloc(arguments->uses, capacity * sizeof *uses);
+        if (!uses)
+            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        arguments->uses = uses;
+        arguments->capacity = capacity;
+    }
+    arguments->uses[arguments->n_uses++] = (struct option_use){id, value};
+    return GPUT_OK;
+}
+
+/* " run" or "": to be put behind "gpu-tracker" in messages. */
+static const char *name_after_blank(const struct command *command, char buffer[64])
+{
+    snprintf(buffer, 64, "%s%s", command->name[0] ? " " : "", command->name);
+    return buffer;
+}
+
+static int unknown_option(
+    const struct arguments *arguments, const char *name, struct gput_error *error)
+{
+    char command[64];
+    name_after_blank(arguments->command, command);
+    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s. For the options: gpu-tracker%s -h",
+        name, command);
+}
+
+static int missing_value(const struct option *row, const char *name, struct gput_error *error)
+{
+    return fail(
+        error, GPUT_ERROR_INVALID, "Option %s needs a value: %s <%s>", name, name, row->argument);
+}
+
+/* Reads a long option; *next is its possible value, NULL at the end, and set to NULL when used. */
+static int parse_long(
+    struct arguments *arguments, const char *text, const char **next, struct gput_error *error)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    enum option_id id;
+    enum option_id other;
+    char shown[64];
+    snprintf(shown, sizeof shown, "%.*s", (int)length, text);
+    switch (option_find_long(arguments->command->options, text + 2, length - 2, &id, &other)) {
+    case OPTION_UNKNOWN:
+        return unknown_option(arguments, shown, error);
+    case OPTION_AMBIGUOUS:
+        return fail(error, GPUT_ERROR_INVALID, "Option %s is ambiguous: --%s or --%s?", shown,
+            option(id)->long_name, option(other)->long_name);
+    case OPTION_FOUND:
+        break;
+    }
+    const struct option *row = option(id);
+    char name[64];
+    option_name(row, name);
+    if (row->kind == ARGUMENT_NONE && equals)
+        return fail(
+            error, GPUT_ERROR_INVALID, "Option %s takes no value. Write only %s", name, name);
+    if (row->kind == ARGUMENT_NONE)
+        return add_use(arguments, id, "", error);
+    if (equals)
+        return add_use(arguments, id, equals + 1, error);
+    if (!*next)
+        return missing_value(row, name, error);
+    const char *value = *next;
+    *next = NULL;
+    return add_use(arguments, id, value, error);
+}
+
+/* Reads a cluster of short options: `-v`, `-o`, `-ox`. *next as above. */
+static int parse_short(
+    struct arguments *arguments, const char *text, const char **next, struct gput_error *error)
+{
+    for (const char *letter = text + 1; *letter; letter++) {
+        char name[] = {'-', *letter, '\0'};
+        enum option_id id = option_find_short(arguments->command->options, *letter);
+        if (id == OPTION_END)
+            return unknown_option(arguments, name, error);
+        if (option(id)->kind != ARGUMENT_NONE) {
+            const char *value = letter[1] ? letter + 1 : *next;
+            if (!value)
+                return missing_value(option(id), name, error);
+            if (!letter[1])
+                *next = NULL;
+            return add_use(arguments, id, value, error);
+        }
+        int code = add_use(arguments, id, "", error);
+        if (code != GPUT_OK)
+            return code;
+    }
+    return GPUT_OK;
+}
+
+static void add_operands(struct arguments *arguments, char **texts, int count)
+{
+    memcpy(arguments->operands + arguments->n_operands, texts, (size_t)count * sizeof *texts);
+    arguments->n_operands += count;
+}
+
+static int parse_all(int argc, char **argv, const struct command_words *words,
+    struct arguments *arguments, struct gput_error *error)
+{
+    for (int i = 1; i < argc; i++) {
+        if (i == words->first || i == words->second)
+            continue;
+        bool ends_options = strcmp(argv[i], "--") == 0;
+        if (ends_options || (!is_option(argv[i]) && arguments->command->takes_a_command)) {
+            add_operands(arguments, argv + i + ends_options, argc - i - ends_options);
+            return GPUT_OK;
+        }
+        if (!is_option(argv[i])) {
+            add_operands(arguments, argv + i, 1);
+            continue;
+        }
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *possible_value = next;
+        int code = argv[i][1] == '-' ? parse_long(arguments, argv[i], &next, error)
+                                     : parse_short(arguments, argv[i], &next, error);
+        if (code != GPUT_OK)
+            return code;
+        if (next != possible_value)
+            i++;
+    }
+    return GPUT_OK;
+}
+
+int arguments_parse(int argc, char **argv, struct arguments *arguments, struct gput_error *error)
+{
+    *arguments = (struct arguments){0};
+    struct command_words words;
+    int code = find_command(argc, argv, &arguments->command, &words, error);
+    if (code != GPUT_OK)
+        return code;
+    arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
+    if (!arguments->operands)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return parse_all(argc, argv, &words, arguments, error);
+}
+
+void arguments_finish(struct arguments *arguments)
+{
+    free(arguments->uses);
+    free(arguments->operands);
+    *arguments = (struct arguments){0};
+}
+
+int arguments_check_operands(const struct arguments *arguments, struct gput_error *error)
+{
+    const struct command *command = arguments->command;
+    char name[64];
+    name_after_blank(command, name);
+    if (arguments->n_operands < command->least_operands)
+        return fail(error, GPUT_ERROR_INVALID, "Something is missing: gpu-tracker%s %s", name,
+            command->usage);
+    if (command->most_operands >= 0 && arguments->n_operands > command->most_operands)
+        return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s",
+            arguments->operands[command->most_operands], name, command->usage);
+    return GPUT_OK;
+}
+
+bool arguments_have(const struct arguments *arguments, enum option_id id)
+{
+    return arguments_value(arguments, id) != NULL;
+}
+
+const char *arguments_value(const struct arguments *arguments, enum option_id id)
+{
+    for (size_t i = arguments->n_uses; i-- > 0;) {
+        if (arguments->uses[i].id == id)
+            return arguments->uses[i].value;
+    }
+    return NULL;
+}
+
+const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position)
+{
+    while (*position < arguments->n_uses) {
+        const struct option_use *use = &arguments->uses[(*position)++];
+        if (use->id == id)
+            return use->value;
+    }
+    return NULL;
+}

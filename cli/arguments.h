@@ -1,0 +1,54 @@
+/*
+ * The command line, taken apart by the tables of options and commands, as docopt took it apart for
+ * the old command: options and operands in any order, long options by any unique prefix, values as
+ * `--st=0.3`, `--st 0.3`, `-o x` or `-ox`.
+ */
+#ifndef CLI_ARGUMENTS_H
+#define CLI_ARGUMENTS_H
+
+#include "command.h"
+#include "option.h"
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One use of an option. */
+struct option_use {
+    enum option_id id;
+    const char *value; /* inside argv; "" for a flag */
+};
+
+struct arguments {
+    const struct command *command;
+    struct option_use *uses; /* in the order given; owned */
+    size_t n_uses;
+    size_t capacity;
+    char **operands; /* what is no option, NULL at the end; the array is owned, the texts are argv's
+                      */
+    int n_operands;
+};
+
+/*
+ * Fills `arguments`, whose texts point into `argv`. Does not check the number of operands: help may
+ * have been asked for. To be freed by arguments_finish(), also after a failure.
+ * Errors: GPUT_ERROR_INVALID with the option or word that is wrong, and the way out.
+ */
+int arguments_parse(int argc, char **argv, struct arguments *arguments, struct gput_error *error);
+void arguments_finish(struct arguments *arguments);
+
+/* Checks that there are as many operands as the command takes. */
+int arguments_check_operands(const struct arguments *arguments, struct gput_error *error);
+
+/* True when the option was given. */
+bool arguments_have(const struct arguments *arguments, enum option_id id);
+
+/* The value last given to an option, or NULL. */
+const char *arguments_value(const struct arguments *arguments, enum option_id id);
+
+/* For repeatable options: the next value from use number *position on, which moves behind it; NULL
+ * at the end. Start at 0. */
+const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
+
+#endif

@@ -1,0 +1,169 @@
+/* gpu-tracker attach: a process that is running already. */
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+#include "signals.h"
+#include "tracking.h"
+
+#include <gputracker/gputracker.h>
+
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long to sleep between two looks at a process on kernels that cannot tell of its end. */
+#define LOOK_MS 100
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Does what a signal asks for. Returns true when that is the end of tracking. */
+static bool is_ended_by_signal(const struct signal_event *event)
+{
+    switch (event->number) {
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+        return true;
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        signals_do_to_self(event->number);
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
+ */
+static int follow(struct gput_session *session, struct signals *signals, int process_fd,
+    double for_seconds, struct gput_error *error)
+{
+    int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
+    for (;;) {
+        bool ended = false;
+        int status;
+        int code = gput_session_wait(session, 0, &ended, &status, error);
+        int64_t left = for_seconds > 0 ? deadline - now_ms() : INT_MAX;
+        if (code != GPUT_OK || ended || left <= 0)
+            return code;
+        int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
+        if (process_fd < 0 && (timeout < 0 || timeout > LOOK_MS))
+            timeout = LOOK_MS;
+        struct signal_event event;
+        if (signals_next(signals, process_fd, timeout, &event) &&
+            is_ended_by_signal(&event))
+            return GPUT_OK;
+    }
+}
+
+/* What the figures of an attached session leave out, as one more source in the report. */
+static void add_note(struct gput_results *results)
+{
+    if (results->n_sources == GPUT_MAX_SOURCES)
+        return;
+    struct gput_source *note = &results->sources[results->n_sources++];
+    note->state = GPUT_SOURCE_UNAVAILABLE;
+    snprintf(note->name, sizeof note->name, "before_attaching");
+    snprintf(note->reason, sizeof note->reason,
+        "attached to a running process: its CPU time and peaks before that, descendants that lost "
+        "their parent, and its exit status are unknown");
+}
+
+static int track(struct gput_session *session, pid_t pid, double for_seconds,
+    const struct tracking *tracking, struct gput_error *error)
+{
+    struct signals signals;
+    signals_catch();
+    int failure = signals_take(&signals);
+    if (failure)
+        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    int process_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int code = gput_session_track_pid(session, pid, error);
+    if (code == GPUT_OK)
+        code = follow(session, &signals, process_fd, for_seconds, error);
+    signals_release(&signals);
+    if (process_fd >= 0)
+        close(process_fd);
+    if (code != GPUT_OK)
+        return code;
+
+    struct gput_results results;
+    code = gput_session_stop(session, error);
+    if (code == GPUT_OK)
+        code = gput_session_results(session, &results, error);
+    if (code != GPUT_OK)
+        return code;
+    add_note(&results);
+    return report_write(&results, tracking->format, tracking->output, STDOUT_FILENO, error);
+}
+
+static int no_process(struct gput_error *error)
+{
+    return fail(error, GPUT_ERROR_INVALID,
+        "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
+}
+
+/* Reads the process and --for; the config may name the process too. */
+static int read_arguments(const struct arguments *arguments, const struct tracking *tracking,
+    pid_t *pid, double *for_seconds, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_FOR);
+    *for_seconds = 0;
+    if (text && !tracking_read_seconds(text, 0.001, for_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
+    *pid = tracking->config.process_id;
+    if (arguments->n_operands > 0 && !tracking_read_count(arguments->operands[0], pid))
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it.",
+            arguments->operands[0]);
+    return *pid != 0 ? GPUT_OK : no_process(error);
+}
+
+static int attach(
+    const struct arguments *arguments, const struct tracking *tracking, struct gput_error *error)
+{
+    pid_t pid;
+    double for_seconds;
+    int code = read_arguments(arguments, tracking, &pid, &for_seconds, error);
+    if (code != GPUT_OK)
+        return code;
+    struct gput_session *session = NULL;
+    code = gput_session_create(&tracking->config.options, &session, error);
+    if (code == GPUT_OK)
+        code = track(session, pid, for_seconds, tracking, error);
+    gput_session_destroy(session);
+    return code;
+}
+
+int cmd_attach(const struct arguments *arguments)
+{
+    struct gput_error error;
+    struct tracking tracking;
+    if (arguments->n_operands == 0 && !arguments_have(arguments, OPTION_TRACKING_CONFIG)) {
+        no_process(&error);
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    int code = tracking_read(arguments, &tracking, &error);
+    if (code == GPUT_OK) {
+        code = attach(arguments, &tracking, &error);
+        tracking_finish(&tracking);
+    }
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,96 @@
+#include "command.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* What all commands that track take. */
+#define TRACKING_OPTIONS                                                                           \
+    OPTION_OUTPUT, OPTION_FORMAT, OPTION_TRACKING_CONFIG, OPTION_SLEEP_TIME, OPTION_RAM_UNIT,      \
+        OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_EXPECTED_CORES, OPTION_GPU_UUIDS,            \
+        OPTION_DISABLE_LOGS, OPTION_GPU_BRAND, OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_RAM, \
+        OPTION_RESOURCE_USAGE_FILE
+
+#define COMMON_OPTIONS OPTION_HELP, OPTION_VERSION
+
+static const enum option_id execute_options[] = {
+    COMMON_OPTIONS, OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_END};
+static const enum option_id run_options[] = {COMMON_OPTIONS, TRACKING_OPTIONS, OPTION_END};
+static const enum option_id attach_options[] = {
+    COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
+static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT,
+    OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
+
+static const struct command commands[] = {
+    {
+        .name = "",
+        .function = cmd_execute,
+        .usage = "-e \"COMMAND\" [OPTIONS]",
+        .summary = "Run a command given as one text, and track it.",
+        .help =
+            "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU "
+            "utilization, and compute time) of a process corresponding to a given shell command.",
+        .options = execute_options,
+    },
+    {
+        .name = "run",
+        .function = cmd_run,
+        .usage = "[OPTIONS] [--] COMMAND [ARG...]",
+        .summary = "Run a command and track it and all it starts.",
+        .help =
+            "Runs a command and tracks what it and everything it starts use. The command has the "
+            "standard streams, the terminal, the signals and the exit status that it has without "
+            "gpu-tracker; the report goes to the standard error, or to a file with -o.\n"
+            "\n"
+            "The exit status is the command's own; when a signal killed it, the same signal kills "
+            "gpu-tracker. 125: gpu-tracker itself failed, 126: the command is not executable, "
+            "127: it was not found, 2: wrong use of gpu-tracker.",
+        .options = run_options,
+        .operand = ARGUMENT_COMMAND,
+        .least_operands = 1,
+        .most_operands = -1,
+        .takes_a_command = true,
+    },
+    {
+        .name = "attach",
+        .function = cmd_attach,
+        .usage = "[OPTIONS] PID",
+        .summary = "Track a process that is running already.",
+        .help =
+            "Tracks a running process and its descendants until it ends, for some seconds (--for), "
+            "or until Ctrl-C, then prints the report. What the process used before, descendants "
+            "that lose their parent, and its exit status cannot be known.",
+        .options = attach_options,
+        .operand = ARGUMENT_TEXT,
+        .least_operands = 0,
+        .most_operands = 1,
+    },
+    {
+        .name = "show",
+        .function = cmd_show,
+        .usage = "[OPTIONS] FILE",
+        .summary = "Print the results that a killed session left behind.",
+        .help =
+            "Prints the results so far that a tracking session keeps in a hidden file "
+            "(.gpu-tracker_*) of its working directory, or where --resource-usage-file says. The "
+            "file stays there when gpu-tracker itself is killed.",
+        .options = show_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+};
+
+const struct command *command_table(int *count)
+{
+    *count = sizeof commands / sizeof commands[0];
+    return commands;
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * The table of commands. To add one: a row here in command.c, a file cmd-NAME.c with its function,
+ * and rows in option.c for options that no command has yet.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "option.h"
+
+#include <stdbool.h>
+
+struct arguments;
+
+struct command {
+    const char *name; /* "run"; two words for a family: "sub-track combine"; "" for the form that is
+                         all options: gpu-tracker -e "…" */
+    int (*function)(const struct arguments *arguments); /* returns the exit status */
+    const char *usage;                                  /* what follows the name: "[OPTIONS] PID" */
+    const char *summary;                                /* one line for the list of commands */
+    const char *help;              /* paragraphs; a line of its own stays one when it is indented */
+    const enum option_id *options; /* in the order of the help, OPTION_END at the end */
+    enum argument_kind operand;    /* what its operands are, for completions */
+    int least_operands;
+    int most_operands;    /* -1: any number */
+    bool takes_a_command; /* everything from the first operand on belongs to another program */
+};
+
+/* The rows, in the order of the help; *count says how many. */
+const struct command *command_table(int *count);
+
+/* The row of that name, or NULL. */
+const struct command *command_find(const char *name);
+
+/* Functions of the table, one a file cmd-*.c. */
+int cmd_execute(const struct arguments *arguments);
+int cmd_run(const struct arguments *arguments);
+int cmd_attach(const struct arguments *arguments);
+int cmd_show(const struct arguments *arguments);
+
+#endif

@@ -1,0 +1,166 @@
+/* The man page: what is common to all commands in prose, the rest from the tables. */
+#include "generate.h"
+
+#include "command.h"
+#include "help.h"
+#include "option.h"
+
+#include <gputracker/gputracker.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char introduction[] =
+    ".SH DESCRIPTION\n"
+    "Put\n"
+    ".B gpu\\-tracker run \\-\\-\n"
+    "in front of any command and know what it really used: RAM, CPU, threads, GPU RAM and GPU "
+    "utilization, and wall time, of the process and of everything it started.\n"
+    ".PP\n"
+    "Long options may be shortened to any unique prefix. Their values are written as\n"
+    ".B \\-\\-st=0.3\n"
+    "or\n"
+    ".BR \"\\-\\-st 0.3\" .\n";
+
+static const char ending[] =
+    ".SH EXIT STATUS\n"
+    "The status of the tracked command is passed on. When a signal killed the command, the report "
+    "is written and then the same signal kills gpu\\-tracker.\n"
+    ".TP\n.B 0\nSuccess.\n"
+    ".TP\n.B 1\nSomething failed; one line on the standard error says what.\n"
+    ".TP\n.B 2\nWrong use: an unknown option or command, a missing value.\n"
+    ".TP\n.B 125\n.B run\nitself failed, or could not write its report.\n"
+    ".TP\n.B 126\n.BR run :\nthe command is not executable.\n"
+    ".TP\n.B 127\n.BR run :\nthe command was not found.\n"
+    ".SH SIGNALS\n"
+    "What a terminal sends (Ctrl\\-C, Ctrl\\-Z, a hang\\-up) reaches the command directly; what is "
+    "sent to gpu\\-tracker alone is sent on to the command. Tracking goes on until the command "
+    "ends. A second Ctrl\\-C within ten seconds ends gpu\\-tracker at once, with the report so "
+    "far.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B GPUT_PROCFS\nThe proc file system. Default: /proc\n"
+    ".TP\n.B GPUT_SYSFS\nThe sys file system. Default: /sys\n"
+    ".TP\n.B GPUT_NVML\nThe path of libnvidia\\-ml.so.1. Default: where the driver put it.\n"
+    ".SH FILES\n"
+    ".TP\n.B .gpu\\-tracker_*\n"
+    "In the working directory: the results so far while tracking runs. Left behind only when "
+    "gpu\\-tracker is killed;\n"
+    ".B gpu\\-tracker show\n"
+    "prints it.\n"
+    ".SH EXAMPLES\n"
+    ".EX\n"
+    "gpu\\-tracker run \\-\\- make \\-j8\n"
+    "gpu\\-tracker run \\-f json \\-o usage.json \\-\\- python train.py\n"
+    "gpu\\-tracker \\-e \\(dqbash example\\-script.sh\\(dq \\-\\-st=0.3 \\-\\-tu=seconds\n"
+    "gpu\\-tracker run \\-\\-st 0.1 \\-\\-tf samples.sqlite \\-\\- ./simulate\n"
+    "gpu\\-tracker attach \\-\\-for 60 4711\n"
+    ".EE\n";
+
+/* Text with what is special to roff protected. */
+static void put_text(FILE *file, const char *text)
+{
+    bool line_begins = true;
+    for (; *text; text++) {
+        if (line_begins && (*text == '.' || *text == '\''))
+            fputs("\\&", file);
+        if (*text == '-')
+            fputs("\\-", file);
+        else if (*text == '\\')
+            fputs("\\e", file);
+        else if (*text == '\'')
+            fputs("\\(aq", file);
+        else
+            fputc(*text, file);
+        line_begins = *text == '\n';
+    }
+    fputc('\n', file);
+}
+
+/* Paragraphs, which an empty line parts. */
+static void put_paragraphs(FILE *file, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy)
+        return;
+    for (char *rest = copy, *end; rest; rest = end ? end + 2 : NULL) {
+        end = strstr(rest, "\n\n");
+        if (end)
+            *end = '\0';
+        fputs(".PP\n", file);
+        put_text(file, rest);
+    }
+    free(copy);
+}
+
+static void put_option(FILE *file, const struct option *row)
+{
+    char usage[128];
+    help_option_usage(row, usage, sizeof usage);
+    fputs(".TP\n.B ", file);
+    put_text(file, usage);
+    put_text(file, row->help);
+}
+
+static bool takes(const struct command *command, enum option_id wanted)
+{
+    const enum option_id *id = command->options;
+    while (*id != OPTION_END && *id != wanted)
+        id++;
+    return *id == wanted;
+}
+
+/* The options that the nameless command has too are described there, and only named here. */
+static void put_options_of(FILE *file, const struct command *command, const struct command *program)
+{
+    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+        if (!takes(program, *id))
+            put_option(file, option(*id));
+    }
+    fputs(".PP\nOptions described above:\n", file);
+    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+        char name[64];
+        if (!takes(program, *id))
+            continue;
+        fputs(".B ", file);
+        put_text(file, option_name(option(*id), name));
+    }
+}
+
+static void put_synopsis(FILE *file, const struct command *command)
+{
+    fputs(".B gpu\\-tracker", file);
+    if (command->name[0]) {
+        fputc(' ', file);
+        for (const char *letter = command->name; *letter; letter++)
+            fprintf(file, "%s%c", *letter == '-' ? "\\" : "", *letter);
+    }
+    fputc('\n', file);
+    put_text(file, command->usage);
+    fputs(".br\n", file);
+}
+
+void generate_man(FILE *file)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    fprintf(
+        file, ".TH GPU\\-TRACKER 1 \"\" \"gpu\\-tracker %s\" \"User Commands\"\n", gput_version());
+    fputs(".SH NAME\ngpu\\-tracker \\- what a command really used\n.SH SYNOPSIS\n", file);
+    for (int i = 0; i < count; i++)
+        put_synopsis(file, &commands[i]);
+    fputs(introduction, file);
+    fputs(".SH OPTIONS\n", file);
+    const struct command *program = command_find("");
+    for (const enum option_id *id = program->options; *id != OPTION_END; id++)
+        put_option(file, option(*id));
+    fputs(".SH COMMANDS\n", file);
+    for (int i = 0; i < count; i++) {
+        if (!commands[i].name[0])
+            continue;
+        fputs(".SS gpu\\-tracker ", file);
+        put_text(file, commands[i].name);
+        put_paragraphs(file, commands[i].help);
+        put_options_of(file, &commands[i], program);
+    }
+    fputs(ending, file);
+}

@@ -1,0 +1,101 @@
+#include "help.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTION_INDENT 4
+#define OPTION_TEXT_COLUMN 28
+#define COMMAND_TEXT_COLUMN 28
+
+void help_wrap(FILE *file, const char *text, int column, int indent)
+{
+    while (*text) {
+        int length = (int)strcspn(text, " \n");
+        if (column > indent && column + 1 + length > HELP_WIDTH) {
+            fprintf(file, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', file);
+            column++;
+        }
+        fprintf(file, "%.*s", length, text);
+        column += length;
+        text += length;
+        if (*text == '\n') {
+            fprintf(file, "\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
+            column = indent;
+        }
+        text += *text != '\0';
+    }
+    fputc('\n', file);
+}
+
+void help_option_usage(const struct option *option, char *buffer, size_t size)
+{
+    char short_form[4] = "";
+    char argument[64] = "";
+    if (option->short_name)
+        snprintf(short_form, sizeof short_form, "-%c%s", option->short_name,
+            option->long_name ? " " : "");
+    if (option->argument)
+        snprintf(
+            argument, sizeof argument, "%c<%s>", option->long_name ? '=' : ' ', option->argument);
+    snprintf(buffer, size, "%s%s%s%s", short_form, option->long_name ? "--" : "",
+        option->long_name ? option->long_name : "", argument);
+}
+
+/* A term and behind it, from `column` on, its text; on a line of its own when the term is long. */
+static void print_entry(FILE *file, const char *term, const char *text, int column)
+{
+    int used = fprintf(file, "%*s%s", OPTION_INDENT, "", term);
+    if (used + 2 > column)
+        fprintf(file, "\n%*s", column, "");
+    else
+        fprintf(file, "%*s", column - used, "");
+    help_wrap(file, text, column, column);
+}
+
+static void print_options(FILE *file, const enum option_id *ids)
+{
+    fputs("\nOptions:\n", file);
+    for (; *ids != OPTION_END; ids++) {
+        char usage[128];
+        help_option_usage(option(*ids), usage, sizeof usage);
+        print_entry(file, usage, option(*ids)->help, OPTION_TEXT_COLUMN);
+    }
+}
+
+static void print_usage(FILE *file, const struct command *command)
+{
+    fprintf(file, "    gpu-tracker %s%s%s\n", command->name, command->name[0] ? " " : "",
+        command->usage);
+}
+
+static void print_program(FILE *file, const struct command *program)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    help_wrap(file, program->help, 0, 0);
+    fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
+    for (int i = 0; i < count; i++)
+        print_usage(file, &commands[i]);
+    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
+    for (int i = 0; i < count; i++) {
+        if (commands[i].name[0])
+            print_entry(file, commands[i].name, commands[i].summary, COMMAND_TEXT_COLUMN);
+    }
+    print_options(file, program->options);
+}
+
+void help_print(FILE *file, const struct command *command)
+{
+    if (!command->name[0]) {
+        print_program(file, command);
+        return;
+    }
+    fputs("Usage:\n", file);
+    print_usage(file, command);
+    fputc('\n', file);
+    help_wrap(file, command->help, 0, 0);
+    print_options(file, command->options);
+}

@@ -1,0 +1,24 @@
+/*
+ * Help as text, made from the tables of options and commands.
+ */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "command.h"
+
+#include <stdio.h>
+
+/* The help of the whole program for the nameless command, that of one command else. */
+void help_print(FILE *file, const struct command *command);
+
+/*
+ * Writes a text in lines of at most HELP_WIDTH columns, each but the first indented by `indent`
+ * blanks; the first begins at column `column`. Line ends of the text are kept.
+ */
+#define HELP_WIDTH 80
+void help_wrap(FILE *file, const char *text, int column, int indent);
+
+/* "-o --output=<output>", at most `size` bytes. */
+void help_option_usage(const struct option *option, char *buffer, size_t size);
+
+#endif

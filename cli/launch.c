@@ -1,0 +1,190 @@
+/*
+ * The command runs in our process group, with our standard streams, as if it stood where we stand.
+ *
+ * Signals. What a terminal sends (Ctrl-C, Ctrl-\, a new window size) reaches the command without
+ * us; what another process sends us alone is meant for the command and sent on. The kernel tells
+ * the two apart (si_code). What the command or a descendant sends (`kill 0` in a script) has
+ * reached it too. Somebody else's signal to the whole process group cannot be told from one to us
+ * alone; the command then gets it twice. When we lead the session, a hang-up of the terminal is
+ * sent to us alone, and passed on.
+ *
+ * Ctrl-C. After the first one we wait on: the command decides what it means, and the report is
+ * printed when it ends. A second one within some seconds ends us at once, with the report so far.
+ *
+ * Job control. We never stop by ourselves: Ctrl-Z stops the command if the command wants that, and
+ * then we stop the same way, so that the shell sees the job stopped. Continued, we see to it that
+ * the command is too. A command that somebody stopped by its pid in the background is tracked on,
+ * since nobody would know to wake us.
+ */
+#include "launch.h"
+
+#include "message.h"
+#include "signals.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Two SIGINTs closer than this are one (timeout(1) sends to us and to our group); two farther apart
+ * than that are each a first one (an interactive program's user presses Ctrl-C now and then). */
+#define SAME_INTERRUPT_MS 50
+#define SECOND_INTERRUPT_MS 10000
+
+/* One command and what is known about it. */
+struct follower {
+    struct gput_session *session;
+    struct signals signals;
+    pid_t pid;
+    int stopped_by;       /* the signal that stopped the command; 0: it runs */
+    bool stop_requested;  /* we were sent a stop signal since we last ran */
+    int64_t interrupt_ms; /* when the last SIGINT came; 0: never */
+    struct launch_end *end;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The parent of a process, or 0. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[64];
+    char line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t length = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    line[length] = '\0';
+    const char *name_end = strrchr(line, ')'); /* the name may hold anything, blanks too */
+    int parent = 0;
+    if (!name_end || sscanf(name_end + 1, " %*c %d", &parent) != 1)
+        return 0;
+    return parent;
+}
+
+static bool is_command_or_descendant(const struct follower *follower, pid_t pid)
+{
+    while (pid > 1 && pid != follower->pid && pid != getpid())
+        pid = parent_of(pid);
+    return pid == follower->pid;
+}
+
+static bool is_stop_signal(int number)
+{
+    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+/* See the head of this file. */
+static bool is_to_be_forwarded(const struct follower *follower, const struct signal_event *event)
+{
+    if (event->number == SIGCHLD)
+        return false;
+    if (event->from_terminal)
+        return (event->number == SIGHUP || event->number == SIGCONT) && getsid(0) == getpid();
+    return !is_command_or_descendant(follower, event->sender);
+}
+
+/* Learns whether the command stopped or continued. */
+static void look_at_stops(struct follower *follower)
+{
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)follower->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
+           info.si_pid != 0) {
+        follower->stopped_by = info.si_code == CLD_STOPPED ? info.si_status : 0;
+        info.si_pid = 0;
+    }
+}
+
+static bool is_in_foreground(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (tcgetpgrp(fd) == getpgrp())
+            return true;
+    }
+    return false;
+}
+
+/* Stops us when the command stopped for the terminal's sake, and wakes it when we are woken. */
+static void follow_stop(struct follower *follower)
+{
+    look_at_stops(follower);
+    if (!follower->stopped_by || (!follower->stop_requested && !is_in_foreground()))
+        return;
+    signals_do_to_self(follower->stopped_by);
+    follower->stop_requested = false;
+    look_at_stops(follower);
+    if (follower->stopped_by)
+        kill(follower->pid, SIGCONT);
+    follower->stopped_by = 0;
+}
+
+static void handle_interrupt(struct follower *follower)
+{
+    int64_t now = now_ms();
+    int64_t gap = now - follower->interrupt_ms;
+    if (follower->interrupt_ms && gap < SAME_INTERRUPT_MS)
+        return;
+    if (follower->interrupt_ms && gap < SECOND_INTERRUPT_MS)
+        follower->end->abandoned = true;
+    follower->interrupt_ms = now;
+}
+
+static void handle_signal(struct follower *follower, const struct signal_event *event)
+{
+    if (event->number == SIGINT)
+        handle_interrupt(follower);
+    if (is_stop_signal(event->number))
+        follower->stop_requested = true;
+    if (event->number == SIGCONT && !follower->stopped_by)
+        return;
+    if (is_to_be_forwarded(follower, event))
+        signals_forward(event, follower->pid);
+}
+
+/* Waits until the command ended or is abandoned. */
+static int follow(struct follower *follower, struct gput_error *error)
+{
+    for (;;) {
+        bool ended = false;
+        int code = gput_session_wait(follower->session, 0, &ended, &follower->end->status, error);
+        if (code != GPUT_OK || ended || follower->end->abandoned)
+            return code;
+        follow_stop(follower);
+        struct signal_event event;
+        bool came = signals_next(&follower->signals, -1, -1, &event);
+        /* All that is there, before looking at the command: SIGCHLD is handed out before the stop
+         * signal that caused it. */
+        for (; came; came = signals_next(&follower->signals, -1, 0, &event)) {
+            look_at_stops(follower);
+            handle_signal(follower, &event);
+        }
+    }
+}
+
+int launch_and_follow(struct gput_session *session, char *const argv[], struct launch_end *end,
+    struct gput_error *error)
+{
+    *end = (struct launch_end){0};
+    signals_catch();
+    int code = gput_session_launch(session, argv, error);
+    if (code != GPUT_OK)
+        return code;
+    end->started = true;
+    struct follower follower = {.session = session, .pid = gput_session_pid(session), .end = end};
+    int failure = signals_take(&follower.signals);
+    if (failure)
+        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    code = follow(&follower, error);
+    signals_release(&follower.signals);
+    return code;
+}

@@ -1,0 +1,28 @@
+/*
+ * Runs a command under a session and stays beside it until it ends, so that terminals, shells and
+ * whoever sends signals see one program.
+ */
+#ifndef CLI_LAUNCH_H
+#define CLI_LAUNCH_H
+
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+
+/* How it went. */
+struct launch_end {
+    bool started;   /* true even when launch_and_follow() failed later */
+    int status;     /* wait(2) status of the command, when it was not abandoned */
+    bool abandoned; /* a second Ctrl-C came while the command was still running */
+};
+
+/*
+ * Starts the command and waits for its end. From the start on SIGTERM and its like end nothing but
+ * the command; see launch.c for what is done with signals. Afterwards Ctrl-C can end us again, also
+ * while a report is written.
+ * Errors: those of gput_session_launch() and gput_session_wait().
+ */
+int launch_and_follow(struct gput_session *session, char *const argv[], struct launch_end *end,
+    struct gput_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+#include "option.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define RAM_UNITS "bytes kilobytes megabytes gigabytes terabytes"
+
+static const struct option options[OPTION_COUNT] = {
+    [OPTION_HELP] = {'h', "help", ARGUMENT_NONE, .help = "Show this help message and exit."},
+    [OPTION_VERSION] = {'v', "version", ARGUMENT_NONE, .help = "Show the version and exit."},
+    [OPTION_EXECUTE] = {'e', "execute", ARGUMENT_COMMAND, "command",
+        .help = "The command to run along with its arguments, all within quotes, e.g. \"ls -l "
+                "-a\". Quotes and backslashes inside mean what they mean to a shell; nothing is "
+                "expanded."},
+    [OPTION_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
+        .help = "File path to store the measurements in. If not set, they are printed to the "
+                "screen. \"-\" is the standard output."},
+    [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
+        .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
+    [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
+        .help = "JSON config file containing the keyword arguments of the Tracker class, to be "
+                "used instead of the corresponding options. Options on the command line win."},
+    [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time",
+        .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
+    [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS,
+        .help = "One of 'bytes', 'kilobytes', 'megabytes', 'gigabytes', or 'terabytes'. Defaults "
+                "to 'gigabytes'."},
+    [OPTION_GPU_RAM_UNIT] = {0, "gru", ARGUMENT_WORD, "gpu-ram-unit", RAM_UNITS,
+        .help = "The same for GPU RAM."},
+    [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
+        .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
+    [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
+        .help = "The number of cores expected to be used, which hardware percentages divide by. "
+                "Defaults to all cores of the machine."},
+    [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids",
+        .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
+                "tracked. Defaults to all GPUs."},
+    [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE,
+        .help = "Suppress warnings while tracking."},
+    [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
+        .help = "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to what is there."},
+    [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
+        .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
+                "and .sqlite; in the latter the table is called \"data\"."},
+    [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
+        .help = "Replace the tracking file if it exists already."},
+    [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact", .newer = true,
+        .help = "When the private and shared parts of RAM, which are expensive to read, are read: "
+                "'adaptive' when they can have changed and at a bounded cost, 'exact' at every "
+                "sample. Defaults to 'adaptive'."},
+    [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
+        .help = "Where the results so far are kept while tracking runs; removed at its end, "
+                "printed by 'gpu-tracker show' if it never comes. Defaults to a hidden file in "
+                "the working directory."},
+    [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "End after this many seconds. Defaults to when the process ends."},
+};
+
+const struct option *option(enum option_id id)
+{
+    return &options[id];
+}
+
+const char *option_name(const struct option *option, char buffer[64])
+{
+    if (option->long_name)
+        snprintf(buffer, 64, "--%s", option->long_name);
+    else
+        snprintf(buffer, 64, "-%c", option->short_name);
+    return buffer;
+}
+
+/* Counts the options that begin so and are old or newer as asked; *id and *other are two of them.
+ * An exact name counts alone. */
+static int count_matches(const enum option_id *ids, const char *name, size_t length, bool newer,
+    enum option_id *id, enum option_id *other)
+{
+    int count = 0;
+    for (; *ids != OPTION_END; ids++) {
+        const struct option *candidate = &options[*ids];
+        if (!candidate->long_name || strncmp(candidate->long_name, name, length) != 0)
+            continue;
+        if (candidate->long_name[length] == '\0') {
+            *id = *ids;
+            return 1;
+        }
+        if (candidate->newer != newer)
+            continue;
+        if (count < 2)
+            *(count == 0 ? id : other) = *ids;
+        count++;
+    }
+    return count;
+}
+
+enum option_match option_find_long(const enum option_id *ids, const char *name, size_t length,
+    enum option_id *id, enum option_id *other)
+{
+    int count = count_matches(ids, name, length, false, id, other);
+    if (count == 0)
+        count = count_matches(ids, name, length, true, id, other);
+    return count == 0 ? OPTION_UNKNOWN : count == 1 ? OPTION_FOUND : OPTION_AMBIGUOUS;
+}
+
+enum option_id option_find_short(const enum option_id *ids, char name)
+{
+    for (; *ids != OPTION_END; ids++) {
+        if (options[*ids].short_name == name)
+            return *ids;
+    }
+    return OPTION_END;
+}
+
+const enum option_id *option_all(void)
+{
+    static enum option_id all[OPTION_COUNT];
+    if (all[0] == OPTION_END) {
+        for (int id = OPTION_END + 1; id < OPTION_COUNT; id++)
+            all[id - 1] = (enum option_id)id;
+    }
+    return all;
+}

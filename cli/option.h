@@ -1,0 +1,81 @@
+/*
+ * The table of options: one row each. It drives parsing (arguments.c), the help (help.c), the man
+ * page (generate-man.c) and the shell completions (generate-completions.c), so that they cannot
+ * disagree. Which command takes which option stands in the table of commands (command.c).
+ */
+#ifndef CLI_OPTION_H
+#define CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Two rows may have the same name when no command takes both. */
+enum option_id {
+    OPTION_END, /* ends the list of a command's options */
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_EXECUTE,
+    OPTION_OUTPUT,
+    OPTION_FORMAT,
+    OPTION_TRACKING_CONFIG,
+    OPTION_SLEEP_TIME,
+    OPTION_RAM_UNIT,
+    OPTION_GPU_RAM_UNIT,
+    OPTION_TIME_UNIT,
+    OPTION_EXPECTED_CORES,
+    OPTION_GPU_UUIDS,
+    OPTION_DISABLE_LOGS,
+    OPTION_GPU_BRAND,
+    OPTION_TRACKING_FILE,
+    OPTION_OVERWRITE,
+    OPTION_RAM,
+    OPTION_RESOURCE_USAGE_FILE,
+    OPTION_FOR,
+    OPTION_COUNT,
+};
+
+/* What an argument is, for those who complete it. */
+enum argument_kind {
+    ARGUMENT_NONE,    /* the option is a flag */
+    ARGUMENT_TEXT,    /* anything */
+    ARGUMENT_FILE,    /* a path */
+    ARGUMENT_WORD,    /* one of `words` */
+    ARGUMENT_COMMAND, /* a command line */
+};
+
+struct option {
+    char short_name;       /* 'o', or 0 */
+    const char *long_name; /* "output", or NULL */
+    enum argument_kind kind;
+    const char *argument; /* what help calls the argument: "output" is shown as <output> */
+    const char *words;    /* ARGUMENT_WORD: the valid ones, with blanks between */
+    bool repeatable;      /* every use counts; of any other option the last one does */
+    bool newer;           /* not in the old command: yields when a prefix fits an old option too */
+    const char *help;
+};
+
+/* The row of an option. */
+const struct option *option(enum option_id id);
+
+/* How users write it: "--output", or "-p" when it has no long name. Static text of `buffer`. */
+const char *option_name(const struct option *option, char buffer[64]);
+
+/* What a search for a long option found. */
+enum option_match { OPTION_UNKNOWN, OPTION_FOUND, OPTION_AMBIGUOUS };
+
+/*
+ * Finds a long option by its name or a prefix that fits no other one of `ids` (a list with
+ * OPTION_END at its end). The options of the old command go first, so that every prefix its users
+ * know stays unique whatever is added. When the prefix is ambiguous, *id and *other are two that
+ * it fits.
+ */
+enum option_match option_find_long(const enum option_id *ids, const char *name, size_t length,
+    enum option_id *id, enum option_id *other);
+
+/* Finds a short option. OPTION_END when there is none. */
+enum option_id option_find_short(const enum option_id *ids, char name);
+
+/* All options, with OPTION_END at the end. */
+const enum option_id *option_all(void);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * The report: its format, and where it goes.
+ */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include <gputracker/results.h>
+
+/* Reads the word of a format; NULL is text.
+ * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".` */
+int report_read_format(const char *word, enum gput_format *format, struct gput_error *error);
+
+/*
+ * Whether a report can be written to `path` at all, to be asked before hours of tracking. NULL and
+ * "-" are fine. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID.
+ */
+int report_check_output(const char *path, struct gput_error *error);
+
+/* Writes a text to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`. */
+int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
+
+/*
+ * Writes the report of a session, as report_write_text() does. When the file cannot be written, the
+ * report goes to the standard error, so that the figures are not lost, and the error is returned.
+ */
+int report_write(const struct gput_results *results, enum gput_format format, const char *path,
+    int screen_fd, struct gput_error *error);
+
+#endif

@@ -1,0 +1,197 @@
+#include "signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#ifndef NSIG
+#define NSIG 65
+#endif
+
+/*
+ * What came between signals_catch() and signals_take(). A handler has nowhere else to put it: this
+ * is the only global state of the program.
+ */
+static struct {
+    volatile sig_atomic_t came;
+    volatile sig_atomic_t code;
+    volatile sig_atomic_t sender;
+} early[NSIG];
+
+/* All that the kernel, a terminal or a person may send us, and SIGCHLD, which tells that the
+ * command ended or stopped. Real-time signals are added in watched_signals(). */
+static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
+    SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
+    SIGCHLD};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/* Those that are not ignored. SIGCHLD is always among them: when it is ignored the kernel collects
+ * children itself and nobody learns how the command ended. */
+static void watched_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < COUNT(watched); i++) {
+        if (watched[i] == SIGCHLD || !is_ignored(watched[i]))
+            sigaddset(set, watched[i]);
+    }
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        if (!is_ignored(number))
+            sigaddset(set, number);
+    }
+}
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+void signals_survive_writes(void)
+{
+    /* A handler, not SIG_IGN: exec() resets it, so that the command has the default action. */
+    struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+    if (!is_ignored(SIGPIPE))
+        sigaction(SIGPIPE, &action, NULL);
+    if (!is_ignored(SIGXFSZ))
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
+static void note(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    early[number].code = info->si_code;
+    early[number].sender = info->si_code <= 0 ? info->si_pid : 0;
+    early[number].came = 1;
+}
+
+void signals_catch(void)
+{
+    struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigset_t set;
+    watched_signals(&set);
+    /* Stops and their end are the kernel's business until there is a command to stop with. */
+    int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
+    for (size_t i = 0; i < COUNT(stops); i++)
+        sigdelset(&set, stops[i]);
+    for (int number = 1; number < NSIG; number++) {
+        if (number != SIGCHLD && sigismember(&set, number) == 1)
+            sigaction(number, &action, NULL);
+    }
+    signal(SIGCHLD, SIG_DFL);
+}
+
+int signals_take(struct signals *signals)
+{
+    sigset_t set;
+    watched_signals(&set);
+    int code = pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return code ? code : signals->fd < 0 ? errno : 0;
+}
+
+static bool take_early(struct signal_event *event)
+{
+    for (int number = 1; number < NSIG; number++) {
+        if (!early[number].came)
+            continue;
+        early[number].came = 0;
+        *event = (struct signal_event){
+            .number = number,
+            .sender = early[number].sender,
+            .from_terminal = early[number].code > 0,
+        };
+        return true;
+    }
+    return false;
+}
+
+static bool take_pending(const struct signals *signals, struct signal_event *event)
+{
+    struct signalfd_siginfo info;
+    if (read(signals->fd, &info, sizeof info) != sizeof info)
+        return false;
+    *event = (struct signal_event){
+        .number = (int)info.ssi_signo,
+        .sender = info.ssi_code <= 0 ? (pid_t)info.ssi_pid : 0,
+        .from_terminal = info.ssi_code > 0,
+        .has_value = info.ssi_code == SI_QUEUE,
+        .value = (long)info.ssi_ptr,
+    };
+    return true;
+}
+
+bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct signal_event *event)
+{
+    if (take_early(event) || take_pending(signals, event))
+        return true;
+    struct pollfd sources[] = {
+        {.fd = signals->fd, .events = POLLIN},
+        {.fd = also_fd, .events = POLLIN}, /* poll() skips -1 */
+    };
+    if (poll(sources, COUNT(sources), timeout_ms) <= 0)
+        return false;
+    return take_pending(signals, event);
+}
+
+static void restore_default(int number)
+{
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void signals_release(struct signals *signals)
+{
+    struct signal_event forgotten;
+    while (take_early(&forgotten) || take_pending(signals, &forgotten))
+        ;
+    close(signals->fd);
+    signals->fd = -1;
+    if (!is_ignored(SIGINT))
+        restore_default(SIGINT);
+    if (!is_ignored(SIGQUIT))
+        restore_default(SIGQUIT);
+}
+
+void signals_forward(const struct signal_event *event, pid_t pid)
+{
+    if (event->has_value)
+        sigqueue(pid, event->number, (union sigval){.sival_ptr = (void *)event->value});
+    else
+        kill(pid, event->number);
+}
+
+void signals_do_to_self(int number)
+{
+    sigset_t before;
+    struct sigaction action;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    sigaction(number, NULL, &action);
+    /* To the process and not to this thread: a stop or death is everybody's. */
+    restore_default(number);
+    kill(getpid(), number);
+    sigaction(number, &action, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+_Noreturn void signals_die(int number)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    signals_do_to_self(number);
+    _exit(128 + number);
+}

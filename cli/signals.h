@@ -1,0 +1,63 @@
+/*
+ * Signals while a command or a process is tracked. They are taken one after the other, as plain
+ * data, by a thread that waits for them; no work is done in handlers.
+ *
+ * The order of calls keeps what the tracked command inherits as it is without us:
+ *
+ *     signals_catch()   before the command is started: signals that would end us are noted instead.
+ *                       Caught signals have their default action again after exec(); what was
+ *                       ignored (nohup) stays so and is not ours to look at; the mask is untouched.
+ *     … start the command …
+ *     signals_take()    blocks them in this thread and collects them from now on.
+ *     signals_next()    waits for one.
+ *     signals_release() Ctrl-C ends us again.
+ */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* One signal that came. */
+struct signal_event {
+    int number;
+    pid_t sender;       /* 0: unknown */
+    bool from_terminal; /* or from elsewhere in the kernel: not one that a process sent */
+    bool has_value;     /* it was sent by sigqueue() with this value: */
+    long value;
+};
+
+struct signals {
+    int fd; /* a signalfd */
+};
+
+/* Writing to a closed pipe, or past the limit of a file's size, is an error and no death for us;
+ * the tracked command still has the default. Once, at the start of the program. */
+void signals_survive_writes(void);
+
+void signals_catch(void);
+
+/* Returns 0, or an errno value. */
+int signals_take(struct signals *signals);
+
+/*
+ * Waits until a signal came (true), or until `also_fd` (-1: none) can be read, `timeout_ms` (-1:
+ * for ever) passed, or something else interrupted (false).
+ */
+bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct signal_event *event);
+
+/* Forgets what is pending. SIGINT and SIGQUIT have their default action again, so that even a
+ * report that nobody reads can be ended; other signals stay blocked until we exit. */
+void signals_release(struct signals *signals);
+
+/* Sends a signal on to a process as it came. */
+void signals_forward(const struct signal_event *event, pid_t pid);
+
+/* Gives this process the default action of a signal, then sends it that signal: to stop as the
+ * command stopped, or to die as it died. Returns when continued, or when the signal did nothing. */
+void signals_do_to_self(int number);
+
+/* Dies of a signal without a second core dump; exits with 128 + number if that does not kill. */
+_Noreturn void signals_die(int number);
+
+#endif

@@ -1,0 +1,106 @@
+#include "track.h"
+
+#include "launch.h"
+#include "message.h"
+#include "report.h"
+#include "signals.h"
+#include "tracking.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The status of a command in one number, as Python's subprocess has it: -9 is "killed by 9". */
+static int status_code(int status)
+{
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void announce(int status)
+{
+    struct gput_error no_matter;
+    char line[128];
+    snprintf(line, sizeof line,
+        "Resource tracking complete. Process completed with status code: %d\n",
+        status_code(status));
+    report_write_text(NULL, STDOUT_FILENO, line, &no_matter);
+}
+
+/* Ends the session and writes what there is to say. Returns false when a file that was asked for
+ * could not be written; a screen that nobody reads (a closed pipe) is no failure. */
+static bool print_outcome(struct gput_session *session, const struct tracking *tracking,
+    const struct launch_end *end, const struct track_style *style)
+{
+    struct gput_error error;
+    struct gput_results results;
+    if (gput_session_stop(session, &error) != GPUT_OK)
+        message_error(&error);
+    if (style->announces && !end->abandoned)
+        announce(end->status);
+    int code = gput_session_results(session, &results, &error);
+    if (code == GPUT_OK)
+        code = report_write(&results, tracking->format, tracking->output, style->screen_fd, &error);
+    if (code != GPUT_OK)
+        message_error(&error);
+    return code == GPUT_OK || !tracking->output;
+}
+
+static int failure_status(const struct gput_error *error, const struct track_style *style)
+{
+    switch (error->code) {
+    case GPUT_ERROR_NOT_FOUND:
+        return style->not_found_status;
+    case GPUT_ERROR_PERMISSION:
+        return style->not_executable_status;
+    default:
+        return style->failed_status;
+    }
+}
+
+/* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
+ * to die of when it is not 0. */
+static int track_in_session(struct gput_session *session, const struct tracking *tracking,
+    char *const argv[], const struct track_style *style, int *killed_by)
+{
+    struct gput_error error = {0};
+    struct launch_end end;
+    int code = launch_and_follow(session, argv, &end, &error);
+    if (code != GPUT_OK) {
+        message_error(&error);
+        return end.started ? style->failed_status : failure_status(&error, style);
+    }
+    bool printed = print_outcome(session, tracking, &end, style);
+    if (end.abandoned)
+        *killed_by = SIGINT;
+    else if (WIFSIGNALED(end.status))
+        *killed_by = WTERMSIG(end.status);
+    else if (WEXITSTATUS(end.status) != 0 || printed)
+        return WEXITSTATUS(end.status);
+    return EXIT_TRACKER_FAILED;
+}
+
+int track_command(
+    const struct arguments *arguments, char *const argv[], const struct track_style *style)
+{
+    struct gput_error error;
+    struct tracking tracking;
+    struct gput_session *session = NULL;
+    int code = tracking_read(arguments, &tracking, &error);
+    if (code != GPUT_OK) {
+        message_error(&error);
+        return style->failed_status;
+    }
+    int status = style->failed_status;
+    int killed_by = 0;
+    code = gput_session_create(&tracking.config.options, &session, &error);
+    if (code == GPUT_OK)
+        status = track_in_session(session, &tracking, argv, style, &killed_by);
+    else
+        message_error(&error);
+    gput_session_destroy(session);
+    tracking_finish(&tracking);
+    if (killed_by)
+        signals_die(killed_by);
+    return status;
+}

@@ -1,0 +1,25 @@
+/*
+ * One tracked command from the options to the exit status: what `run` and `-e` share.
+ */
+#ifndef CLI_TRACK_H
+#define CLI_TRACK_H
+
+#include "arguments.h"
+
+#include <stdbool.h>
+
+/* In what the two forms differ. */
+struct track_style {
+    bool announces;    /* say on the standard output that tracking is complete, with the status */
+    int screen_fd;     /* where the report goes without -o */
+    int failed_status; /* exit statuses for failures before the command ran */
+    int not_executable_status;
+    int not_found_status;
+};
+
+/* Tracks the command and prints the report. Returns the exit status; does not return when a signal
+ * killed the command: then we die of it too. */
+int track_command(
+    const struct arguments *arguments, char *const argv[], const struct track_style *style);
+
+#endif

@@ -1,0 +1,143 @@
+#include "tracking.h"
+
+#include "message.h"
+#include "report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool tracking_read_count(const char *text, int *count)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
+        return false;
+    *count = (int)value;
+    return true;
+}
+
+/* The program keeps the C locale, so strtod() reads a decimal point everywhere. */
+bool tracking_read_seconds(const char *text, double least, double *seconds)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value) || value < least)
+        return false;
+    *seconds = value;
+    return true;
+}
+
+int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
+    enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_RAM_UNIT);
+    int code = word ? gput_ram_unit_parse(word, "RAM", ram, error) : GPUT_OK;
+    if (code == GPUT_OK && (word = arguments_value(arguments, OPTION_GPU_RAM_UNIT)))
+        code = gput_ram_unit_parse(word, "GPU RAM", gpu_ram, error);
+    if (code == GPUT_OK && (word = arguments_value(arguments, OPTION_TIME_UNIT)))
+        code = gput_time_unit_parse(word, time, error);
+    return code;
+}
+
+static int read_numbers(
+    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
+    if (text && !tracking_read_seconds(text, 0.001, &options->sleep_time_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
+    int cores;
+    text = arguments_value(arguments, OPTION_EXPECTED_CORES);
+    if (text && !tracking_read_count(text, &cores))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--nec=%s is not a valid number of cores. It is a whole number above 0.", text);
+    if (text)
+        options->n_expected_cores = (unsigned)cores;
+    return GPUT_OK;
+}
+
+static int read_ram_mode(
+    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_RAM);
+    if (!word)
+        return GPUT_OK;
+    if (strcmp(word, "adaptive") == 0)
+        options->ram_mode = GPUT_RAM_ADAPTIVE;
+    else if (strcmp(word, "exact") == 0)
+        options->ram_mode = GPUT_RAM_EXACT;
+    else
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a valid RAM mode. Valid values are \"adaptive\" or \"exact\".", word);
+    return GPUT_OK;
+}
+
+static void read_text(const struct arguments *arguments, enum option_id id, const char **text)
+{
+    const char *value = arguments_value(arguments, id);
+    if (value)
+        *text = value;
+}
+
+/* The library reads no environment; this front end does. An empty variable counts as none. */
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+/* What is done when every value was read: where warnings go, and where files are. */
+static void set_surroundings(const struct arguments *arguments, struct gput_config *config)
+{
+    struct gput_options *options = &config->options;
+    read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
+    read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
+    read_text(arguments, OPTION_TRACKING_FILE, &options->tracking_file);
+    read_text(arguments, OPTION_RESOURCE_USAGE_FILE, &options->resource_usage_file);
+    options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
+    config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
+    options->warn = config->disable_logs ? NULL : message_warning;
+    options->procfs_root = from_environment("GPUT_PROCFS");
+    options->sysfs_root = from_environment("GPUT_SYSFS");
+    options->nvml_path = from_environment("GPUT_NVML");
+}
+
+static int read_everything(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_options *options = &tracking->config.options;
+    int code =
+        report_read_format(arguments_value(arguments, OPTION_FORMAT), &tracking->format, error);
+    if (code == GPUT_OK)
+        code = tracking_read_units(
+            arguments, &options->ram_unit, &options->gpu_ram_unit, &options->time_unit, error);
+    if (code == GPUT_OK)
+        code = read_numbers(arguments, options, error);
+    if (code == GPUT_OK)
+        code = read_ram_mode(arguments, options, error);
+    set_surroundings(arguments, &tracking->config);
+    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
+}
+
+int tracking_read(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    *tracking = (struct tracking){.config.options = gput_options_default()};
+    const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
+    int code = path ? gput_config_read(path, &tracking->config, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = read_everything(arguments, tracking, error);
+    if (code != GPUT_OK)
+        tracking_finish(tracking);
+    return code;
+}
+
+void tracking_finish(struct tracking *tracking)
+{
+    gput_config_finish(&tracking->config);
+}

@@ -1,0 +1,38 @@
+/*
+ * What the command line, the config file and the environment say about how to track, as the library
+ * wants it.
+ */
+#ifndef CLI_TRACKING_H
+#define CLI_TRACKING_H
+
+#include "arguments.h"
+
+#include <gputracker/gputracker.h>
+
+struct tracking {
+    struct gput_config config; /* with all options in place; owned */
+    enum gput_format format;   /* of the report */
+    const char *output;        /* path of the report; NULL: the screen */
+};
+
+/*
+ * Command line over config file over defaults. The environment gives the roots: GPUT_PROCFS,
+ * GPUT_SYSFS, GPUT_NVML. On success to be freed by tracking_finish().
+ * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_read(), and
+ * those of report_check_output().
+ */
+int tracking_read(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error);
+void tracking_finish(struct tracking *tracking);
+
+/* Reads --ru, --gru and --tu where they were given. */
+int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
+    enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error);
+
+/* Reads a whole number from 1 to INT_MAX. False when the text is none. */
+bool tracking_read_count(const char *text, int *count);
+
+/* Reads a number of seconds. False when the text is none, or is below `least`. */
+bool tracking_read_seconds(const char *text, double least, double *seconds);
+
+#endif

@@ -1,0 +1,231 @@
+#include <gputracker/config.h>
+
+#include "base/doc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/str.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Strings of the options, in a list whose head is the config's `storage`. */
+struct kept_string {
+    struct kept_string *next;
+    char text[];
+};
+
+/* Copies a text so that it lives as long as the config. NULL without memory. */
+static const char *keep(struct gput_config *config, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    struct kept_string *kept = malloc(sizeof *kept + size);
+    if (!kept)
+        return NULL;
+    memcpy(kept->text, text, size);
+    kept->next = config->storage;
+    config->storage = kept;
+    return kept->text;
+}
+
+static int wrong_type(const struct doc *value, const char *wanted, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_INVALID, "\"%s\" must be %s.", value->key, wanted);
+}
+
+/*
+ * Each of these checks a value and writes it to the field of the config that its member stands for.
+ */
+typedef int read_value(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error);
+
+static int read_string(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    const char **text = field;
+    if (value->kind != DOC_STRING)
+        return wrong_type(value, "a string", error);
+    *text = keep(config, value->string);
+    return *text ? GPUT_OK : error_memory(error);
+}
+
+static int read_bool(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_BOOL)
+        return wrong_type(value, "true or false", error);
+    *(bool *)field = value->boolean;
+    return GPUT_OK;
+}
+
+/* For unsigned and pid_t alike: a whole number from 1 to INT_MAX. */
+static int read_count(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_INT || value->integer < 1 || value->integer > INT_MAX)
+        return wrong_type(value, "a whole number above 0", error);
+    *(int *)field = (int)value->integer;
+    return GPUT_OK;
+}
+
+static int read_sleep_time(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
+    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(seconds >= 0.001))
+        return wrong_type(value, "a number of seconds, 0.001 or more", error);
+    *(double *)field = seconds;
+    return GPUT_OK;
+}
+
+static int read_ram_unit(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_STRING)
+        return wrong_type(value, "a string", error);
+    const char *what = strcmp(value->key, "ram_unit") == 0 ? "RAM" : "GPU RAM";
+    return gput_ram_unit_parse(value->string, what, field, error);
+}
+
+static int read_time_unit(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_STRING)
+        return wrong_type(value, "a string", error);
+    return gput_time_unit_parse(value->string, field, error);
+}
+
+/* An array of strings, or one string; the options want them in one string, with commas. */
+static int read_uuids(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    const char **text = field;
+    if (value->kind == DOC_STRING)
+        return read_string(config, value, field, error);
+    struct str joined = {0};
+    bool strings = value->kind == DOC_ARRAY;
+    for (const struct doc *uuid = value->first; strings && uuid; uuid = uuid->next) {
+        strings = uuid->kind == DOC_STRING;
+        str_printf(&joined, "%s%s", uuid == value->first ? "" : ",", strings ? uuid->string : "");
+    }
+    *text = joined.failed ? NULL : keep(config, str_text(&joined));
+    str_finish(&joined);
+    if (!strings)
+        return wrong_type(value, "an array of strings", error);
+    return *text ? GPUT_OK : error_memory(error);
+}
+
+static int read_ram_mode(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    enum gput_ram_mode *mode = field;
+    if (value->kind == DOC_STRING && strcmp(value->string, "exact") == 0)
+        *mode = GPUT_RAM_EXACT;
+    else if (value->kind == DOC_STRING && strcmp(value->string, "adaptive") == 0)
+        *mode = GPUT_RAM_ADAPTIVE;
+    else
+        return wrong_type(value, "\"adaptive\" or \"exact\"", error);
+    return GPUT_OK;
+}
+
+/* How often and how long the old tracker waited for its helper process; this one has none. */
+static int read_nothing(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    (void)field;
+    if (value->kind != DOC_INT && value->kind != DOC_DOUBLE)
+        return wrong_type(value, "a number", error);
+    return GPUT_OK;
+}
+
+#define IN_CONFIG(field) offsetof(struct gput_config, field)
+
+static const struct member {
+    const char *name;
+    read_value *read;
+    size_t field; /* its place in the config */
+} members[] = {
+    {"sleep_time", read_sleep_time, IN_CONFIG(options.sleep_time_seconds)},
+    {"ram_unit", read_ram_unit, IN_CONFIG(options.ram_unit)},
+    {"gpu_ram_unit", read_ram_unit, IN_CONFIG(options.gpu_ram_unit)},
+    {"time_unit", read_time_unit, IN_CONFIG(options.time_unit)},
+    {"n_expected_cores", read_count, IN_CONFIG(options.n_expected_cores)},
+    {"gpu_uuids", read_uuids, IN_CONFIG(options.gpu_uuids)},
+    {"gpu_brand", read_string, IN_CONFIG(options.gpu_brand)},
+    {"disable_logs", read_bool, IN_CONFIG(disable_logs)},
+    {"process_id", read_count, IN_CONFIG(process_id)},
+    {"resource_usage_file", read_string, IN_CONFIG(options.resource_usage_file)},
+    {"tracking_file", read_string, IN_CONFIG(options.tracking_file)},
+    {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
+    {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
+    {"n_join_attempts", read_nothing, 0},
+    {"join_timeout", read_nothing, 0},
+};
+
+static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
+{
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (strcmp(value->key, members[i].name) == 0)
+            return value->kind == DOC_NULL
+                       ? GPUT_OK
+                       : members[i].read(config, value, (char *)config + members[i].field, error);
+    }
+    struct str known = {0};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
+    int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\". Valid options are %s.",
+        value->key, str_text(&known));
+    str_finish(&known);
+    return code;
+}
+
+static int apply(
+    struct gput_config *config, const struct doc *root, const char *path, struct gput_error *error)
+{
+    if (root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s must hold one JSON object, for example {\"sleep_time\": 0.5}.", path);
+    for (const struct doc *value = root->first; value; value = value->next) {
+        struct gput_error inner = {0};
+        int code = set_member(config, value, &inner);
+        if (code != GPUT_OK)
+            return error_set(error, inner.code, "Config file %s: %.400s", path, inner.message);
+    }
+    return GPUT_OK;
+}
+
+int gput_config_read(const char *path, struct gput_config *config, struct gput_error *error)
+{
+    *config = (struct gput_config){.options = gput_options_default()};
+    struct str text = {0};
+    struct doc *root = NULL;
+    int code = file_read(path, &text, error);
+    if (code == GPUT_OK)
+        code = doc_read_json(str_text(&text), text.length, path, &root, error);
+    if (code == GPUT_OK)
+        code = apply(config, root, path, error);
+    doc_destroy(root);
+    str_finish(&text);
+    if (code != GPUT_OK)
+        gput_config_finish(config);
+    return code;
+}
+
+void gput_config_finish(struct gput_config *config)
+{
+    if (!config)
+        return;
+    for (struct kept_string *kept = config->storage, *next; kept; kept = next) {
+        next = kept->next;
+        free(kept);
+    }
+    *config = (struct gput_config){0};
+}

@@ -1,0 +1,107 @@
+"""What the tests of the built command share: running it, and small programs to track."""
+
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+COMMAND = os.environ["GPUT_COMMAND"]
+BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+
+# Long enough for the slowest machine under valgrind; only ever waited for when a test fails.
+PATIENCE = 60
+
+ANNOUNCEMENT = "Resource tracking complete. Process completed with status code: "
+
+
+def python(code, *arguments):
+    """A command line that runs that Python code."""
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def wait_until(condition, what="something"):
+    end = time.monotonic() + PATIENCE
+    while not (result := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(0.01)
+    return result
+
+
+def parse_text(report):
+    """The text report as nested dictionaries of label -> value."""
+    root = {}
+    stack = [(-1, root)]
+    for line in report.splitlines():
+        if not line.strip():
+            continue
+        indent = len(line) - len(line.lstrip())
+        label, _, value = line.strip().partition(":")
+        while stack[-1][0] >= indent:
+            stack.pop()
+        if value:
+            stack[-1][1][label] = value.strip()
+        else:
+            stack[-1][1][label] = inner = {}
+            stack.append((indent, inner))
+    return root
+
+
+class CommandTest(unittest.TestCase):
+    """Each test has an empty working directory of its own, `self.folder`."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu-tracker-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.processes = []
+        self.addCleanup(self.end_processes)
+
+    def end_processes(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+
+    def run_command(self, *arguments, **options):
+        """Runs gpu-tracker with these arguments to its end."""
+        options = {"cwd": self.folder, "capture_output": True, "text": True, "timeout": PATIENCE} | options
+        return subprocess.run([COMMAND, *map(str, arguments)], **options)
+
+    def start_command(self, *arguments, **options):
+        """Starts gpu-tracker with pipes for its output; ended by the clean-up at the latest."""
+        options = {"cwd": self.folder, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+        process = subprocess.Popen([COMMAND, *map(str, arguments)], **options)
+        self.processes.append(process)
+        return process
+
+    def finish(self, process):
+        """Waits for its end; returns what it printed."""
+        return process.communicate(timeout=PATIENCE)
+
+    def assert_is_report(self, text):
+        self.assertRegex(text, r"(?m)^Max RAM:\n   Unit: ")
+        self.assertRegex(text, r"(?m)^Compute time:\n   Unit: .*\n   Time: [0-9.]+$")
+
+    def assert_fails(self, done, status, message):
+        """It said exactly this one line, and nothing else."""
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", message + "\n"))
+
+    def assert_folder_is(self, *names):
+        self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), sorted(names))
+
+
+def main():
+    tap.main()

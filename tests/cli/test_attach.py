@@ -1,0 +1,101 @@
+"""gpu-tracker attach: a process that is running already."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from command import CommandTest, main, python, wait_until
+
+BUSY = """
+import subprocess, sys, threading, time
+held = b"x" * 30_000_000
+child = subprocess.Popen([sys.executable, "-c", "import time; held = b'x' * 20_000_000; print('ready', flush=True); time.sleep(100)"])
+threading.Thread(target=time.sleep, args=[100], daemon=True).start()
+try: time.sleep(100)
+finally: child.kill()
+"""
+
+
+class Attach(CommandTest):
+    def start(self, arguments, **options):
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, **options)
+        self.processes.append(process)
+        return process
+
+    def start_busy(self):
+        process = self.start(python(BUSY), start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        self.addCleanup(self.kill_group, process.pid)
+        return process
+
+    @staticmethod
+    def kill_group(group):
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def test_for_some_time(self):
+        process = self.start_busy()
+        done = self.run_command(
+            "attach", "--for", "0.3", "--st=0.05", "--ru=bytes", "--tu=seconds", "-f", "json", process.pid)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertGreater(report["max_ram"]["main"]["private_rss"], 30e6)
+        self.assertGreater(report["max_ram"]["descendants"]["private_rss"], 20e6)
+        self.assertEqual(report["cpu_utilization"]["main_n_threads"], 2)
+        self.assertGreaterEqual(report["compute_time"]["time"], 0.3)
+        self.assertIsNone(process.poll())
+
+    def test_until_the_process_ends(self):
+        process = self.start(["sleep", "0.5"])
+        done = self.run_command("attach", process.pid, "--tu=seconds")
+        self.assertEqual(done.returncode, 0)
+        self.assert_is_report(done.stdout)
+
+    def test_until_an_interrupt(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start(["sleep", "100"])
+            tracker = self.start_command("attach", "--st=0.01", "--tf", "rows.csv", "--overwrite", process.pid)
+            rows = self.folder / "rows.csv"
+            wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 5, "samples")
+            tracker.send_signal(number)
+            output, _ = self.finish(tracker)
+            self.assertEqual(tracker.returncode, 0)
+            self.assert_is_report(output)
+            self.assertIsNone(process.poll())
+            rows.unlink()
+
+    def test_the_report_says_what_cannot_be_known(self):
+        process = self.start(["sleep", "100"])
+        done = self.run_command("attach", "--for=0.05", process.pid, "-f", "json")
+        self.assertIn("exit status", json.dumps(json.loads(done.stdout)["sources"]))
+
+    def test_the_process_may_come_from_the_config(self):
+        process = self.start(["sleep", "100"])
+        (self.folder / "config.json").write_text(json.dumps({"process_id": process.pid}))
+        done = self.run_command("attach", "--for=0.05", "--tconfig=config.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_is_report(done.stdout)
+        (self.folder / "config.json").write_text("{}")
+        self.assertEqual(self.run_command("attach", "--tconfig=config.json").returncode, 1)
+
+    def test_no_such_process(self):
+        process = self.start(["true"])
+        process.wait()
+        done = self.run_command("attach", "--disable-logs", process.pid)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, rf"\A[^\n]*\b{process.pid}\b[^\n]*\n\Z")
+        self.assert_folder_is()
+
+    def test_attaching_twice_at_once(self):
+        process = self.start_busy()
+        trackers = [self.start_command("attach", "--for=0.2", process.pid) for _ in range(2)]
+        for tracker in trackers:
+            self.assert_is_report(self.finish(tracker)[0])
+
+
+if __name__ == "__main__":
+    main()

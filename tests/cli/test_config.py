@@ -1,0 +1,105 @@
+"""--tconfig: a JSON file of options."""
+
+import json
+
+from command import CommandTest, main
+
+
+class Config(CommandTest):
+    def write(self, content):
+        (self.folder / "config.json").write_text(content if isinstance(content, str) else json.dumps(content))
+
+    def report(self, *arguments):
+        done = self.run_command("run", "--tconfig=config.json", "-f", "json", "-o", "-", *arguments, "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_refused(self, content, message):
+        self.write(content)
+        self.assert_fails(
+            self.run_command("--tconfig", "config.json", "-e", "touch started"), 1, f"Config file config.json: {message}")
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_of_the_tutorial(self):
+        self.write({"sleep_time": 0.5, "ram_unit": "megabytes", "gpu_ram_unit": "megabytes", "time_unit": "seconds"})
+        report = self.report()
+        self.assertEqual(report["max_ram"]["unit"], "megabytes")
+        self.assertEqual(report["max_gpu_ram"]["unit"], "megabytes")
+        self.assertEqual(report["compute_time"]["unit"], "seconds")
+
+    def test_every_member_is_known(self):
+        self.write({
+            "sleep_time": 1, "ram_unit": "bytes", "gpu_ram_unit": "terabytes", "time_unit": "days", "n_expected_cores": 5,
+            "gpu_uuids": None, "gpu_brand": None, "disable_logs": True, "process_id": 1, "resource_usage_file": "kept",
+            "tracking_file": "rows.csv", "overwrite": True, "n_join_attempts": 5, "join_timeout": 10.5,
+            "ram_mode": "exact"})
+        report = self.report()
+        self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
+        self.assert_folder_is("config.json", "rows.csv")
+        self.report()  # "overwrite" holds
+
+    def test_the_command_line_wins(self):
+        self.write({"ram_unit": "bytes", "time_unit": "days", "tracking_file": "config.csv"})
+        report = self.report("--tu=minutes", "--tf", "line.csv")
+        self.assertEqual(report["max_ram"]["unit"], "bytes")
+        self.assertEqual(report["compute_time"]["unit"], "minutes")
+        self.assert_folder_is("config.json", "line.csv")
+
+    def test_null_is_the_default(self):
+        self.write({"ram_unit": None, "sleep_time": None, "tracking_file": None})
+        self.assertEqual(self.report()["max_ram"]["unit"], "gigabytes")
+
+    def test_an_unknown_member_is_named(self):
+        self.write({"sleeptime": 1})
+        done = self.run_command("--tconfig", "config.json", "-e", "true")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(
+            done.stderr,
+            r'\AConfig file config.json: Unknown option "sleeptime". Valid options are sleep_time, .*tracking_file.*\.\n\Z')
+
+    def test_a_wrong_type_or_value_is_named(self):
+        units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
+        cases = [
+            ({"sleep_time": "1"}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
+            ({"sleep_time": 0}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
+            ({"sleep_time": True}, '"sleep_time" must be a number of seconds, 0.001 or more.'),
+            ({"ram_unit": 3}, '"ram_unit" must be a string.'),
+            ({"ram_unit": "miles"}, f'"miles" is not a valid RAM unit. {units}'),
+            ({"gpu_ram_unit": "miles"}, f'"miles" is not a valid GPU RAM unit. {units}'),
+            ({"time_unit": "miles"}, '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),
+            ({"n_expected_cores": 1.5}, '"n_expected_cores" must be a whole number above 0.'),
+            ({"n_expected_cores": 0}, '"n_expected_cores" must be a whole number above 0.'),
+            ({"n_expected_cores": 2**40}, '"n_expected_cores" must be a whole number above 0.'),
+            ({"gpu_uuids": 3}, '"gpu_uuids" must be an array of strings.'),
+            ({"gpu_uuids": ["a", 3]}, '"gpu_uuids" must be an array of strings.'),
+            ({"gpu_brand": ["nvidia"]}, '"gpu_brand" must be a string.'),
+            ({"disable_logs": 1}, '"disable_logs" must be true or false.'),
+            ({"overwrite": "yes"}, '"overwrite" must be true or false.'),
+            ({"tracking_file": {}}, '"tracking_file" must be a string.'),
+            ({"process_id": "me"}, '"process_id" must be a whole number above 0.'),
+            ({"join_timeout": "long"}, '"join_timeout" must be a number.'),
+            ({"ram_mode": "much"}, '"ram_mode" must be "adaptive" or "exact".'),
+        ]
+        for content, message in cases:
+            with self.subTest(content=content):
+                self.assert_refused(content, message)
+
+    def test_no_object_at_all(self):
+        for content in ("[]", "3", '"sleep_time"'):
+            self.write(content)
+            done = self.run_command("--tconfig", "config.json", "-e", "true")
+            self.assert_fails(
+                done, 1, 'Config file config.json must hold one JSON object, for example {"sleep_time": 0.5}.')
+        for content in ("", "{", '{"sleep_time": }', "{} x", "\0", '{"a" 1}'):
+            self.write(content)
+            done = self.run_command("--tconfig", "config.json", "-e", "true")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"\A.*config\.json.*\n\Z")
+
+    def test_no_file(self):
+        done = self.run_command("run", "--tconfig", "none.json", "true")
+        self.assert_fails(done, 125, "Cannot open none.json: No such file or directory")
+
+
+if __name__ == "__main__":
+    main()

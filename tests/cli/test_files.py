@@ -1,0 +1,160 @@
+"""Tracking files and reports on disk, as other programs read them."""
+
+import csv
+import json
+import os
+import resource
+import signal
+import sqlite3
+import stat
+import time
+
+from command import CommandTest, main, wait_until
+
+STATIC = ["ram_unit", "gpu_ram_unit", "time_unit", "ram_system_capacity", "gpu_ram_system_capacity", "system_core_count",
+          "n_expected_cores", "system_gpu_count", "n_expected_gpus"]
+COLUMNS = (
+    [f"{who}_ram" for who in ("main", "descendants", "combined", "system")]
+    + [f"{who}_gpu_ram" for who in ("main", "descendants", "combined", "system")]
+    + ["gpu_sum_utilization_percent", "gpu_hardware_utilization_percent"]
+    + [f"{who}_n_threads" for who in ("main", "descendants", "combined")]
+    + [f"cpu_{who}_{kind}_utilization_percent" for who in ("system", "main", "descendants", "combined")
+       for kind in ("sum", "hardware")]
+    + ["timestamp"]
+)
+
+
+class TrackingFile(CommandTest):
+    OPTIONS = ["--st=0.05", "--ru=megabytes", "--tu=minutes", "--nec=3", "-f", "json", "-o", "report.json"]
+
+    def report(self):
+        return json.loads((self.folder / "report.json").read_text())
+
+    def check(self, static, rows):
+        self.assertEqual((static["ram_unit"], static["gpu_ram_unit"], static["time_unit"]), ("megabytes", "gigabytes", "minutes"))
+        self.assertEqual(int(static["n_expected_cores"]), 3)
+        self.assertGreater(len(rows), 3)
+        stamps = [float(row["timestamp"]) for row in rows]
+        self.assertEqual(stamps, sorted(stamps))
+        self.assertLess(abs(stamps[-1] - time.time()), 60)
+        report = self.report()
+        self.assertAlmostEqual(max(float(r["main_ram"]) for r in rows), report["max_ram"]["main"]["total_rss"], places=6)
+        self.assertEqual(max(int(r["main_n_threads"]) for r in rows), report["cpu_utilization"]["main_n_threads"])
+
+    def test_csv(self):
+        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.csv", "sleep", "0.3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.folder / "rows.csv", newline="") as file:
+            lines = list(csv.reader(file))
+        self.assertEqual(lines[0], STATIC)
+        self.assertEqual(lines[2], COLUMNS)
+        self.check(dict(zip(lines[0], lines[1])), [dict(zip(COLUMNS, line, strict=True)) for line in lines[3:]])
+
+    def test_sqlite(self):
+        done = self.run_command("run", *self.OPTIONS, "--tf", "rows.sqlite", "sleep", "0.3")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_folder_is("rows.sqlite", "report.json")
+        with sqlite3.connect(self.folder / "rows.sqlite") as base:
+            base.row_factory = sqlite3.Row
+            static = base.execute("SELECT * FROM static_data").fetchall()
+            rows = base.execute("SELECT * FROM data").fetchall()
+        base.close()
+        self.assertEqual(len(static), 1)
+        self.assertEqual(list(static[0].keys()), STATIC)
+        self.assertEqual(list(rows[0].keys()), COLUMNS)
+        self.check(static[0], rows)
+
+    def test_another_extension_is_refused(self):
+        self.assert_fails(
+            self.run_command("-e", "touch started", "--tf=rows.txt", "--disable-logs"), 1,
+            'Invalid file name: "rows.txt". Valid file extensions are ".csv" and ".sqlite".')
+        self.assert_folder_is()
+
+    def test_an_existing_file_is_kept_unless_told(self):
+        for name in ("rows.csv", "rows.sqlite"):
+            (self.folder / name).write_text("precious")
+            self.assert_fails(
+                self.run_command("run", "--disable-logs", "--tf", name, "touch", "started"), 125,
+                f"File {name} already exists. Set overwrite to True to overwrite the existing file.")
+            self.assertEqual((self.folder / name).read_text(), "precious")
+            done = self.run_command("run", "--overwrite", "--tf", name, "true")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn(b"precious", (self.folder / name).read_bytes())
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_killed_tracker_leaves_every_row(self):
+        for name in ("rows.csv", "rows.sqlite"):
+            with self.subTest(name=name):
+                process = self.start_command("run", "--st=0.02", "--tf", name, "sleep", "100")
+                children = f"/proc/{process.pid}/task/{process.pid}/children"
+                command = int(wait_until(lambda: open(children).read().split())[0])
+                self.addCleanup(os.kill, command, signal.SIGKILL)
+                time.sleep(1.5)
+                process.kill()
+                process.wait()
+                self.assertGreater(self.rows(name), 20)
+
+    def rows(self, name):
+        if name.endswith(".csv"):
+            with open(self.folder / name, newline="") as file:
+                lines = list(csv.reader(file))
+            self.assertEqual({len(line) for line in lines[3:]}, {len(COLUMNS)})
+            return len(lines) - 3
+        base = sqlite3.connect(self.folder / name)
+        try:
+            return base.execute("SELECT count(*) FROM data").fetchone()[0]
+        finally:
+            base.close()
+
+    def test_rows_that_find_no_room_are_counted_and_nothing_else_is_lost(self):
+        done = self.run_command(
+            "run", "--st=0.005", "--tf", "rows.csv", "-f", "json", "-o", "-", "sh", "-c", "sleep 0.5; exit 4",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(len([line for line in done.stderr.splitlines() if "rows.csv" in line]), 1, done.stderr)
+        self.assertGreater(json.loads(done.stdout)["tracker"]["rows_lost"], 0)
+
+
+class OutputFile(CommandTest):
+    def test_it_replaces_the_old_one_wholly(self):
+        path = self.folder / "report"
+        path.write_text("old " * 10000)
+        path.chmod(0o640)
+        self.run_command("run", "-o", "report", "true")
+        self.assertNotIn("old", path.read_text())
+        self.assert_is_report(path.read_text())
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
+        self.assert_folder_is("report")
+
+    def test_the_old_one_stays_until_the_new_one_is_whole(self):
+        (self.folder / "report").write_text("old")
+        process = self.start_command("run", "-o", "report", "--", "sh", "-c", "echo ready; exec sleep 100")
+        process.stdout.readline()
+        self.assertEqual((self.folder / "report").read_text(), "old")
+        command = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
+        self.addCleanup(os.kill, command, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        self.assertEqual((self.folder / "report").read_text(), "old")
+
+    def test_a_full_disk_keeps_the_old_one_and_shows_the_report(self):
+        (self.folder / "report").write_text("old")
+        done = self.run_command(
+            "run", "-o", "report", "true",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.assertEqual(done.returncode, 125)
+        self.assert_is_report(done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^Cannot write report: File too large$")
+        self.assertEqual((self.folder / "report").read_text(), "old")
+        self.assert_folder_is("report")
+
+    def test_pipes_and_devices_are_written_straight(self):
+        os.mkfifo(self.folder / "pipe")
+        process = self.start_command("run", "-o", "pipe", "true")
+        self.assert_is_report((self.folder / "pipe").read_text())
+        self.finish(process)
+        self.assert_is_report(self.run_command("run", "-o", "/dev/stdout", "true").stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The man page and the completions: every command and option is in each, and the shells can read them."""
+
+import re
+import shutil
+import subprocess
+import unittest
+
+from command import BUILD, CommandTest, main
+
+
+class Generated(CommandTest):
+    FILES = {"man": "man/gpu-tracker.1", "bash": "completions/gpu-tracker.bash", "zsh": "completions/_gpu-tracker",
+             "fish": "completions/gpu-tracker.fish"}
+
+    def setUp(self):
+        super().setUp()
+        overview = self.run_command("-h").stdout
+        listed = overview.split("Commands")[1].split("\n\nOptions:")[0]
+        self.commands = re.findall(r"(?m)^    (\S+(?: \S+)?)(?:  |$)", listed)
+        self.helps = {command: self.run_command(*command.split(), "-h").stdout for command in self.commands}
+        self.helps[""] = overview
+        self.assertIn("run", self.commands)
+
+    def options(self, command):
+        """(short, long) of every option in the help of a command."""
+        entries = re.findall(r"(?m)^    (-\S.*?)(?:  .*)?$", self.helps[command].split("\nOptions:\n")[1])
+        for entry in entries:
+            short = re.match(r"-([a-zA-Z])\b", entry)
+            long = re.search(r"--([a-z-]+)", entry)
+            yield short and short[1], long and long[1]
+
+    def read(self, kind):
+        return (BUILD / self.FILES[kind]).read_text()
+
+    def assert_names_everything(self, kind, short_form, long_form):
+        text = self.read(kind)
+        for command in ["", *self.commands]:
+            for word in command.split():
+                self.assertIn(word, text)
+            for short, long in self.options(command):
+                if short:
+                    self.assertIn(short_form.format(short), text, f"{command} in {kind}")
+                if long:
+                    self.assertIn(long_form.format(long), text, f"{command} in {kind}")
+
+    def test_man_page(self):
+        text = self.read("man").replace("\\-", "-").replace("\\(aq", "'")
+        for command in self.commands:
+            self.assertIn(f".SS gpu-tracker {command}\n", text)
+        for command in ["", *self.commands]:
+            for short, long in self.options(command):
+                self.assertRegex(text, rf"(?m)^\.B (-{short} )?--{long}\b" if long else rf"(?m)^\.B -{short}\b")
+
+    def test_man_page_without_complaints(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff here")
+        done = subprocess.run(
+            ["groff", "-man", "-Tutf8", "-ww", BUILD / self.FILES["man"]], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_bash_names_everything(self):
+        self.assert_names_everything("bash", "-{} ", "--{}")
+
+    def test_zsh_names_everything(self):
+        self.assert_names_everything("zsh", "-{}", "--{}")
+
+    def test_fish_names_everything(self):
+        self.assert_names_everything("fish", " -s {}", " -l {}")
+
+    def test_the_shells_can_read_them(self):
+        read = 0
+        for shell in ("bash", "zsh", "fish"):
+            if shutil.which(shell):
+                done = subprocess.run([shell, "-n", BUILD / self.FILES[shell]], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), shell)
+                read += 1
+        self.assertGreater(read, 0)
+
+
+class Bash(CommandTest):
+    """What bash offers for a line whose last word is being typed."""
+
+    def complete(self, *words):
+        script = """
+            source "$1"; shift
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            compopt() { :; }
+            _gpu_tracker
+            printf '%s\\n' "${COMPREPLY[@]}"
+        """
+        path = BUILD / Generated.FILES["bash"]
+        done = subprocess.run(
+            ["bash", "-c", script, "bash", path, "gpu-tracker", *words], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_commands_come_first(self):
+        self.assertIn("attach", self.complete(""))
+        self.assertEqual(self.complete("att"), ["attach"])
+        self.assertEqual(self.complete("--st", "0.1", "att"), ["attach"])
+
+    def test_options_are_those_of_the_command(self):
+        self.assertIn("--execute", self.complete("--"))
+        self.assertEqual(self.complete("run", "--exe"), [])
+        self.assertEqual(self.complete("attach", "--fo"), ["--for", "--format"])
+        self.assertEqual(self.complete("--tu", "days", "run", "--over"), ["--overwrite"])
+
+    def test_values(self):
+        self.assertEqual(self.complete("run", "--tu", "m"), ["minutes"])
+        self.assertEqual(self.complete("run", "--tu", "=", "m"), ["minutes"])
+        self.assertEqual(self.complete("run", "--tu", "="), ["seconds", "minutes", "hours", "days"])
+        (self.folder / "a-config.json").touch()
+        self.assertEqual(self.complete("run", "--tconfig", "a-"), ["a-config.json"])
+        self.assertEqual(self.complete("show", "a-"), ["a-config.json"])
+
+    def test_a_tracked_command_is_completed_as_a_command(self):
+        self.assertIn("printf", self.complete("run", "print"))
+        self.assertIn("printf", self.complete("run", "--", "print"))
+
+
+if __name__ == "__main__":
+    main()

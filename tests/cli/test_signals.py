@@ -1,0 +1,195 @@
+"""Signals: those sent to the command, to gpu-tracker, and to both."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from command import COMMAND, PATIENCE, CommandTest, main, python, wait_until
+
+# Says when it is ready and which signals it gets; ends at SIGTERM.
+LISTENER = """
+import signal, sys
+def say(number, frame):
+    print(signal.Signals(number).name, flush=True)
+    if number == signal.SIGTERM:
+        sys.exit(7)
+for name in sys.argv[1:]:
+    signal.signal(getattr(signal, name), say)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+class OfTheCommand(CommandTest):
+    def test_a_signal_that_killed_the_command_kills_us_after_the_report(self):
+        for name in ("SIGKILL", "SIGTERM", "SIGSEGV", "SIGABRT", "SIGINT", "SIGPIPE", "SIGUSR1", "SIGHUP", "SIGQUIT"):
+            with self.subTest(name=name):
+                number = getattr(signal, name)
+                done = self.run_command("run", "--", "sh", "-c", f"kill -{int(number)} $$")
+                self.assertEqual(done.returncode, -number)
+                self.assert_is_report(done.stderr)
+
+    def test_a_shell_sees_the_usual_status(self):
+        script = f"'{COMMAND}' run -o /dev/null -- sh -c 'kill -9 $$'; echo status $?"
+        done = subprocess.run(["sh", "-c", script], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("status 137", done.stdout)
+
+    def test_the_old_form_prints_the_negative_number(self):
+        done = self.run_command("-e", "sh -c 'kill -9 $$'")
+        self.assertTrue(
+            done.stdout.startswith("Resource tracking complete. Process completed with status code: -9\nMax RAM:"))
+        self.assertEqual(done.returncode, -9)
+
+    def test_there_is_no_second_core_file(self):
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+        if hard == 0 or pattern.startswith(("|", "/")):
+            self.skipTest("core files do not go to the working directory here")
+        # The command may not write one, so that any core file is ours.
+        code = "import os, resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.abort()"
+        done = self.run_command(
+            "run", "--", *python(code),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)))
+        self.assertEqual(done.returncode, -signal.SIGABRT)
+        self.assert_folder_is()
+
+
+class SentToUs(CommandTest):
+    def start_listener(self, *signals, **options):
+        process = self.start_command("run", "--", *python(LISTENER, *signals), **options)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def test_signals_are_sent_on(self):
+        names = ["SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGHUP", "SIGALRM", "SIGQUIT", "SIGINT", "SIGTERM"]
+        process = self.start_listener(*names)
+        for name in names:
+            process.send_signal(getattr(signal, name))
+            self.assertEqual(process.stdout.readline(), name + "\n")
+        report = self.finish(process)[1]
+        self.assertEqual(process.returncode, 7)
+        self.assert_is_report(report)
+
+    def test_a_real_time_signal_is_sent_on(self):
+        code = "import signal; signal.signal(signal.SIGRTMIN + 3, lambda *_: print('got it', flush=True)); " \
+               "print('ready', flush=True); signal.pause()"
+        process = self.start_command("run", "--", *python(code))
+        process.stdout.readline()
+        process.send_signal(signal.SIGRTMIN + 3)
+        self.assertEqual(self.finish(process)[0], "got it\n")
+        self.assertEqual(process.returncode, 0)
+
+    def test_what_the_command_sends_to_its_whole_group_is_not_sent_twice(self):
+        code = """
+import os, signal, sys, time
+count = 0
+def got(number, frame):
+    global count
+    count += 1
+signal.signal(signal.SIGUSR1, got)
+os.kill(0, signal.SIGUSR1)
+time.sleep(0.5)
+print(count)
+"""
+        process = self.start_command("run", "--", *python(code), start_new_session=True)
+        self.assertEqual(self.finish(process)[0], "1\n")
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_stopped_command_is_tracked_on_in_the_background(self):
+        process = self.start_listener("SIGTERM", "SIGUSR1", start_new_session=True)
+        children = open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()
+        command = int(children[0])
+        os.kill(command, signal.SIGSTOP)
+        state = lambda pid: open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0]
+        wait_until(lambda: state(command) == "T")
+        process.send_signal(signal.SIGUSR1)
+        os.kill(command, signal.SIGCONT)
+        self.assertEqual(process.stdout.readline(), "SIGUSR1\n")
+        process.terminate()
+        self.finish(process)
+        self.assertEqual(process.returncode, 7)
+
+    def test_a_stop_sent_to_us_stops_both_and_both_continue(self):
+        process = self.start_listener("SIGTERM", start_new_session=True)
+        command = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
+        state = lambda pid: open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0]
+        # A process group without a shell above it does not stop at SIGTSTP; the command does at SIGSTOP.
+        process.send_signal(signal.SIGSTOP)
+        wait_until(lambda: state(process.pid) == "T")
+        process.send_signal(signal.SIGCONT)
+        wait_until(lambda: state(process.pid) != "T")
+        self.assertNotEqual(state(command), "T")
+        process.terminate()
+        self.finish(process)
+        self.assertEqual(process.returncode, 7)
+
+    def test_what_was_ignored_stays_ignored(self):
+        code = "import signal; print(signal.getsignal(signal.SIGHUP) == signal.SIG_IGN, flush=True); signal.pause()"
+        process = self.start_command(
+            "run", "--", *python(code), preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(process.stdout.readline(), "True\n")
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+
+    def test_the_command_has_default_actions_and_an_empty_mask(self):
+        process = self.run_command("run", "--", "grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status")
+        plain = subprocess.run(
+            ["grep", "-E", "^Sig(Blk|Ign|Cgt)", "/proc/self/status"], capture_output=True, text=True)
+        self.assertEqual(process.stdout, plain.stdout)
+
+
+class Interrupts(CommandTest):
+    IGNORES = python("import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+                     "print('ready', flush=True); time.sleep(100)")
+
+    def test_after_the_first_the_report_waits_for_the_command(self):
+        code = "import signal, time, sys; signal.signal(signal.SIGINT, lambda *_: (print('cleaning up', flush=True), " \
+               "time.sleep(0.3), sys.exit(3))); print('ready', flush=True); signal.pause()"
+        process = self.start_command("run", "--", *python(code))
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        output, report = self.finish(process)
+        self.assertEqual((process.returncode, output), (3, "cleaning up\n"))
+        self.assert_is_report(report)
+
+    def test_the_second_ends_us_at_once_with_the_report_so_far(self):
+        process = self.start_command("run", "-o", "report", "--", *self.IGNORES)
+        process.stdout.readline()
+        command = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
+        self.addCleanup(os.kill, command, signal.SIGKILL)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assert_is_report((self.folder / "report").read_text())
+        os.kill(command, 0)  # it is still there
+        self.assert_folder_is("report")
+
+    def test_two_at_the_same_moment_are_one(self):
+        process = self.start_command("run", "--", *python(LISTENER, "SIGINT", "SIGTERM"))
+        process.stdout.readline()
+        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, signal.SIGINT)
+        self.assertEqual(process.stdout.readline(), "SIGINT\n")
+        process.terminate()
+        self.finish(process)
+        self.assertEqual(process.returncode, 7)
+
+    def test_timeout_gets_a_report(self):
+        done = subprocess.run(
+            ["timeout", "0.5", COMMAND, "run", "--", "sleep", "100"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 124)
+        self.assert_is_report(done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Under a terminal, with a shell that has job control, as people use it."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+from command import COMMAND, PATIENCE, CommandTest, main
+
+
+class Terminal(CommandTest):
+    """An interactive bash on a terminal of its own."""
+
+    def setUp(self):
+        super().setUp()
+        self.master, slave = pty.openpty()
+        attributes = termios.tcgetattr(slave)
+        attributes[3] &= ~termios.ECHO
+        termios.tcsetattr(slave, termios.TCSANOW, attributes)
+        environment = os.environ | {"PS1": "PROMPT> ", "gt": COMMAND, "TERM": "dumb", "HISTFILE": ""}
+        self.shell = subprocess.Popen(
+            ["bash", "--norc", "--noprofile", "--noediting", "-i"], stdin=slave, stdout=slave, stderr=slave,
+            start_new_session=True, cwd=self.folder, env=environment,
+            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(slave)
+        self.seen = ""
+        self.addCleanup(self.close)
+        self.expect("PROMPT> ")
+
+    def close(self):
+        os.close(self.master)
+        self.shell.kill()
+        self.shell.wait()
+
+    def send(self, text):
+        os.write(self.master, text.encode())
+
+    def expect(self, pattern):
+        """Reads until the pattern comes; returns what stood before it."""
+        end = time.monotonic() + PATIENCE
+        while not (match := re.search(pattern, self.seen)):
+            left = end - time.monotonic()
+            if left < 0 or not select.select([self.master], [], [], left)[0]:
+                raise AssertionError(f"{pattern!r} did not come; there is {self.seen!r}")
+            self.seen += os.read(self.master, 65536).decode().replace("\r\n", "\n")
+        before, self.seen = self.seen[: match.start()], self.seen[match.end():]
+        return before
+
+    def run_line(self, line):
+        self.send(line + "\n")
+        return self.expect("PROMPT> ")
+
+    def test_the_command_has_the_terminal(self):
+        output = self.run_line('"$gt" run -o report -- sh -c "test -t 0 && test -t 1 && test -t 2 && tty && read x && echo got \\$x"\nhello')
+        self.assertIn("/dev/pts/", output)
+        self.assertIn("got hello", output)
+
+    def test_control_c_reaches_the_command_once_and_the_report_comes(self):
+        code = ("import signal,sys,time\n"
+                "n=[]\n"
+                "signal.signal(signal.SIGINT, lambda *_: n.append(1))\n"
+                "print('ready', flush=True)\n"
+                "time.sleep(0.7) if not n else 0\n"
+                "print('interrupts', len(n))\n"
+                "sys.exit(5)\n")
+        (self.folder / "program.py").write_text(code)
+        self.send(f'"$gt" run -- "{sys.executable}" program.py; echo status $?\n')
+        self.expect("ready")
+        self.send("\x03")
+        output = self.expect(r"status \d+")
+        self.assertIn("interrupts 1\n", output)
+        self.assert_is_report(output)
+        self.expect("PROMPT> ")
+        self.assertIn("before 5", self.run_line(f'"$gt" run -o r -- "{sys.executable}" -c "exit(5)"; echo before $?'))
+
+    def test_a_command_that_control_c_kills(self):
+        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 100"\n')
+        self.expect("ready")
+        self.send("\x03")
+        self.expect("PROMPT> ")
+        self.assertIn("130", self.run_line("echo $?"))
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_a_second_control_c_gives_the_prompt_back(self):
+        code = "import signal,time; signal.signal(signal.SIGINT, signal.SIG_IGN); print('ready', flush=True); time.sleep(100)"
+        (self.folder / "program.py").write_text(code)
+        self.send(f'"$gt" run -o report -- "{sys.executable}" program.py\n')
+        self.expect("ready")
+        self.send("\x03")
+        time.sleep(0.3)
+        self.send("\x03")
+        self.expect("PROMPT> ")
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_control_z_stops_and_fg_continues(self):
+        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 1; echo awake"; echo status $?\n')
+        self.expect("ready")
+        self.send("\x1a")
+        self.expect("Stopped")
+        self.expect("PROMPT> ")
+        self.assertIn("Stopped", self.run_line("jobs"))
+        self.send("fg\n")
+        self.expect("awake")
+        self.expect("PROMPT> ")
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_bg_continues_in_the_background(self):
+        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 0.5; echo awake"\n')
+        self.expect("ready")
+        self.send("\x1a")
+        self.expect("Stopped")
+        self.expect("PROMPT> ")
+        self.send("bg; wait; echo over\n")
+        output = self.expect("\nover")
+        self.assertIn("awake", output)
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_a_program_that_stops_itself_in_the_foreground(self):
+        self.send('"$gt" run -o report -- sh -c "echo ready; kill -STOP \\$\\$; echo awake"\n')
+        self.expect("ready")
+        self.expect("Stopped")
+        self.expect("PROMPT> ")
+        self.send("fg\n")
+        self.expect("awake")
+        self.expect("PROMPT> ")
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_a_background_job_that_reads_the_terminal_is_stopped_like_any(self):
+        self.send('"$gt" run -o report -- sh -c "read line; echo got \\$line" &\n')
+        self.expect("PROMPT> ")
+        time.sleep(0.5)
+        self.assertIn("Stopped", self.run_line("jobs"))
+        self.send("fg\n")
+        time.sleep(0.2)
+        self.send("hello\n")
+        self.expect("got hello")
+        self.expect("PROMPT> ")
+
+    def test_a_pipeline_of_the_shell(self):
+        self.assertIn("100000", self.run_line('seq 100000 | "$gt" run -o report -- sort -n | tail -1'))
+        self.assert_is_report((self.folder / "report").read_text())
+
+    def test_a_hang_up_ends_the_command(self):
+        self.send('exec "$gt" run -o report -- sh -c "echo \\$\\$ >pid; echo ready; exec sleep 100"\n')
+        self.expect("ready")
+        pid = int((self.folder / "pid").read_text())
+        master = self.master
+        self.master = os.open("/dev/null", os.O_RDONLY)  # for close()
+        os.close(master)
+        self.assertEqual(self.shell.wait(PATIENCE), -signal.SIGHUP)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(pid, 0)
+        self.assert_is_report((self.folder / "report").read_text())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""The command line itself: help, version, how options are written, and what is said about wrong ones."""
+
+import re
+
+from command import CommandTest, main
+
+
+class Help(CommandTest):
+    def test_help_begins_with_what_it_is_and_how_it_is_used(self):
+        for option in ("-h", "--help", "--hel"):
+            done = self.run_command(option)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = " ".join(done.stdout.split())
+            self.assertTrue(
+                text.startswith(
+                    "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU utilization, and compute"
+                    " time) of a process corresponding to a given shell command. Usage: gpu-tracker -h | --help"
+                )
+            )
+
+    def test_help_lists_every_command_and_each_has_its_own(self):
+        overview = self.run_command("-h").stdout
+        commands = re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)  ", overview.split("Commands")[1].split("Options:")[0])
+        self.assertIn("run", commands)
+        self.assertIn("attach", commands)
+        for command in commands:
+            done = self.run_command(*command.split(), "-h")
+            self.assertEqual(done.returncode, 0)
+            self.assertTrue(done.stdout.startswith(f"Usage:\n    gpu-tracker {command} "), done.stdout)
+
+    def test_help_is_readable_in_80_columns(self):
+        for arguments in (["-h"], ["run", "-h"], ["attach", "-h"], ["show", "-h"]):
+            text = self.run_command(*arguments).stdout
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
+    def test_help_names_every_option_of_the_old_command(self):
+        text = self.run_command("-h").stdout
+        for usage in (
+            "-h --help", "-v --version", "-e --execute=<command>", "-o --output=<output>", "-f --format=<format>",
+            "--tconfig=<config-file>", "--st=<sleep-time>", "--ru=<ram-unit>", "--gru=<gpu-ram-unit>",
+            "--tu=<time-unit>", "--nec=<num-cores>", "--guuids=<gpu-uuids>", "--disable-logs", "--gb=<gpu-brand>",
+            "--tf=<tracking-file>", "--overwrite",
+        ):
+            self.assertIn(f"    {usage}", text)
+
+    def test_version(self):
+        for option in ("-v", "--version"):
+            self.assertRegex(self.run_command(option).stdout, r"\A[0-9]+\.[0-9]+\.[0-9]+\n\Z")
+
+    def test_a_full_disk_behind_the_help_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = self.run_command("-h", capture_output=False, stdout=full, stderr=-1)
+        self.assertEqual((done.returncode, done.stderr), (1, "Cannot write to the standard output.\n"))
+
+
+class WrongUse(CommandTest):
+    def test_wrong_use_is_one_line_and_status_2(self):
+        cases = [
+            ([], "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker -h"),
+            (["make"], 'Unknown command "make". To track a program of that name: gpu-tracker run -- make; for the commands:'
+             " gpu-tracker -h"),
+            (["--nonsense", "-e", "true"], "Unknown option --nonsense. For the options: gpu-tracker -h"),
+            (["run", "-x", "true"], "Unknown option -x. For the options: gpu-tracker run -h"),
+            (["run", "--nonsense=3", "true"], "Unknown option --nonsense. For the options: gpu-tracker run -h"),
+            (["run", "-e", "true"], "Unknown option -e. For the options: gpu-tracker run -h"),
+            (["-e", "true", "--t=1"], "Option --t is ambiguous: --tconfig or --tu?"),
+            (["-e", "true", "--st"], "Option --st needs a value: --st <sleep-time>"),
+            (["-e"], "Option -e needs a value: -e <command>"),
+            (["-e", "true", "--overwrite=yes"], "Option --overwrite takes no value. Write only --overwrite"),
+            (["run"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...]"),
+            (["run", "--"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...]"),
+            (["attach"], "No process was given. Usage: gpu-tracker attach [OPTIONS] PID"),
+            (["attach", "1", "2"], 'Unexpected "2". Usage: gpu-tracker attach [OPTIONS] PID'),
+            (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE"),
+        ]
+        for arguments, message in cases:
+            with self.subTest(arguments=arguments):
+                self.assert_fails(self.run_command(*arguments), 2, message)
+
+    def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
+        units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
+        cases = [
+            (["-f", "xml"], '"xml" is not a valid format. Valid values are "json" or "text".'),
+            (["--ru", "miles"], f'"miles" is not a valid RAM unit. {units}'),
+            (["--gru=miles"], f'"miles" is not a valid GPU RAM unit. {units}'),
+            (["--tu=miles"], '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),
+            (["--st=0.0009"], "--st=0.0009 is not a valid sleep time. It is a number of seconds, 0.001 or more."),
+            (["--st=soon"], "--st=soon is not a valid sleep time. It is a number of seconds, 0.001 or more."),
+            (["--st=nan"], "--st=nan is not a valid sleep time. It is a number of seconds, 0.001 or more."),
+            (["--st="], "--st= is not a valid sleep time. It is a number of seconds, 0.001 or more."),
+            (["--nec=0"], "--nec=0 is not a valid number of cores. It is a whole number above 0."),
+            (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
+            (["--ram=much"], '"much" is not a valid RAM mode. Valid values are "adaptive" or "exact".'),
+            (["-o", "no/such/file"], "Cannot write no/such/file: the folder no/such: No such file or directory"),
+            (["-o", "."], "Cannot write .: it is a folder."),
+        ]
+        for options, message in cases:
+            with self.subTest(options=options):
+                self.assert_fails(self.run_command("-e", "touch started", *options), 1, message)
+                self.assert_fails(self.run_command("run", *options, "touch", "started"), 125, message)
+        self.assert_folder_is()
+
+    def test_values_of_attach(self):
+        self.assert_fails(
+            self.run_command("attach", "me"), 1, '"me" is not a process ID. It is a whole number, as ps or pgrep show it.')
+        self.assert_fails(
+            self.run_command("attach", "--for=ever", "1"), 1,
+            "--for=ever is not a valid duration. It is a number of seconds, 0.001 or more.")
+
+
+class Spelling(CommandTest):
+    """Ways to write options that the old command's users know."""
+
+    def report_of(self, *arguments):
+        done = self.run_command(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_values_are_joined_or_apart(self):
+        for option in (["--tu=seconds"], ["--tu", "seconds"]):
+            self.assertIn("Unit: seconds", self.report_of("-e", "true", *option))
+        for option in (["-fjson"], ["-f", "json"], ["--format=json"], ["--format", "json"]):
+            self.assertIn('"max_ram": {', self.report_of("-etrue", *option))
+
+    def test_long_options_may_be_any_unique_prefix(self):
+        for option in (["--form", "json"], ["--f=json"], ["--for", "json"]):
+            self.assertIn('"max_ram": {', self.report_of("--exec=true", *option))
+        # Newer options do not take a prefix away from old ones: --ram and --resource-usage-file begin so too.
+        self.assertIn("Unit: bytes", self.report_of("--e", "true", "--r", "bytes"))
+
+    def test_order_does_not_matter(self):
+        text = self.report_of("--tu", "seconds", "-e", "true", "--ru=bytes")
+        self.assertIn("Unit: seconds", text)
+        self.assertIn("Unit: bytes", text)
+        done = self.run_command("--tu=days", "run", "--ru", "kilobytes", "true", "--tu=seconds")
+        self.assertIn("Unit: days", done.stderr)
+        self.assertIn("Unit: kilobytes", done.stderr)
+
+    def test_the_last_of_several_values_counts(self):
+        self.assertIn("Unit: minutes", self.report_of("-e", "true", "--tu=days", "--tu=minutes"))
+
+
+class ShellWords(CommandTest):
+    """-e is split like a shell splits; compared with the shell itself."""
+
+    PRINT = "printf '<%s>' "
+
+    def words_of(self, text):
+        done = self.run_command("-o", "/dev/null", "-e", self.PRINT + text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split("Resource tracking")[0]
+
+    def test_as_a_shell_does(self):
+        import subprocess
+
+        for text in (
+            "a  b\tc", "'a b' c", '"a b" c', "a\\ b c", "'a'\"b\"c", '""', "''x''", "a\\\\b", '"a\\"b"', "'a\\nb'",
+            '"a\\nb"', "'it'\\''s'", '"it\'s"', "a\\\nb", "a \\\n b", "\\'x\\'", '"\\\\x"', "x  ", "'two\nlines'",
+        ):
+            with self.subTest(text=text):
+                shell = subprocess.run(["sh", "-c", self.PRINT + text], capture_output=True, text=True)
+                self.assertEqual(self.words_of(text), shell.stdout)
+
+    def test_nothing_is_expanded(self):
+        self.assertEqual(self.words_of("$HOME * ~ a|b >c `d` a;b # e"), "<$HOME><*><~><a|b><>c><`d`><a;b><#><e>")
+
+    def test_open_quotes_are_errors(self):
+        for text in ("echo 'a", 'echo "a', "'", "a\"b'c"):
+            with self.subTest(text=text):
+                self.assert_fails(self.run_command("-e", text), 1, f"A quote is not closed in the command: {text}")
+
+    def test_an_empty_command(self):
+        for text in ("", "  ", "\t\n"):
+            self.assert_fails(self.run_command("-e", text), 1, "Empty command provided.")
+
+
+if __name__ == "__main__":
+    main()
