@@ -8,6 +8,7 @@
 
 #include <gputracker/config.h>
 #include <gputracker/error.h>
+#include <gputracker/limits.h>
 #include <gputracker/file.h>
 #include <gputracker/measurement.h>
 #include <gputracker/results.h>

@@ -46,6 +46,14 @@ struct gput_source {
     char reason[160]; /**< where it comes from, or why it is missing */
 };
 
+/** A limit that a session passed. */
+struct gput_limit_passed {
+    char kind_name[16]; /**< "ram", "seconds" …; "" when none was passed */
+    double value;       /**< the limit, in bytes or seconds */
+    double at_seconds;  /**< when, since the start */
+    bool enforced;      /**< the command was ended for it */
+};
+
 #define GPUT_MAX_SOURCES 24
 
 /** One kernel-tracked peak. */
@@ -81,6 +89,8 @@ struct gput_results {
         uint64_t missed_ticks; /**< deadlines that passed while an earlier tick was still at work */
         uint64_t rows_lost;    /**< rows that could not be written to the tracking file */
     } tracker;
+
+    struct gput_limit_passed limit; /**< the first limit that was passed */
 
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];

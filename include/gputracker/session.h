@@ -21,6 +21,7 @@
 #define GPUTRACKER_SESSION_H
 
 #include <gputracker/error.h>
+#include <gputracker/limits.h>
 #include <gputracker/results.h>
 #include <gputracker/units.h>
 
@@ -50,6 +51,7 @@ struct gput_options {
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
                                           hidden file of a random name in the working directory */
     enum gput_ram_mode ram_mode;
+    struct gput_limits limits; /**< what the tree may use; default: no limits */
     const char *procfs_root; /**< NULL: /proc */
     const char *sysfs_root;  /**< NULL: /sys */
     const char *nvml_path;   /**< NULL: where the driver installs libnvidia-ml.so.1 */

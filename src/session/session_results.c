@@ -274,6 +274,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     results->accounting.sampled_cpu_seconds =
         seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     results->accounting.processes_seen = session->sampler.tree.seen;
+    results->limit = session->limit;
     fill_tracker(session, results);
     fill_sources(session, results);
 }

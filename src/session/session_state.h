@@ -68,6 +68,9 @@ struct gput_session {
     int64_t sampler_cpu_ns; /* of the thread when it ended */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
+    unsigned limits_passed; /* a bit for each kind */
+    struct gput_limit_passed limit;
+    int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
     bool warned_of_lost_rows;
 
     /* After the end of a launched command. */
@@ -91,6 +94,14 @@ void session_reap_orphans(struct gput_session *session);
 /* session_results.c; the lock is held, or no thread runs */
 
 void session_fill_results(struct gput_session *session, struct gput_results *results);
+
+/* session_limits.c; the lock is held */
+
+/* After a sample: warns of limits that were passed, or ends the tree. */
+void session_check_limits(struct gput_session *session);
+
+/* When a limit has to be looked at between two ticks (monotonic clock); INT64_MAX: never. */
+int64_t session_next_limit_ns(const struct gput_session *session);
 
 /* session.c */
 

@@ -110,7 +110,7 @@ static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
 }
 
 /* Waits with the lock given back; false when the session is to end. */
-static bool wait_until(struct gput_session *session, int64_t deadline_ns)
+static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
 {
     struct timespec deadline = clock_timespec_of_ns(deadline_ns);
     while (!session->stop) {
@@ -118,6 +118,19 @@ static bool wait_until(struct gput_session *session, int64_t deadline_ns)
             return !session->stop;
     }
     return false;
+}
+
+/* The same, looking after limits that fall between two ticks. */
+static bool wait_until(struct gput_session *session, int64_t deadline_ns)
+{
+    for (;;) {
+        int64_t limit_ns = session_next_limit_ns(session);
+        if (limit_ns >= deadline_ns)
+            return sleep_until(session, deadline_ns);
+        if (!sleep_until(session, limit_ns))
+            return false;
+        session_check_limits(session);
+    }
 }
 
 static void *tick(void *user)
@@ -134,6 +147,7 @@ static void *tick(void *user)
         if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->interval_ns)
             session->late_ticks++;
         take_sample(session, true, true);
+        session_check_limits(session);
         deadline_ns = next_deadline(session, deadline_ns);
     }
     take_sample(session, true, true);

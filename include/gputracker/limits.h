@@ -1,0 +1,50 @@
+/*
+ * Limits on what a tracked command may use: a warning, or its end.
+ */
+#ifndef GPUTRACKER_LIMITS_H
+#define GPUTRACKER_LIMITS_H
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What can be limited, for main and its descendants together. */
+enum gput_limit_kind {
+    GPUT_LIMIT_RAM,         /**< "ram": bytes, as of each sample */
+    GPUT_LIMIT_GPU_RAM,     /**< "gpu_ram": bytes, as of each sample */
+    GPUT_LIMIT_SECONDS,     /**< "seconds": wall time */
+    GPUT_LIMIT_CPU_SECONDS, /**< "cpu_seconds": CPU time, as of each sample */
+    GPUT_LIMIT_KINDS,
+};
+
+struct gput_limits {
+    double values[GPUT_LIMIT_KINDS]; /**< in bytes or seconds; 0: no limit */
+    /** End the whole tree when a limit is passed: SIGTERM, and SIGKILL `grace_seconds` later. Otherwise
+     * warn, once a limit. */
+    bool enforce;
+    double grace_seconds; /**< 0: the default, 5 s */
+};
+
+/** "ram", "gpu_ram", "seconds" or "cpu_seconds". Static text. */
+GPUT_API const char *gput_limit_kind_name(enum gput_limit_kind kind);
+
+/**
+ * Reads a limit as a user writes it and puts it into `limits`: "ram=8GB", "gpu_ram=500MiB",
+ * "seconds=90", "cpu_seconds=1.5". Sizes take B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB,
+ * TiB (powers of 1024) in any case, and are bytes without; seconds take s, m, h, d and are seconds
+ * without.
+ *
+ * Errors: GPUT_ERROR_INVALID, with a message that names the limit and what it should be.
+ */
+GPUT_API int gput_limits_parse(
+    const char *text, struct gput_limits *limits, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

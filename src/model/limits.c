@@ -1,0 +1,87 @@
+#include <gputracker/limits.h>
+
+#include "base/error.h"
+#include "base/number.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct kind {
+    const char *name;
+    bool is_size;
+} kinds[GPUT_LIMIT_KINDS] = {
+    [GPUT_LIMIT_RAM] = {"ram", true},
+    [GPUT_LIMIT_GPU_RAM] = {"gpu_ram", true},
+    [GPUT_LIMIT_SECONDS] = {"seconds", false},
+    [GPUT_LIMIT_CPU_SECONDS] = {"cpu_seconds", false},
+};
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+static const struct unit sizes[] = {
+    {"", 1},
+    {"b", 1},
+    {"kb", 1e3},
+    {"mb", 1e6},
+    {"gb", 1e9},
+    {"tb", 1e12},
+    {"kib", 1024.0},
+    {"mib", 1048576.0},
+    {"gib", 1073741824.0},
+    {"tib", 1099511627776.0},
+    {NULL, 0},
+};
+
+static const struct unit times[] = {
+    {"", 1},
+    {"s", 1},
+    {"m", 60},
+    {"h", 3600},
+    {"d", 86400},
+    {NULL, 0},
+};
+
+const char *gput_limit_kind_name(enum gput_limit_kind kind)
+{
+    return kinds[kind].name;
+}
+
+/* 0 when it is no positive amount in one of the units. */
+static double parse_amount(const char *text, const struct unit *units)
+{
+    double number;
+    const char *rest = number_parse_double(text, text + strlen(text), &number);
+    if (!rest || !(number > 0 && number < 1e300))
+        return 0;
+    for (; units->name; units++) {
+        if (strcasecmp(rest, units->name) == 0)
+            return number * units->factor;
+    }
+    return 0;
+}
+
+int gput_limits_parse(const char *text, struct gput_limits *limits, struct gput_error *error)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    for (size_t i = 0; i < GPUT_LIMIT_KINDS; i++) {
+        if (strlen(kinds[i].name) != length || strncmp(kinds[i].name, text, length) != 0)
+            continue;
+        double amount = equals ? parse_amount(equals + 1, kinds[i].is_size ? sizes : times) : 0;
+        if (amount <= 0)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "\"%s\" is not a valid limit. Give %s, for example %s=%s.", text,
+                kinds[i].is_size ? "a size" : "a time", kinds[i].name,
+                kinds[i].is_size ? "8GB" : "90s");
+        limits->values[i] = amount;
+        return GPUT_OK;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for "
+        "example "
+        "ram=8GB.",
+        text);
+}

@@ -1,0 +1,111 @@
+/*
+ * Holding a session to its limits.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define DEFAULT_GRACE_SECONDS 5.0
+
+static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
+{
+    const double *values = session->sampler.sample.values;
+    const struct cpu_books *books = &session->sampler.books;
+    switch (kind) {
+    case GPUT_LIMIT_RAM:
+        return values[GPUT_COMBINED_RAM];
+    case GPUT_LIMIT_GPU_RAM:
+        return values[GPUT_COMBINED_GPU_RAM];
+    case GPUT_LIMIT_SECONDS:
+        return (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND;
+    case GPUT_LIMIT_CPU_SECONDS:
+        return (double)(books->main_ns + books->descendants_ns) / (double)NS_PER_SECOND;
+    case GPUT_LIMIT_KINDS:
+        break;
+    }
+    return NAN;
+}
+
+/* Every process of the tree as last looked at, and never ourselves. */
+static void signal_tree(const struct gput_session *session, int signal_number)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (process->pid != getpid() && !process_is_zombie(process))
+            kill(process->pid, signal_number);
+    }
+}
+
+static void describe(enum gput_limit_kind kind, double limit, char *text, size_t size)
+{
+    if (kind == GPUT_LIMIT_RAM || kind == GPUT_LIMIT_GPU_RAM)
+        snprintf(text, size, "%.6g MB", limit * 1e-6);
+    else
+        snprintf(text, size, "%.6g s", limit);
+}
+
+static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
+{
+    const struct gput_limits *limits = &session->options.limits;
+    char amount[48];
+    describe(kind, limits->values[kind], amount, sizeof amount);
+    session->limits_passed |= 1u << kind;
+    if (session->limit.kind_name[0] == '\0') {
+        snprintf(session->limit.kind_name, sizeof session->limit.kind_name, "%s",
+            gput_limit_kind_name(kind));
+        session->limit.value = limits->values[kind];
+        session->limit.at_seconds = (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND;
+        session->limit.enforced = limits->enforce;
+    }
+    session_warn(session, "The %s limit of %s was passed after %.3f s%s.",
+        gput_limit_kind_name(kind), amount,
+        (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND,
+        limits->enforce ? "; the command is being ended" : "");
+    if (limits->enforce && session->terminated_ns == 0) {
+        session->terminated_ns = now_ns;
+        signal_tree(session, SIGTERM);
+        /* A stopped process takes SIGTERM only when it goes on. */
+        signal_tree(session, SIGCONT);
+    }
+}
+
+static int64_t kill_time_ns(const struct gput_session *session)
+{
+    double grace = session->options.limits.grace_seconds;
+    if (!(grace > 0))
+        grace = DEFAULT_GRACE_SECONDS;
+    return session->terminated_ns + (int64_t)(grace * (double)NS_PER_SECOND);
+}
+
+void session_check_limits(struct gput_session *session)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    /* Whoever is there after the grace, newcomers too, at each look. */
+    if (session->terminated_ns && now_ns >= kill_time_ns(session))
+        signal_tree(session, SIGKILL);
+    for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
+        enum gput_limit_kind kind = (enum gput_limit_kind)i;
+        double limit = session->options.limits.values[kind];
+        if (limit > 0 && !(session->limits_passed & 1u << kind) &&
+            used(session, kind, now_ns) >= limit)
+            pass_limit(session, kind, now_ns);
+    }
+}
+
+int64_t session_next_limit_ns(const struct gput_session *session)
+{
+    int64_t next_ns = INT64_MAX;
+    double seconds = session->options.limits.values[GPUT_LIMIT_SECONDS];
+    if (seconds > 0 && !(session->limits_passed & 1u << GPUT_LIMIT_SECONDS))
+        next_ns = session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
+    if (session->terminated_ns && kill_time_ns(session) < next_ns &&
+        kill_time_ns(session) > clock_monotonic_ns())
+        next_ns = kill_time_ns(session);
+    return next_ns;
+}
