@@ -2,14 +2,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child's end: tells its errno through the pipe, which execve() closes when it succeeds. */
-static void run(char *const argv[], int report_fd)
+/*
+ * What execve() will do to handlers is done at once, and only then are signals let in again: one
+ * that comes before the program has begun must act on the child as it will act on the program, and
+ * not be swallowed by a handler of ours.
+ */
+static void let_signals_in(const sigset_t *mask)
 {
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction action;
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            signal(number, SIG_DFL);
+    }
+    sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+/* The child's end: tells its errno through the pipe, which execve() closes when it succeeds. */
+static void run(char *const argv[], const sigset_t *mask, int report_fd)
+{
+    let_signals_in(mask);
     execvp(argv[0], argv);
     int failure = errno;
     ssize_t done = write(report_fd, &failure, sizeof failure);
@@ -55,10 +72,15 @@ int launch(
         return code;
     }
 
+    sigset_t all;
+    sigset_t mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t child = own_cgroup_fork(cgroup);
     if (child == 0)
-        run(argv, report_fd);
+        run(argv, &mask, report_fd);
     int fork_error = errno;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(report_fd);
     int failure = child > 0 ? wait_for_exec(report[0]) : 0;
     close(report[0]);
