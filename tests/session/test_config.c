@@ -1,0 +1,123 @@
+#include <gputracker/config.h>
+
+#include "testing.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A file with that content. Static text, changed by the next call. */
+static const char *file_with(const char *content)
+{
+    static char path[] = "/tmp/gput-test-config-XXXXXX";
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+    close(fd);
+    return path;
+}
+
+static int read_config(const char *content, struct gput_config *config, struct gput_error *error)
+{
+    const char *path = file_with(content);
+    int code = gput_config_read(path, config, error);
+    unlink(path);
+    return code;
+}
+
+static void gives_the_defaults_for_an_empty_object(void **state)
+{
+    (void)state;
+    struct gput_config config;
+    struct gput_options defaults = gput_options_default();
+    assert_int_equal(read_config("{}", &config, NULL), GPUT_OK);
+    assert_true(config.options.sleep_time_seconds == defaults.sleep_time_seconds);
+    assert_int_equal(config.options.ram_unit, defaults.ram_unit);
+    assert_null(config.options.tracking_file);
+    assert_false(config.disable_logs);
+    assert_int_equal(config.process_id, 0);
+    gput_config_finish(&config);
+}
+
+static void reads_every_member(void **state)
+{
+    (void)state;
+    struct gput_config config;
+    assert_int_equal(
+        read_config("{\"sleep_time\": 0.25, \"ram_unit\": \"bytes\", \"gpu_ram_unit\": "
+                    "\"terabytes\", \"time_unit\": \"days\", \"n_expected_cores\": 7, "
+                    "\"gpu_uuids\": [\"GPU-1\", \"2\"], \"gpu_brand\": \"amd\", \"disable_logs\": "
+                    "true, \"process_id\": 42, \"resource_usage_file\": \"kept\", "
+                    "\"tracking_file\": \"rows.csv\", \"overwrite\": true, \"ram_mode\": "
+                    "\"exact\", \"n_join_attempts\": 5, \"join_timeout\": 1.5}",
+            &config, NULL),
+        GPUT_OK);
+    assert_true(config.options.sleep_time_seconds == 0.25);
+    assert_int_equal(config.options.ram_unit, GPUT_BYTES);
+    assert_int_equal(config.options.gpu_ram_unit, GPUT_TERABYTES);
+    assert_int_equal(config.options.time_unit, GPUT_DAYS);
+    assert_int_equal(config.options.n_expected_cores, 7);
+    assert_string_equal(config.options.gpu_uuids, "GPU-1,2");
+    assert_string_equal(config.options.gpu_brand, "amd");
+    assert_true(config.disable_logs);
+    assert_int_equal(config.process_id, 42);
+    assert_string_equal(config.options.resource_usage_file, "kept");
+    assert_string_equal(config.options.tracking_file, "rows.csv");
+    assert_true(config.options.overwrite);
+    assert_int_equal(config.options.ram_mode, GPUT_RAM_EXACT);
+    gput_config_finish(&config);
+    assert_null(config.storage);
+}
+
+static void takes_the_last_of_two_equal_members(void **state)
+{
+    (void)state;
+    struct gput_config config;
+    assert_int_equal(
+        read_config("{\"gpu_brand\": \"amd\", \"gpu_brand\": \"nvidia\"}", &config, NULL), GPUT_OK);
+    assert_string_equal(config.options.gpu_brand, "nvidia");
+    gput_config_finish(&config);
+}
+
+static void tells_an_empty_list_of_gpus_from_none(void **state)
+{
+    (void)state;
+    struct gput_config config;
+    assert_int_equal(read_config("{\"gpu_uuids\": []}", &config, NULL), GPUT_OK);
+    assert_string_equal(config.options.gpu_uuids, "");
+    gput_config_finish(&config);
+    assert_int_equal(read_config("{\"gpu_uuids\": null}", &config, NULL), GPUT_OK);
+    assert_null(config.options.gpu_uuids);
+    gput_config_finish(&config);
+}
+
+static void names_the_file_and_the_member_that_is_wrong(void **state)
+{
+    (void)state;
+    struct gput_config config;
+    struct gput_error error;
+    assert_int_equal(read_config("{\"gpu_brand\": \"amd\", \"overwrite\": 1}", &config, &error),
+        GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "/tmp/gput-test-config-"));
+    assert_non_null(strstr(error.message, "\"overwrite\" must be true or false."));
+    assert_null(config.storage);
+
+    assert_int_equal(read_config("{\"speed\": 1}", &config, &error), GPUT_ERROR_INVALID);
+    assert_non_null(
+        strstr(error.message, "Unknown option \"speed\". Valid options are sleep_time"));
+    assert_int_equal(read_config("[]", &config, &error), GPUT_ERROR_FORMAT);
+    assert_int_equal(read_config("{", &config, &error), GPUT_ERROR_FORMAT);
+    assert_int_equal(gput_config_read("/no/such/file", &config, &error), GPUT_ERROR_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_the_defaults_for_an_empty_object),
+        cmocka_unit_test(reads_every_member),
+        cmocka_unit_test(takes_the_last_of_two_equal_members),
+        cmocka_unit_test(tells_an_empty_list_of_gpus_from_none),
+        cmocka_unit_test(names_the_file_and_the_member_that_is_wrong),
+    };
+    return cmocka_run_group_tests_name("session/config", tests, NULL, NULL);
+}
