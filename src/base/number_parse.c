@@ -18,9 +18,8 @@
 #define INFINITE_EXPONENT 0x7ff
 #define MAX_DIGITS 19 /* as many as always fit in 64 bits */
 
-/* What number_parse_double() found: the value is digits * 10^exponent. */
+/* digits * 10^exponent, and something more when it was cut. */
 struct decimal {
-    bool negative;
     uint64_t digits; /* the first MAX_DIGITS significant ones */
     int64_t exponent;
     bool cut; /* there were more, not all of them zero */
@@ -32,7 +31,7 @@ static unsigned digit_value(char byte)
 }
 
 /* Whether the next eight bytes are all digits, and their value: eight at a time instead of one. */
-static bool parse_eight_digits(const char *text, uint64_t *value)
+static inline bool parse_eight_digits(const char *text, uint64_t *value)
 {
     uint64_t bytes;
     memcpy(&bytes, text, sizeof bytes);
@@ -66,7 +65,7 @@ static double subnormal_double(uint64_t mantissa, int power)
 }
 
 /* digits * 10^exponent, for digits that are not zero. */
-static double double_of_decimal(uint64_t digits, int64_t exponent)
+static __attribute__((noinline)) double double_of_decimal(uint64_t digits, int64_t exponent)
 {
     if (exponent < POWER_OF_TEN_MIN)
         return 0.0;
@@ -191,18 +190,21 @@ static const char *parse_word(const char *text, const char *end, bool negative, 
     return text + (has_word(text, end, "infinity") ? 8 : 3);
 }
 
-/* Reads the digits again, one by one, where there are more than fit. */
-static void take_leading_digits(struct decimal *decimal, const char *text, const char *end)
+/* Reads digits, one by one, and keeps the first of them. NULL when there are none. */
+static const char *take_leading_digits(struct decimal *decimal, const char *text, const char *end)
 {
     int kept = 0;
-    bool fraction = false;
-    decimal->digits = 0;
-    decimal->exponent = 0;
-    for (; text < end && (*text == '.' || digit_value(*text) <= 9); text++) {
+    bool fraction = false, any = false;
+    for (; text < end; text++) {
         unsigned digit = digit_value(*text);
-        if (*text == '.') {
+        if (digit > 9) {
+            if (*text != '.' || fraction)
+                break;
             fraction = true;
-        } else if (kept < MAX_DIGITS) {
+            continue;
+        }
+        any = true;
+        if (kept < MAX_DIGITS) {
             decimal->digits = decimal->digits * 10 + digit;
             kept += decimal->digits != 0;
             decimal->exponent -= fraction;
@@ -211,37 +213,50 @@ static void take_leading_digits(struct decimal *decimal, const char *text, const
             decimal->exponent += !fraction;
         }
     }
+    return any ? text : NULL;
 }
 
-static double decimal_to_double(const struct decimal *decimal, const char *text, const char *end)
+/* digits * 10^-places, or the same by Lemire's method where that is not exact in doubles. */
+static inline double double_of_places(uint64_t digits, int64_t places)
 {
     static const double exact[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    uint64_t digits = decimal->digits;
-    int64_t exponent = decimal->exponent;
+    /* Both are exact, so that the one division is rounded once, correctly. */
+    if (digits <= 2 * HIDDEN_BIT && places <= 22)
+        return (double)digits / exact[places];
+    return double_of_decimal(digits, -places);
+}
 
-    if (digits == 0)
-        return 0.0;
-    if (decimal->cut) {
-        double below = double_of_decimal(digits, exponent);
-        double above = double_of_decimal(digits + 1, exponent);
-        return below == above ? below : double_of_long_text(text, end);
-    }
-    /* Both are exact, so that one division or product is rounded once, correctly. */
-    if (digits <= 2 * HIDDEN_BIT && exponent >= -22 && exponent <= 22)
-        return exponent < 0 ? (double)digits / exact[-exponent] : (double)digits * exact[exponent];
-    return double_of_decimal(digits, exponent);
+/* Everything that a number can be: words, exponents, more digits than fit. `negative` is what stood
+ * before `text`. */
+static __attribute__((noinline)) const char *parse_rare(
+    const char *text, const char *end, bool negative, double *value)
+{
+    struct decimal decimal = {0};
+    const char *at = take_leading_digits(&decimal, text, end);
+    if (!at)
+        return parse_word(text, end, negative, value);
+    if (at < end && (*at | 0x20) == 'e')
+        at = parse_exponent(at, end, &decimal.exponent);
+    double size = 0.0;
+    if (decimal.digits)
+        size = double_of_decimal(decimal.digits, decimal.exponent);
+    if (decimal.cut && size != double_of_decimal(decimal.digits + 1, decimal.exponent))
+        size = double_of_long_text(text, at);
+    *value = negative ? -size : size;
+    return at;
 }
 
 const char *number_parse_double(const char *text, const char *end, double *value)
 {
-    struct decimal decimal = {0};
     const char *at = text;
+    bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))
-        decimal.negative = *at++ == '-';
+        at++;
 
     const char *first = at;
     uint64_t digits = 0;
+    int64_t places = 0;
     for (; at < end && digit_value(*at) <= 9; at++)
         digits = digits * 10 + digit_value(*at);
     int64_t count = at - first;
@@ -251,19 +266,13 @@ const char *number_parse_double(const char *text, const char *end, double *value
             digits = digits * 100000000 + eight;
         for (; at < end && digit_value(*at) <= 9; at++)
             digits = digits * 10 + digit_value(*at);
-        decimal.exponent = point - at;
-        count -= decimal.exponent;
+        places = at - point;
+        count += places;
     }
-    if (count == 0)
-        return parse_word(first, end, decimal.negative, value);
-
-    decimal.digits = digits;
-    if (count > MAX_DIGITS)
-        take_leading_digits(&decimal, first, at);
-    if (at < end && (*at | 0x20) == 'e')
-        at = parse_exponent(at, end, &decimal.exponent);
-    double size = decimal_to_double(&decimal, first, at);
-    *value = decimal.negative ? -size : size;
+    if (count == 0 || count > MAX_DIGITS || (at < end && (*at | 0x20) == 'e'))
+        return parse_rare(first, end, negative, value);
+    double size = double_of_places(digits, places);
+    *value = negative ? -size : size;
     return at;
 }
 

@@ -1,0 +1,35 @@
+/* Tracking files as CSV: read to the end or refused, never past it. */
+#include "store/tracking_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[] = "/dev/shm/fuzz-XXXXXX.csv";
+    int fd = mkstemps(path, 4);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    close(fd);
+
+    struct tracking_reader *reader;
+    struct gput_error error;
+    if (tracking_reader_open(path, &reader, &error) == GPUT_OK) {
+        struct tracking_row rows[3];
+        size_t count, total = 0;
+        do {
+            if (tracking_reader_next(reader, rows, 3, &count, &error) != GPUT_OK)
+                break;
+            total += count;
+        } while (count);
+        if (total > size)
+            abort();
+        tracking_reader_warning(reader);
+        tracking_reader_close(reader);
+    }
+    unlink(path);
+    return 0;
+}
