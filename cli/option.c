@@ -54,6 +54,12 @@ static const struct option options[OPTION_COUNT] = {
                 "the working directory."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "End after this many seconds. Defaults to when the process ends."},
+    [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
+        .help = "Warn when the command and all it started pass a limit: ram=8GB, gpu_ram=500MiB, "
+                "seconds=90 or cpu_seconds=3600. Can be given several times."},
+    [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
+        .help = "End the command and all it started when a limit is passed: SIGTERM, five seconds "
+                "later SIGKILL. The exit status is then 124."},
 };
 
 const struct option *option(enum option_id id)

@@ -31,6 +31,8 @@ enum option_id {
     OPTION_RAM,
     OPTION_RESOURCE_USAGE_FILE,
     OPTION_FOR,
+    OPTION_LIMIT,
+    OPTION_ENFORCE,
     OPTION_COUNT,
 };
 

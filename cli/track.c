@@ -28,9 +28,10 @@ static void announce(int status)
 }
 
 /* Ends the session and writes what there is to say. Returns false when a file that was asked for
- * could not be written; a screen that nobody reads (a closed pipe) is no failure. */
+ * could not be written; a screen that nobody reads (a closed pipe) is no failure. *limited: it was
+ * ended for a limit that it passed. */
 static bool print_outcome(struct gput_session *session, const struct tracking *tracking,
-    const struct launch_end *end, const struct track_style *style)
+    const struct launch_end *end, const struct track_style *style, bool *limited)
 {
     struct gput_error error;
     struct gput_results results;
@@ -39,6 +40,7 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
     if (style->announces && !end->abandoned)
         announce(end->status);
     int code = gput_session_results(session, &results, &error);
+    *limited = code == GPUT_OK && results.limit.enforced;
     if (code == GPUT_OK)
         code = report_write(&results, tracking->format, tracking->output, style->screen_fd, &error);
     if (code != GPUT_OK)
@@ -70,7 +72,10 @@ static int track_in_session(struct gput_session *session, const struct tracking 
         message_error(&error);
         return end.started ? style->failed_status : failure_status(&error, style);
     }
-    bool printed = print_outcome(session, tracking, &end, style);
+    bool limited;
+    bool printed = print_outcome(session, tracking, &end, style, &limited);
+    if (limited)
+        return EXIT_LIMIT_PASSED;
     if (end.abandoned)
         *killed_by = SIGINT;
     else if (WIFSIGNALED(end.status))

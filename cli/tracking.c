@@ -76,6 +76,21 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
+static int read_limits(
+    const struct arguments *arguments, struct gput_limits *limits, struct gput_error *error)
+{
+    size_t position = 0;
+    const char *text;
+    int code = GPUT_OK;
+    while (code == GPUT_OK && (text = arguments_next(arguments, OPTION_LIMIT, &position)))
+        code = gput_limits_parse(text, limits, error);
+    limits->enforce = arguments_have(arguments, OPTION_ENFORCE);
+    if (code == GPUT_OK && limits->enforce && !arguments_have(arguments, OPTION_LIMIT))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--enforce has nothing to enforce. Give a limit too, for example --limit ram=8GB.");
+    return code;
+}
+
 static void read_text(const struct arguments *arguments, enum option_id id, const char **text)
 {
     const char *value = arguments_value(arguments, id);
@@ -119,6 +134,8 @@ static int read_everything(
         code = read_numbers(arguments, options, error);
     if (code == GPUT_OK)
         code = read_ram_mode(arguments, options, error);
+    if (code == GPUT_OK)
+        code = read_limits(arguments, &options->limits, error);
     set_surroundings(arguments, &tracking->config);
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     return code == GPUT_OK ? report_check_output(tracking->output, error) : code;

@@ -90,7 +90,7 @@ static int open_gpus(struct gput_session *session, struct gput_error *error)
     TRY(gpu_set_open(&options, &session->gpus, error));
     const char *missing = gpu_set_missing(session->gpus);
     if (missing)
-        session_warn(session, "%s", missing);
+        session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
     return GPUT_OK;
 }
 

@@ -1,0 +1,44 @@
+"""Limits: a warning, or the end of the whole tree."""
+
+import os
+import time
+
+from command import CommandTest, main
+
+CONSUMER = os.environ["GPUT_CONSUMER"]
+
+
+class Limits(CommandTest):
+    def test_a_limit_warns_once_and_the_command_goes_on(self):
+        done = self.run_command("run", "--st", "0.02", "--limit", "ram=50MB", "--", CONSUMER, "alloc", "100", "sleep", "0.3")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("The ram limit of 50 MB was passed"), 1)
+
+    def test_an_enforced_limit_ends_the_whole_tree(self):
+        start = time.monotonic()
+        done = self.run_command(
+            "run", "--limit", "seconds=0.3", "--enforce", "--", CONSUMER, "child", "[", "sleep", "100", "]", "sleep", "100"
+        )
+        self.assertEqual(done.returncode, 124)
+        self.assertLess(time.monotonic() - start, 50)
+        self.assertIn("The seconds limit of 0.3 s was passed", done.stderr)
+
+    def test_what_ignores_sigterm_is_killed(self):
+        done = self.run_command(
+            "run", "--st", "0.1", "--limit", "cpu_seconds=0.1", "--enforce", "--", "sh", "-c", 'trap "" TERM; while :; do :; done'
+        )
+        self.assertEqual(done.returncode, 124)
+
+    def test_a_limit_that_is_none_is_refused(self):
+        done = self.run_command("run", "--limit", "ram=lots", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn('"ram=lots" is not a valid limit', done.stderr)
+
+    def test_enforcing_nothing_is_refused(self):
+        done = self.run_command("run", "--enforce", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("--enforce has nothing to enforce", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+#include <gputracker/limits.h>
+
+#include "testing.h"
+
+#include <string.h>
+
+static void reads_sizes_in_powers_of_1000_and_1024(void **state)
+{
+    (void)state;
+    struct gput_limits limits = {0};
+    assert_int_equal(gput_limits_parse("ram=8GB", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_RAM] == 8e9);
+    assert_int_equal(gput_limits_parse("ram=1.5gib", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_RAM] == 1.5 * 1024 * 1024 * 1024);
+    assert_int_equal(gput_limits_parse("gpu_ram=123", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_GPU_RAM] == 123);
+}
+
+static void reads_times(void **state)
+{
+    (void)state;
+    struct gput_limits limits = {0};
+    assert_int_equal(gput_limits_parse("seconds=90", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_SECONDS] == 90);
+    assert_int_equal(gput_limits_parse("cpu_seconds=2h", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_CPU_SECONDS] == 7200);
+}
+
+static void refuses_what_is_no_limit_and_says_what_is(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "ram", "ram=", "ram=much", "ram=-1GB", "ram=0",
+        "ram=1s", "seconds=1GB", "seconds=nan", "ram=inf", "disk=1GB", "ra=1GB", "ram=8GBs"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct gput_limits limits = {0};
+        struct gput_error error;
+        assert_int_equal(gput_limits_parse(wrong[i], &limits, &error), GPUT_ERROR_INVALID);
+        assert_non_null(strstr(error.message, "not a valid limit"));
+        for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++)
+            assert_true(limits.values[kind] == 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_sizes_in_powers_of_1000_and_1024),
+        cmocka_unit_test(reads_times),
+        cmocka_unit_test(refuses_what_is_no_limit_and_says_what_is),
+    };
+    return cmocka_run_group_tests_name("model/limits", tests, NULL, NULL);
+}
