@@ -1,0 +1,151 @@
+/*
+ * Analysis: a tracking file and a sub-tracking file in, statistics over the whole session and over
+ * each code block out.
+ *
+ *     struct gput_analyze_options options = gput_analyze_options_default();
+ *     options.tracking_file = "tracking.csv";
+ *     options.sub_tracking_file = "sub-tracking.csv";
+ *     struct gput_analysis *analysis;
+ *     if (gput_analyze(&options, &analysis, &error) == GPUT_OK)
+ *         … gput_analysis_block(analysis, 0)->num_calls …
+ *     gput_analysis_destroy(analysis);
+ *
+ * Both files are read once, in one pass each. Memory grows with the number of code blocks and of
+ * their calls (about 50 bytes a call), not with the rows of the tracking file.
+ */
+#ifndef GPUTRACKER_ANALYZE_H
+#define GPUTRACKER_ANALYZE_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Of one measurement over some rows. NaN when there was no value; std divides by n, not n - 1. */
+struct gput_statistics {
+    double min;
+    double max;
+    double mean;
+    double std;
+};
+
+/** Exact for up to 256 values, then within 0.5 % of the true value. NaN when there was none. */
+struct gput_percentiles {
+    double p50;
+    double p95;
+    double p99;
+};
+
+/** Whether blocks are also shown in parts. */
+enum gput_split {
+    GPUT_SPLIT_NONE,
+    GPUT_SPLIT_PROCESS, /**< a part for each process that ran the block */
+    GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
+};
+
+struct gput_analyze_options {
+    const char *tracking_file; /**< .csv or .sqlite */
+    const char
+        *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: the session as a whole */
+    enum gput_split split;  /**< default: GPUT_SPLIT_NONE */
+    bool details; /**< also percentiles, self time and exact CPU time; costs more; default: false */
+    /** Called with one line (no newline) for each warning. NULL: none. */
+    void (*warn)(void *user, const char *message);
+    /** Called now and then with the share of the work that is done, 0 to 1. NULL: none. */
+    void (*progress)(void *user, double done);
+    void *user; /**< handed to both */
+};
+
+GPUT_API struct gput_analyze_options gput_analyze_options_default(void);
+
+/** What a code block, or its calls in one process or thread, used. Belongs to its analysis. */
+struct gput_code_block {
+    const char *name;
+    int64_t process_id;                  /**< of a part; -1 for the block as a whole */
+    int64_t thread_id;                   /**< of a part by thread; else -1 */
+    uint64_t num_timepoints;             /**< rows of the tracking file inside at least one call */
+    uint64_t num_calls;                  /**< calls that were started and stopped */
+    uint64_t num_non_empty_calls;        /**< calls with at least one row */
+    struct gput_statistics compute_time; /**< seconds a call */
+    double compute_time_total;           /**< seconds */
+    struct gput_statistics *resource_usage; /**< one for each measurement of the analysis, over the
+                                                 rows above, in the units of the tracking file */
+
+    /* Only with `details`; NULL or NaN otherwise: */
+    struct gput_percentiles *percentiles; /**< one for each measurement */
+    struct gput_percentiles compute_time_percentiles;
+    double self_time_total; /**< seconds in which none of the blocks called inside it ran */
+    double cpu_time_total;  /**< CPU seconds its threads used in its calls, as the kernel counted
+                                 them; NaN when the sub-tracking file does not tell */
+
+    struct gput_code_block *parts; /**< with a split: sorted by process and thread; else NULL */
+    size_t n_parts;
+};
+
+struct gput_analysis;
+
+/**
+ * Analyzes a session. On success `*analysis` is to be freed by gput_analysis_destroy(); on failure
+ * it is NULL.
+ *
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (an extension; a split by
+ * thread of a file without thread ids), GPUT_ERROR_FORMAT (a file is not what it should be; calls
+ * whose starts and stops do not pair up), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_analyze(const struct gput_analyze_options *options,
+    struct gput_analysis **analysis, struct gput_error *error);
+
+/**
+ * Reads results that an analysis was written to: our JSON, or a pickle of ours or of the Python
+ * gpu_tracker. A pickle is read as data: nothing in it is ever called.
+ *
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_IO,
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_analysis_load(
+    const char *path, struct gput_analysis **analysis, struct gput_error *error);
+
+/** NULL is fine. */
+GPUT_API void gput_analysis_destroy(struct gput_analysis *analysis);
+
+/** How many measurements every list of figures has. */
+GPUT_API size_t gput_analysis_measurement_count(const struct gput_analysis *analysis);
+
+/** The name of the measurement at that place: "main_ram". */
+GPUT_API const char *gput_analysis_measurement_name(
+    const struct gput_analysis *analysis, size_t index);
+
+/** Figures over all rows of the tracking file, one for each measurement. */
+GPUT_API const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis);
+
+/** The same figures' percentiles; NULL without `details`. */
+GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
+    const struct gput_analysis *analysis);
+
+/** How many code blocks were marked, and each of them, sorted by name. */
+GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
+GPUT_API const struct gput_code_block *gput_analysis_block(
+    const struct gput_analysis *analysis, size_t index);
+
+/**
+ * The analysis as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
+ * SubTrackingResults).
+ *
+ * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
+ * bytes (`length` may be NULL). Pickles hold NULs too.
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format format,
+    char **bytes, size_t *length, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

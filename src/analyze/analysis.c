@@ -1,0 +1,141 @@
+#include "analyze/analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct gput_statistics no_statistics = {NAN, NAN, NAN, NAN};
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+
+static struct gput_statistics *create_statistics(size_t count)
+{
+    struct gput_statistics *list = malloc((count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = no_statistics;
+    return list;
+}
+
+static struct gput_percentiles *create_percentiles(size_t count)
+{
+    struct gput_percentiles *list = malloc((count + 1) * sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = no_percentiles;
+    return list;
+}
+
+struct gput_analysis *analysis_create(const char *const *measurements, size_t count)
+{
+    struct gput_analysis *analysis = calloc(1, sizeof *analysis);
+    if (!analysis)
+        return NULL;
+    analysis->measurements = calloc(count + 1, sizeof *analysis->measurements);
+    analysis->overall = create_statistics(count);
+    analysis->static_data = doc_create_object();
+    bool whole = analysis->measurements && analysis->overall && analysis->static_data;
+    for (size_t i = 0; whole && i < count; i++) {
+        analysis->measurements[i] = strdup(measurements[i]);
+        whole = analysis->measurements[i] != NULL;
+        analysis->n_measurements++;
+    }
+    if (!whole) {
+        gput_analysis_destroy(analysis);
+        return NULL;
+    }
+    return analysis;
+}
+
+struct gput_code_block *analysis_create_blocks(
+    const struct gput_analysis *analysis, size_t n, bool percentiles)
+{
+    struct gput_code_block *blocks = calloc(n + 1, sizeof *blocks);
+    for (size_t i = 0; blocks && i < n; i++) {
+        struct gput_code_block *block = &blocks[i];
+        block->process_id = block->thread_id = -1;
+        block->compute_time = no_statistics;
+        block->compute_time_percentiles = no_percentiles;
+        block->self_time_total = block->cpu_time_total = NAN;
+        block->resource_usage = create_statistics(analysis->n_measurements);
+        if (percentiles)
+            block->percentiles = create_percentiles(analysis->n_measurements);
+        if (!block->resource_usage || (percentiles && !block->percentiles)) {
+            analysis_destroy_blocks(blocks, i + 1);
+            return NULL;
+        }
+    }
+    return blocks;
+}
+
+void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
+{
+    for (size_t i = 0; blocks && i < n; i++) {
+        free((char *)blocks[i].name);
+        free(blocks[i].resource_usage);
+        free(blocks[i].percentiles);
+        analysis_destroy_blocks(blocks[i].parts, blocks[i].n_parts); /* parts have no parts */
+    }
+    free(blocks);
+}
+
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error)
+{
+    char *copy = strdup(name);
+    if (!copy)
+        return error_memory(error);
+    free((char *)block->name);
+    block->name = copy;
+    return GPUT_OK;
+}
+
+size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name)
+{
+    size_t i = 0;
+    while (i < analysis->n_measurements && strcmp(analysis->measurements[i], name) != 0)
+        i++;
+    return i;
+}
+
+void gput_analysis_destroy(struct gput_analysis *analysis)
+{
+    if (!analysis)
+        return;
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        free(analysis->measurements[i]);
+    free(analysis->measurements);
+    free(analysis->overall);
+    free(analysis->overall_percentiles);
+    doc_destroy(analysis->static_data);
+    analysis_destroy_blocks(analysis->blocks, analysis->n_blocks);
+    free(analysis);
+}
+
+size_t gput_analysis_measurement_count(const struct gput_analysis *analysis)
+{
+    return analysis->n_measurements;
+}
+
+const char *gput_analysis_measurement_name(const struct gput_analysis *analysis, size_t index)
+{
+    return analysis->measurements[index];
+}
+
+const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis)
+{
+    return analysis->overall;
+}
+
+const struct gput_percentiles *gput_analysis_overall_percentiles(
+    const struct gput_analysis *analysis)
+{
+    return analysis->overall_percentiles;
+}
+
+size_t gput_analysis_block_count(const struct gput_analysis *analysis)
+{
+    return analysis->n_blocks;
+}
+
+const struct gput_code_block *gput_analysis_block(
+    const struct gput_analysis *analysis, size_t index)
+{
+    return &analysis->blocks[index];
+}

@@ -1,0 +1,43 @@
+/*
+ * The results of an analysis, however they came to be: computed, or read from a file.
+ */
+#ifndef ANALYZE_ANALYSIS_H
+#define ANALYZE_ANALYSIS_H
+
+#include "base/doc.h"
+#include "base/error.h"
+
+#include <gputracker/analyze.h>
+
+/*
+ * Everything is owned. Lists of statistics and percentiles have n_measurements items each.
+ */
+struct gput_analysis {
+    char **measurements;
+    size_t n_measurements;
+    uint64_t num_timepoints; /* rows of the tracking file; 0 when a file does not tell */
+    struct gput_statistics *overall;
+    struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
+    struct doc *static_data;                      /* an object of strings and numbers */
+    struct gput_code_block *blocks;
+    size_t n_blocks;
+    bool details;
+    enum gput_split split;
+};
+
+/* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */
+struct gput_analysis *analysis_create(const char *const *measurements, size_t count);
+
+/* `n` blocks with names of their own (copied by analysis_name_block()) and empty lists; all figures
+ * NaN or 0. NULL without memory. To be freed by analysis_destroy_blocks(). */
+struct gput_code_block *analysis_create_blocks(
+    const struct gput_analysis *analysis, size_t n, bool percentiles);
+void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
+
+/* Gives a block its name. Errors: GPUT_ERROR_MEMORY. */
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
+
+/* The place of a measurement, or n_measurements. */
+size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);
+
+#endif

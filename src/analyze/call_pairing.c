@@ -1,0 +1,168 @@
+#include "analyze/call_pairing.h"
+
+#include "base/number.h"
+
+#include <stdlib.h>
+
+struct mark {
+    double time;
+    size_t order; /* in the file */
+    uint8_t position;
+};
+
+static int compare_by_position(const void *left, const void *right)
+{
+    const struct mark *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->position - b->position;
+}
+
+static int compare_by_order(const void *left, const void *right)
+{
+    const struct mark *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static bool in_order(const struct call_lane *lane, bool by_thread)
+{
+    for (size_t i = 1; i < lane->count; i++) {
+        if (lane->times[i] < lane->times[i - 1])
+            return false;
+        if (!by_thread && lane->times[i] == lane->times[i - 1] &&
+            lane->positions[i] < lane->positions[i - 1])
+            return false;
+    }
+    return true;
+}
+
+static int sort_marks(struct call_lane *lane, bool by_thread, struct gput_error *error)
+{
+    if (in_order(lane, by_thread))
+        return GPUT_OK;
+    struct mark *marks = malloc(lane->count * sizeof *marks);
+    if (!marks)
+        return error_memory(error);
+    for (size_t i = 0; i < lane->count; i++)
+        marks[i] = (struct mark){lane->times[i], i, lane->positions[i]};
+    qsort(marks, lane->count, sizeof *marks, by_thread ? compare_by_order : compare_by_position);
+    for (size_t i = 0; i < lane->count; i++) {
+        lane->times[i] = marks[i].time;
+        lane->positions[i] = marks[i].position;
+    }
+    free(marks);
+    return GPUT_OK;
+}
+
+/* "1745449609.7528222", as Python writes it. */
+static const char *time_text(const struct call_table *table, double time, char *text)
+{
+    number_format_double(table->origin + time, text);
+    return text;
+}
+
+static int refuse_pair(const struct call_table *table, const struct call_lane *first,
+    const struct call_lane *second, double start, double stop, struct gput_error *error)
+{
+    char start_text[NUMBER_TEXT_SIZE], stop_text[NUMBER_TEXT_SIZE];
+    time_text(table, start, start_text);
+    time_text(table, stop, stop_text);
+    if (first->process_id != second->process_id)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Sub-tracking file is invalid. Detected timestamp pair (%s, %s) with differing process "
+            "IDs: %lld and %lld.",
+            start_text, stop_text, (long long)first->process_id, (long long)second->process_id);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "Sub-tracking file is invalid. Detected timestamp pair (%s, %s) of process ID %lld with a "
+        "start time greater than the stop time.",
+        start_text, stop_text, (long long)first->process_id);
+}
+
+static int refuse_lone_mark(const struct call_table *table, const struct call_lane *lane,
+    double time, struct gput_error *error)
+{
+    char text[NUMBER_TEXT_SIZE];
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld stops at %s "
+        "without a start.",
+        sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
+        time_text(table, time, text));
+}
+
+/* The lanes of one block without thread ids, two by two across all of them. */
+static int pair_two_by_two(const struct call_table *table, struct call_lane *lanes, size_t n_lanes,
+    struct gput_error *error)
+{
+    for (size_t l = 0; l < n_lanes; l++) {
+        struct call_lane *lane = &lanes[l];
+        if (lane->positions[lane->count - 1] == SUB_TRACKING_START)
+            lane->count--;
+    }
+    for (size_t l = 0; l < n_lanes; l++) {
+        struct call_lane *lane = &lanes[l];
+        for (size_t i = 0; i + 1 < lane->count; i += 2) {
+            if (lane->positions[i] > lane->positions[i + 1])
+                return refuse_pair(table, lane, lane, lane->times[i], lane->times[i + 1], error);
+        }
+        lane->n_calls = lane->count / 2;
+        if (lane->count % 2 == 0)
+            continue;
+        double odd = lane->times[lane->count - 1];
+        for (size_t next = l + 1; next < n_lanes; next++) {
+            if (lanes[next].count > 0)
+                return refuse_pair(table, lane, &lanes[next], odd, lanes[next].times[0], error);
+        }
+        return refuse_lone_mark(table, lane, odd, error);
+    }
+    return GPUT_OK;
+}
+
+/* One thread's marks of a block, like brackets. Calls are written over marks that are done with. */
+static int pair_brackets(
+    const struct call_table *table, struct call_lane *lane, struct gput_error *error)
+{
+    bool nested = false;
+    for (size_t i = 0; i < lane->count; i++)
+        nested = nested || lane->positions[i] != i % 2;
+    if (!nested) {
+        lane->n_calls = lane->count / 2;
+        return GPUT_OK;
+    }
+
+    double *open = malloc((lane->count + 1) * sizeof *open);
+    if (!open)
+        return error_memory(error);
+    size_t n_open = 0;
+    for (size_t i = 0; i < lane->count; i++) {
+        if (lane->positions[i] == SUB_TRACKING_START) {
+            open[n_open++] = lane->times[i];
+        } else if (n_open == 0) {
+            free(open);
+            return refuse_lone_mark(table, lane, lane->times[i], error);
+        } else {
+            double stop = lane->times[i];
+            lane->times[2 * lane->n_calls] = open[--n_open];
+            lane->times[2 * lane->n_calls + 1] = stop;
+            lane->n_calls++;
+        }
+    }
+    free(open);
+    return GPUT_OK;
+}
+
+int call_pairing_run(struct call_table *table, struct gput_error *error)
+{
+    size_t next;
+    for (size_t first = 0; first < table->n_lanes; first = next) {
+        for (next = first;
+             next < table->n_lanes && table->lanes[next].block == table->lanes[first].block; next++)
+            TRY(sort_marks(&table->lanes[next], table->by_thread, error));
+        if (!table->by_thread)
+            TRY(pair_two_by_two(table, &table->lanes[first], next - first, error));
+        for (size_t l = first; table->by_thread && l < next; l++)
+            TRY(pair_brackets(table, &table->lanes[l], error));
+    }
+    return GPUT_OK;
+}

@@ -1,0 +1,17 @@
+/*
+ * Which stop belongs to which start: see call_table.h for the rules.
+ */
+#ifndef ANALYZE_CALL_PAIRING_H
+#define ANALYZE_CALL_PAIRING_H
+
+#include "analyze/call_table.h"
+
+/*
+ * Sorts the marks of every lane and pairs them up in place: afterwards times[2k] and times[2k + 1]
+ * of a lane are start and stop of its call k. Lanes are sorted already.
+ *
+ * Errors: as call_table_pair().
+ */
+int call_pairing_run(struct call_table *table, struct gput_error *error);
+
+#endif

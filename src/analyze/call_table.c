@@ -1,0 +1,302 @@
+#include "analyze/call_table.h"
+
+#include "analyze/call_pairing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS 1000000000
+
+void call_table_init(struct call_table *table, const struct sub_tracking_names *names,
+    unsigned columns, bool whole_ns, bool exact)
+{
+    *table = (struct call_table){
+        .names = names,
+        .by_thread = columns & SUB_TRACKING_COLUMN_THREAD_ID,
+        .exact = exact && (columns & SUB_TRACKING_COLUMNS_EXACT),
+        .whole_ns = whole_ns,
+    };
+}
+
+static void lane_free_marks(struct call_lane *lane)
+{
+    free(lane->times);
+    free(lane->positions);
+    free(lane->open_cpu_ns);
+    lane->times = NULL;
+    lane->positions = NULL;
+    lane->open_cpu_ns = NULL;
+    lane->count = lane->capacity = 0;
+}
+
+void call_table_finish(struct call_table *table)
+{
+    for (size_t i = 0; i < table->n_lanes; i++)
+        lane_free_marks(&table->lanes[i]);
+    free(table->lanes);
+    free(table->lane_slots);
+    free(table->calls);
+    free(table->block_names);
+    *table = (struct call_table){0};
+}
+
+static uint64_t lane_hash(uint32_t name, int64_t process_id, int64_t thread_id)
+{
+    uint64_t hash = name * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ (hash >> 29) ^ (uint64_t)process_id) * UINT64_C(0xBF58476D1CE4E5B9);
+    hash = (hash ^ (hash >> 32) ^ (uint64_t)thread_id) * UINT64_C(0x94D049BB133111EB);
+    return hash ^ (hash >> 31);
+}
+
+/* Where that lane is in the hash table, or the free place where it belongs. */
+static size_t lane_slot(
+    const struct call_table *table, uint32_t name, int64_t process_id, int64_t thread_id)
+{
+    size_t mask = table->n_slots - 1;
+    size_t slot = lane_hash(name, process_id, thread_id) & mask;
+    while (table->lane_slots[slot] != 0) {
+        const struct call_lane *lane = &table->lanes[table->lane_slots[slot] - 1];
+        if (lane->name == name && lane->process_id == process_id && lane->thread_id == thread_id)
+            break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static bool lanes_grow(struct call_table *table)
+{
+    size_t n_slots = table->n_slots ? table->n_slots * 2 : 64;
+    size_t capacity = n_slots / 2;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    struct call_lane *lanes = realloc(table->lanes, capacity * sizeof *lanes);
+    if (lanes) {
+        table->lanes = lanes;
+        table->lane_capacity = capacity;
+    }
+    if (!lanes || !slots || capacity >= UINT32_MAX) {
+        free(slots);
+        return false;
+    }
+    free(table->lane_slots);
+    table->lane_slots = slots;
+    table->n_slots = n_slots;
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        const struct call_lane *lane = &lanes[i];
+        slots[lane_slot(table, lane->name, lane->process_id, lane->thread_id)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* The lane of a mark, made when it is the first; NULL without memory. */
+static struct call_lane *lane_of(struct call_table *table, const struct sub_tracking_row *row)
+{
+    int64_t thread_id = table->by_thread ? row->thread_id : SUB_TRACKING_UNKNOWN;
+    if (table->n_lanes == table->n_slots / 2 && !lanes_grow(table))
+        return NULL;
+    size_t slot = lane_slot(table, row->name, row->process_id, thread_id);
+    if (table->lane_slots[slot] == 0) {
+        table->lanes[table->n_lanes] = (struct call_lane){
+            .process_id = row->process_id,
+            .thread_id = thread_id,
+            .name = row->name,
+            .cpu_ns = table->exact ? 0 : SUB_TRACKING_UNKNOWN,
+        };
+        table->lane_slots[slot] = (uint32_t)++table->n_lanes;
+    }
+    return &table->lanes[table->lane_slots[slot] - 1];
+}
+
+static bool lane_add_mark(struct call_lane *lane, double time, uint8_t position)
+{
+    if (lane->count == lane->capacity) {
+        size_t capacity = lane->capacity + lane->capacity / 4 + 4;
+        double *times = realloc(lane->times, capacity * sizeof *times);
+        if (times)
+            lane->times = times;
+        uint8_t *positions = realloc(lane->positions, capacity);
+        if (positions)
+            lane->positions = positions;
+        if (!times || !positions)
+            return false;
+        lane->capacity = capacity;
+    }
+    lane->times[lane->count] = time;
+    lane->positions[lane->count++] = position;
+    return true;
+}
+
+/* CPU time is paired up as the marks come: a thread writes its own in order. */
+static bool lane_add_cpu(struct call_lane *lane, const struct sub_tracking_row *row)
+{
+    int64_t cpu_ns = row->exact.thread_cpu_ns;
+    if (lane->cpu_ns == SUB_TRACKING_UNKNOWN)
+        return true;
+    if (cpu_ns == SUB_TRACKING_UNKNOWN) {
+        lane->cpu_ns = SUB_TRACKING_UNKNOWN;
+    } else if (row->position == SUB_TRACKING_START) {
+        if ((lane->n_open & (lane->n_open - 1)) == 0) { /* full at 0 and each power of two */
+            size_t capacity = lane->n_open ? lane->n_open * 2 : 1;
+            int64_t *open = realloc(lane->open_cpu_ns, capacity * sizeof *open);
+            if (!open)
+                return false;
+            lane->open_cpu_ns = open;
+        }
+        lane->open_cpu_ns[lane->n_open++] = cpu_ns;
+    } else if (lane->n_open == 0 || cpu_ns < lane->open_cpu_ns[lane->n_open - 1]) {
+        lane->cpu_ns = SUB_TRACKING_UNKNOWN;
+    } else {
+        lane->cpu_ns += cpu_ns - lane->open_cpu_ns[--lane->n_open];
+    }
+    return true;
+}
+
+static double time_of(struct call_table *table, const struct sub_tracking_row *row)
+{
+    if (!table->whole_ns)
+        return row->timestamp;
+    if (table->n_lanes == 0)
+        table->origin = (double)(row->timestamp_ns / NS);
+    int64_t seconds = row->timestamp_ns / NS - (int64_t)table->origin;
+    return (double)seconds + (double)(row->timestamp_ns % NS) / NS;
+}
+
+int call_table_add(struct call_table *table, const struct sub_tracking_row *rows, size_t count,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        double time = time_of(table, &rows[i]);
+        if (!isfinite(time))
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Sub-tracking file is invalid. A timestamp of code block \"%s\" is no number.",
+                sub_tracking_names_text(table->names, rows[i].name));
+        struct call_lane *lane = lane_of(table, &rows[i]);
+        if (!lane || !lane_add_mark(lane, time, rows[i].position) ||
+            (table->exact && !lane_add_cpu(lane, &rows[i])))
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int compare_int64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_lanes(const void *left, const void *right)
+{
+    const struct call_lane *a = left, *b = right;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    int order = compare_int64(a->process_id, b->process_id);
+    return order ? order : compare_int64(a->thread_id, b->thread_id);
+}
+
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const struct sub_tracking_names *names = context;
+    return strcmp(sub_tracking_names_text(names, *(const uint32_t *)left),
+        sub_tracking_names_text(names, *(const uint32_t *)right));
+}
+
+/* Sorts the names that have marks, and gives each lane the place of its own among them. */
+static int number_blocks(struct call_table *table, struct gput_error *error)
+{
+    uint32_t n_names = sub_tracking_names_count(table->names);
+    uint32_t *rank = malloc((n_names + (size_t)1) * sizeof *rank);
+    table->block_names = malloc((n_names + (size_t)1) * sizeof *table->block_names);
+    if (!rank || !table->block_names) {
+        free(rank);
+        return error_memory(error);
+    }
+    memset(rank, 0xFF, n_names * sizeof *rank);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        uint32_t name = table->lanes[i].name;
+        if (rank[name] == UINT32_MAX) {
+            rank[name] = 0;
+            table->block_names[table->n_blocks++] = name;
+        }
+    }
+    qsort_r(table->block_names, table->n_blocks, sizeof *table->block_names, compare_names,
+        (void *)table->names);
+    for (size_t i = 0; i < table->n_blocks; i++)
+        rank[table->block_names[i]] = (uint32_t)i;
+    for (size_t i = 0; i < table->n_lanes; i++)
+        table->lanes[i].block = rank[table->lanes[i].name];
+    free(rank);
+    return GPUT_OK;
+}
+
+static int compare_tracks(const void *left, const void *right, void *context)
+{
+    const struct call_lane *lanes = context;
+    const struct call_lane *a = &lanes[*(const uint32_t *)left];
+    const struct call_lane *b = &lanes[*(const uint32_t *)right];
+    int order = compare_int64(a->process_id, b->process_id);
+    return order ? order : compare_int64(a->thread_id, b->thread_id);
+}
+
+/* Gives lanes of one process (and thread) one number. */
+static int number_tracks(struct call_table *table, struct gput_error *error)
+{
+    uint32_t *order = malloc((table->n_lanes + 1) * sizeof *order);
+    if (!order)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, table->n_lanes, sizeof *order, compare_tracks, table->lanes);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        if (i > 0 && compare_tracks(&order[i - 1], &order[i], table->lanes) != 0)
+            table->n_tracks++;
+        table->lanes[order[i]].track = (uint32_t)table->n_tracks;
+    }
+    table->n_tracks += table->n_lanes > 0;
+    free(order);
+    return GPUT_OK;
+}
+
+static int compare_calls(const void *left, const void *right)
+{
+    const struct call *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->stop < b->stop) - (a->stop > b->stop); /* the outer of two that start together */
+}
+
+static void sort_calls(struct call *calls, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (compare_calls(&calls[i - 1], &calls[i]) > 0) {
+            qsort(calls, count, sizeof *calls, compare_calls);
+            return;
+        }
+    }
+}
+
+/* Pairs the marks of each block, then moves the calls out of the lanes, which frees them. */
+int call_table_pair(struct call_table *table, struct gput_error *error)
+{
+    TRY(number_blocks(table, error));
+    qsort(table->lanes, table->n_lanes, sizeof *table->lanes, compare_lanes);
+    free(table->lane_slots);
+    table->lane_slots = NULL;
+    TRY(number_tracks(table, error));
+    TRY(call_pairing_run(table, error));
+
+    size_t total = 0;
+    for (size_t i = 0; i < table->n_lanes; i++)
+        total += table->lanes[i].n_calls;
+    table->calls = malloc((total + 1) * sizeof *table->calls);
+    if (!table->calls)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        struct call_lane *lane = &table->lanes[i];
+        for (size_t k = 0; k < lane->n_calls; k++) {
+            table->calls[table->n_calls++] = (struct call){
+                .start = lane->times[2 * k], .stop = lane->times[2 * k + 1], .lane = (uint32_t)i};
+        }
+        lane_free_marks(lane);
+    }
+    sort_calls(table->calls, table->n_calls);
+    return GPUT_OK;
+}

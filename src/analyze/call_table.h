@@ -1,0 +1,91 @@
+/*
+ * The calls of code blocks: start and stop marks in any order in, calls sorted by start out.
+ *
+ * Marks are kept by lane, that is by code block, process and, where the file tells, thread: 9 bytes
+ * a mark until they are paired, 24 bytes a call afterwards.
+ *
+ * How marks pair up:
+ * - A file without thread ids is read as the Python tool reads it: the marks of a block in order of
+ *   process, time and position (a start before a stop); a start that is the last of its process is
+ *   still open and is left out; the rest pair up two by two.
+ * - With thread ids the marks of a block in one thread pair up like brackets, in the order of time
+ *   and, at one time, of the file; starts that are still open are left out.
+ */
+#ifndef ANALYZE_CALL_TABLE_H
+#define ANALYZE_CALL_TABLE_H
+
+#include "base/error.h"
+#include "store/sub_tracking_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct call {
+    double start; /* seconds after the origin of the table */
+    double stop;  /* not before start */
+    uint32_t lane;
+};
+
+/* All calls of one block in one process or thread. */
+struct call_lane {
+    int64_t process_id;
+    int64_t thread_id; /* SUB_TRACKING_UNKNOWN when the file does not tell */
+    uint32_t name;     /* in the name table */
+    uint32_t block;    /* place of its block among those sorted by name */
+    uint32_t track;    /* the same for all lanes of one process (and thread) */
+    uint64_t n_calls;
+    int64_t cpu_ns; /* CPU time of the thread in its calls; SUB_TRACKING_UNKNOWN: cannot tell */
+
+    /* Marks, until call_table_pair(). */
+    double *times;
+    uint8_t *positions;
+    size_t count;
+    size_t capacity;
+    int64_t *open_cpu_ns; /* of the starts that are open, innermost last */
+    size_t n_open;
+};
+
+/* Plain data; every array is owned. */
+struct call_table {
+    const struct sub_tracking_names *names; /* not owned */
+    bool by_thread;                         /* lanes are threads */
+    bool exact;                             /* sum up the CPU time of calls */
+    bool whole_ns;                          /* time comes from nanoseconds, relative to `origin` */
+    double origin;                          /* seconds since the epoch of time 0 in `calls` */
+
+    struct call_lane *lanes; /* after call_table_pair() sorted by block, process, thread */
+    size_t n_lanes;
+    size_t lane_capacity;
+    uint32_t *lane_slots; /* hash table: place in `lanes` + 1, 0 is free */
+    size_t n_slots;
+
+    struct call *calls; /* sorted by start */
+    size_t n_calls;
+    uint32_t *block_names; /* names in sorted order */
+    size_t n_blocks;
+    size_t n_tracks;
+};
+
+/*
+ * Starts an empty table for a file with those optional columns. Times of a log (`whole_ns`) are
+ * kept to the nanosecond, those of other files as the doubles that the Python tool reads.
+ */
+void call_table_init(struct call_table *table, const struct sub_tracking_names *names,
+    unsigned columns, bool whole_ns, bool exact);
+
+void call_table_finish(struct call_table *table); /* frees all of it */
+
+/* Adds marks. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_FORMAT (a time that is no number). */
+int call_table_add(struct call_table *table, const struct sub_tracking_row *rows, size_t count,
+    struct gput_error *error);
+
+/*
+ * Pairs the marks up and frees them.
+ *
+ * Errors: GPUT_ERROR_FORMAT (`Sub-tracking file is invalid. Detected timestamp pair (A, B) with
+ * …`), GPUT_ERROR_MEMORY.
+ */
+int call_table_pair(struct call_table *table, struct gput_error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Percentiles of a stream in bounded memory. Up to QUANTILE_EXACT values are kept as they are and
+ * give exact percentiles. Of more, only counts are kept, in buckets whose bounds grow by 1 %: a
+ * percentile is then within 0.5 % of the value of that rank (DDSketch). Figures between -1e-12 and
+ * 1e-12 count as zero and those beyond 1e18 as 1e18, so that no stream needs more than 120 KB; the
+ * figures of a program usually need 1 to 4.
+ */
+#ifndef ANALYZE_QUANTILE_SKETCH_H
+#define ANALYZE_QUANTILE_SKETCH_H
+
+#include "base/error.h"
+
+#include <gputracker/analyze.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUANTILE_EXACT 256
+
+/* All zeroes is empty. */
+struct quantile_sketch {
+    uint64_t count;
+    double min;
+    double max;
+    double *values; /* while there are at most QUANTILE_EXACT; owned */
+    size_t capacity;
+    uint64_t *buckets; /* afterwards: counts of the keys from first_key on; owned */
+    int first_key;
+    int n_buckets;
+    double last_value; /* the bucket of a value that comes again need not be found again */
+    int last_key;
+};
+
+void quantile_sketch_finish(struct quantile_sketch *sketch);
+
+/* Adds a value; NaN is left out. Errors: GPUT_ERROR_MEMORY. */
+int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gput_error *error);
+
+/* The value that a share of `q` (0 to 1) of all values lies at or below; between two of them,
+ * interpolated, while exact. NaN when there is none. Sorts what it keeps. */
+double quantile_sketch_get(struct quantile_sketch *sketch, double q);
+
+/* The percentiles that reports show. */
+struct gput_percentiles quantile_sketch_percentiles(struct quantile_sketch *sketch);
+
+#endif

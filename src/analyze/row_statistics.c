@@ -1,0 +1,162 @@
+#include "analyze/row_statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+void row_run_clear(struct row_run *run)
+{
+    run->rows = 0;
+    run->uniform = true;
+}
+
+static bool any_missing(const double *values)
+{
+    double sum = 0;
+    for (int c = 0; c < ROW_COLUMNS; c++)
+        sum += values[c];
+    if (!isnan(sum))
+        return false;
+    for (int c = 0; c < ROW_COLUMNS; c++) {
+        if (isnan(values[c]))
+            return true;
+    }
+    return false;
+}
+
+/* From here on each column counts for itself. */
+static void run_become_ragged(struct row_run *run)
+{
+    for (int c = 0; c < ROW_COLUMNS; c++)
+        run->count[c] = run->rows;
+    run->uniform = false;
+}
+
+static void run_add_column(struct row_run *run, int c, double value)
+{
+    if (run->count[c] == 0) {
+        run->origin[c] = run->min[c] = run->max[c] = value;
+        run->mean[c] = run->squares[c] = 0;
+    }
+    run->count[c] += 1;
+    double x = value - run->origin[c];
+    double before = x - run->mean[c];
+    run->mean[c] += before / run->count[c];
+    run->squares[c] += before * (x - run->mean[c]);
+    run->min[c] = value < run->min[c] ? value : run->min[c];
+    run->max[c] = value > run->max[c] ? value : run->max[c];
+}
+
+static void run_add_first(struct row_run *run, const double *values)
+{
+    memcpy(run->origin, values, sizeof run->origin);
+    memcpy(run->min, values, sizeof run->min);
+    memcpy(run->max, values, sizeof run->max);
+    memset(run->mean, 0, sizeof run->mean);
+    memset(run->squares, 0, sizeof run->squares);
+}
+
+/* The loop that all rows pass: no branches, one division a row. */
+static void run_add_uniform(struct row_run *run, const double *restrict values, double share)
+{
+    for (int c = 0; c < ROW_COLUMNS; c++) {
+        double value = values[c];
+        double x = value - run->origin[c];
+        double before = x - run->mean[c];
+        double mean = run->mean[c] + before * share;
+        run->mean[c] = mean;
+        run->squares[c] += before * (x - mean);
+        run->min[c] = value < run->min[c] ? value : run->min[c];
+        run->max[c] = value > run->max[c] ? value : run->max[c];
+    }
+}
+
+void row_run_add(struct row_run *run, const double *values)
+{
+    if (run->uniform && any_missing(values))
+        run_become_ragged(run);
+    run->rows += 1;
+    if (!run->uniform) {
+        for (int c = 0; c < ROW_COLUMNS; c++) {
+            if (!isnan(values[c]))
+                run_add_column(run, c, values[c]);
+        }
+    } else if (run->rows == 1) {
+        run_add_first(run, values);
+    } else {
+        run_add_uniform(run, values, 1.0 / run->rows);
+    }
+}
+
+/* Adds `value` to a sum and keeps in `*error` what rounding took away (Neumaier). */
+static inline double compensated_add(double sum, double value, double *error)
+{
+    double result = sum + value;
+    double other = result - sum;
+    *error += (sum - (result - other)) + (value - other);
+    return result;
+}
+
+static void total_merge_column(struct row_total *total, const struct row_run *run, int c, double n)
+{
+    if (n == 0)
+        return;
+    if (total->count[c] == 0) {
+        total->origin[c] = run->origin[c];
+        total->min[c] = run->min[c];
+        total->max[c] = run->max[c];
+    }
+    double before = total->count[c];
+    double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
+    double distance = before > 0 ? offset - total->sum[c] / before : 0;
+    total->count[c] = before + n;
+    total->squares[c] += run->squares[c] + distance * distance * (before * n / total->count[c]);
+    total->sum[c] = compensated_add(total->sum[c], offset * n, &total->sum_error[c]);
+    total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
+    total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
+}
+
+/* The same for all columns when no value is missing on either side. */
+static void total_merge_uniform(
+    struct row_total *restrict total, const struct row_run *restrict run, double before)
+{
+    double n = run->rows;
+    double share = 1.0 / before;
+    double weight = before * n / (before + n);
+    for (int c = 0; c < ROW_COLUMNS; c++) {
+        double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
+        double distance = offset - total->sum[c] * share;
+        total->squares[c] += run->squares[c] + distance * distance * weight;
+        total->sum[c] = compensated_add(total->sum[c], offset * n, &total->sum_error[c]);
+        total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
+        total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
+        total->count[c] += n;
+    }
+}
+
+void row_total_merge(struct row_total *total, const struct row_run *run)
+{
+    if (run->rows == 0)
+        return;
+    if (run->uniform && !total->missing && total->rows > 0) {
+        total_merge_uniform(total, run, (double)total->rows);
+    } else {
+        for (int c = 0; c < ROW_COLUMNS; c++)
+            total_merge_column(total, run, c, run->uniform ? run->rows : run->count[c]);
+        total->missing = total->missing || !run->uniform;
+    }
+    total->rows += (uint64_t)run->rows;
+}
+
+struct gput_statistics row_total_statistics(const struct row_total *total, unsigned column)
+{
+    double count = total->count[column];
+    if (count == 0)
+        return (struct gput_statistics){NAN, NAN, NAN, NAN};
+    double sum = total->sum[column] + total->sum_error[column];
+    return (struct gput_statistics){
+        .min = total->min[column],
+        .max = total->max[column],
+        .mean = total->origin[column] + sum / count,
+        .std = sqrt(total->squares[column] / count),
+    };
+}

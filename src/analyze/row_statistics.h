@@ -1,0 +1,63 @@
+/*
+ * Minimum, maximum, mean and standard deviation of all columns of many rows at once, in one pass
+ * and to the last digits.
+ *
+ * Rows are first added to a run; a finished run is merged into any number of totals. A row that
+ * lies in ten code blocks is so added once, not ten times. Both keep figures relative to their
+ * first row and update the mean and the squared distances from it (Welford; Chan for the merge),
+ * so that a small spread around a large mean keeps its digits; sums over runs are compensated.
+ *
+ * NaN is a missing value: it counts in no column's figures.
+ */
+#ifndef ANALYZE_ROW_STATISTICS_H
+#define ANALYZE_ROW_STATISTICS_H
+
+#include <gputracker/analyze.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The measurements of a tracking file, filled up to a whole number of SIMD registers. */
+#define ROW_COLUMNS 22
+
+/* Longer runs are merged, so that rounding in their means cannot add up. */
+#define ROW_RUN_MAX 1024
+
+/* Rows side by side in time that belong to the same code blocks. */
+struct row_run {
+    double rows;
+    bool uniform; /* no value was missing: every count is `rows` */
+    double count[ROW_COLUMNS];
+    double origin[ROW_COLUMNS]; /* the first value; the means are relative to it */
+    double mean[ROW_COLUMNS];
+    double squares[ROW_COLUMNS]; /* sum of squared distances from the mean */
+    double min[ROW_COLUMNS];
+    double max[ROW_COLUMNS];
+};
+
+/* Everything that was merged. All zeroes is empty. */
+struct row_total {
+    uint64_t rows;
+    bool missing; /* some run was not uniform */
+    double count[ROW_COLUMNS];
+    double origin[ROW_COLUMNS];
+    double sum[ROW_COLUMNS]; /* of value - origin */
+    double sum_error[ROW_COLUMNS];
+    double squares[ROW_COLUMNS];
+    double min[ROW_COLUMNS];
+    double max[ROW_COLUMNS];
+};
+
+/* Makes the run empty. */
+void row_run_clear(struct row_run *run);
+
+/* Adds a row of ROW_COLUMNS values; unused columns hold any number. */
+void row_run_add(struct row_run *run, const double *values);
+
+/* Adds all rows of a run; an empty run changes nothing. */
+void row_total_merge(struct row_total *total, const struct row_run *run);
+
+/* The figures of one column; all NaN when it never had a value. */
+struct gput_statistics row_total_statistics(const struct row_total *total, unsigned column);
+
+#endif

@@ -1,0 +1,90 @@
+#include "output/analysis_render.h"
+
+static void add_figures(struct doc *object, const struct gput_statistics *statistics)
+{
+    doc_add_double(object, "min", statistics->min);
+    doc_add_double(object, "max", statistics->max);
+    doc_add_double(object, "mean", statistics->mean);
+    doc_add_double(object, "std", statistics->std);
+}
+
+static void add_percentiles(struct doc *object, const struct gput_percentiles *percentiles)
+{
+    doc_add_double(object, "p50", percentiles->p50);
+    doc_add_double(object, "p95", percentiles->p95);
+    doc_add_double(object, "p99", percentiles->p99);
+}
+
+static void add_usage(const struct gput_analysis *analysis, struct doc *object,
+    const struct gput_statistics *statistics, const struct gput_percentiles *percentiles)
+{
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        struct doc *measurement = doc_add_object(object, analysis->measurements[i]);
+        add_figures(measurement, &statistics[i]);
+        if (percentiles)
+            add_percentiles(measurement, &percentiles[i]);
+    }
+}
+
+static void add_static_data(struct doc *object, const struct doc *data)
+{
+    for (const struct doc *cell = data->first; cell; cell = cell->next) {
+        if (cell->kind == DOC_DOUBLE)
+            doc_add_double(object, cell->key, cell->number);
+        else if (cell->kind == DOC_INT)
+            doc_add_int(object, cell->key, cell->integer);
+        else if (cell->kind == DOC_STRING)
+            doc_add_string(object, cell->key, cell->string);
+        else
+            doc_add_null(object, cell->key);
+    }
+}
+
+static void add_block(
+    const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
+{
+    if (block->process_id < 0)
+        doc_add_string(object, "name", block->name);
+    else
+        doc_add_int(object, "process_id", block->process_id);
+    if (block->thread_id >= 0)
+        doc_add_int(object, "thread_id", block->thread_id);
+    doc_add_int(object, "num_timepoints", (int64_t)block->num_timepoints);
+    doc_add_int(object, "num_calls", (int64_t)block->num_calls);
+    doc_add_int(object, "num_non_empty_calls", (int64_t)block->num_non_empty_calls);
+    struct doc *compute_time = doc_add_object(object, "compute_time");
+    add_figures(compute_time, &block->compute_time);
+    doc_add_double(compute_time, "total", block->compute_time_total);
+    if (block->percentiles)
+        add_percentiles(compute_time, &block->compute_time_percentiles);
+    add_usage(analysis, doc_add_object(object, "resource_usage"), block->resource_usage,
+        block->percentiles);
+    if (analysis->details) {
+        doc_add_double(object, "self_time", block->self_time_total);
+        doc_add_double(object, "cpu_time", block->cpu_time_total);
+    }
+    if (block->n_parts == 0)
+        return;
+    struct doc *parts =
+        doc_add_array(object, analysis->split == GPUT_SPLIT_THREAD ? "threads" : "processes");
+    for (size_t i = 0; i < block->n_parts; i++)
+        add_block(analysis, doc_add_object(parts, NULL), &block->parts[i]);
+}
+
+void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
+{
+    struct doc *root = doc_create_object();
+    add_usage(analysis, doc_add_object(root, "overall"), analysis->overall,
+        analysis->overall_percentiles);
+    add_static_data(doc_add_object(root, "static_data"), analysis->static_data);
+    struct doc *blocks = doc_add_array(root, "code_block_results");
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+    if (analysis->details)
+        doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);
+    if (!root || doc_failed(root))
+        text->failed = true;
+    else
+        doc_write_json(root, 1, text);
+    doc_destroy(root);
+}

@@ -1,0 +1,97 @@
+#include "output/analysis_render.h"
+#include "output/pickle_writer.h"
+
+#define MODULE "gpu_tracker.sub_tracker"
+
+static const char *const compute_time_names[] = {"min", "max", "mean", "std", "total"};
+
+static void write_usage(const struct gput_analysis *analysis,
+    const struct gput_statistics *statistics, struct str *text)
+{
+    pickle_call_begin(text, "pandas", "DataFrame");
+    pickle_list_begin(text);
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        pickle_list_begin(text);
+        pickle_float(text, statistics[i].min);
+        pickle_float(text, statistics[i].max);
+        pickle_float(text, statistics[i].mean);
+        pickle_float(text, statistics[i].std);
+        pickle_list_end(text);
+    }
+    pickle_list_end(text);
+    pickle_list_begin(text);
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        pickle_text(text, analysis->measurements[i]);
+    pickle_list_end(text);
+    pickle_list_begin(text);
+    for (size_t i = 0; i < 4; i++)
+        pickle_text(text, compute_time_names[i]);
+    pickle_list_end(text);
+    pickle_call_end(text);
+}
+
+static void write_static_data(const struct doc *data, struct str *text)
+{
+    pickle_call_begin(text, "pandas", "Series");
+    pickle_list_begin(text);
+    for (const struct doc *cell = data->first; cell; cell = cell->next) {
+        if (cell->kind == DOC_INT)
+            pickle_int(text, cell->integer);
+        else if (cell->kind == DOC_DOUBLE)
+            pickle_float(text, cell->number);
+        else if (cell->kind == DOC_STRING)
+            pickle_text(text, cell->string);
+        else
+            pickle_none(text);
+    }
+    pickle_list_end(text);
+    pickle_list_begin(text);
+    for (const struct doc *cell = data->first; cell; cell = cell->next)
+        pickle_text(text, cell->key);
+    pickle_list_end(text);
+    pickle_text(text, "object");
+    pickle_int(text, 0); /* the name that pandas gives to a file's first row */
+    pickle_call_end(text);
+}
+
+static void write_count(const char *name, uint64_t count, struct str *text)
+{
+    pickle_text(text, name);
+    pickle_int(text, (int64_t)count);
+}
+
+static void write_block(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
+{
+    const struct gput_statistics *time = &block->compute_time;
+    const double compute_time[] = {
+        time->min, time->max, time->mean, time->std, block->compute_time_total};
+    pickle_object_begin(text, MODULE, "CodeBlockResults");
+    pickle_text(text, "name");
+    pickle_text(text, block->name);
+    write_count("num_timepoints", block->num_timepoints, text);
+    write_count("num_calls", block->num_calls, text);
+    write_count("num_non_empty_calls", block->num_non_empty_calls, text);
+    pickle_text(text, "compute_time");
+    pickle_series(text, compute_time_names, compute_time, 5);
+    pickle_text(text, "resource_usage");
+    write_usage(analysis, block->resource_usage, text);
+    pickle_object_end(text);
+}
+
+void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text)
+{
+    pickle_begin(text);
+    pickle_object_begin(text, MODULE, "SubTrackingResults");
+    pickle_text(text, "overall");
+    write_usage(analysis, analysis->overall, text);
+    pickle_text(text, "static_data");
+    write_static_data(analysis->static_data, text);
+    pickle_text(text, "code_block_results");
+    pickle_list_begin(text);
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        write_block(analysis, &analysis->blocks[i], text);
+    pickle_list_end(text);
+    pickle_object_end(text);
+    pickle_end(text);
+}

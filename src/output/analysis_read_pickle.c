@@ -1,0 +1,187 @@
+#include "output/analysis_load.h"
+
+#include "output/pickle_array.h"
+#include "output/pickle_frame.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many figures a pickle may lead to, by however many ways to the same ones. */
+#define CELLS_MAX (UINT64_C(1) << 26)
+#define NAME_BYTES_MAX (UINT64_C(1) << 28)
+
+struct reader {
+    const char *name;
+    struct gput_analysis *analysis;
+    uint64_t cells;
+    uint64_t name_bytes;
+    struct gput_error *error;
+};
+
+static int refuse(const struct reader *reader, const char *what)
+{
+    return error_set(reader->error, GPUT_ERROR_FORMAT,
+        "Pickle file %s does not hold results of an analysis: %s.", reader->name, what);
+}
+
+/* Reads a frame, and says which file it is in when it is none. */
+static int read_frame(
+    struct reader *reader, const struct pickle_value *state, const char *key, struct frame *frame)
+{
+    struct gput_error inner;
+    int code = frame_read(pickle_get(state, key), key, frame, &inner);
+    if (code == GPUT_ERROR_FORMAT)
+        return refuse(reader, inner.message);
+    if (code != GPUT_OK)
+        return error_memory(reader->error);
+    reader->cells += frame->n_rows * frame->n_columns + 1;
+    if (reader->cells <= CELLS_MAX)
+        return GPUT_OK;
+    frame_finish(frame);
+    return refuse(reader, "it is too large");
+}
+
+/* Statistics in the columns of a frame's row. */
+static struct gput_statistics statistics_in_row(const struct frame *frame, const char *row)
+{
+    return (struct gput_statistics){
+        .min = frame_find(frame, row, "min")->number,
+        .max = frame_find(frame, row, "max")->number,
+        .mean = frame_find(frame, row, "mean")->number,
+        .std = frame_find(frame, row, "std")->number,
+    };
+}
+
+static int read_overall(struct reader *reader, const struct pickle_value *state)
+{
+    struct frame frame;
+    TRY(read_frame(reader, state, "overall", &frame));
+    reader->analysis = analysis_create((const char *const *)frame.row_names, frame.n_rows);
+    for (size_t i = 0; reader->analysis && i < frame.n_rows; i++)
+        reader->analysis->overall[i] = statistics_in_row(&frame, frame.row_names[i]);
+    frame_finish(&frame);
+    return reader->analysis ? GPUT_OK : error_memory(reader->error);
+}
+
+static int read_static_data(struct reader *reader, const struct pickle_value *state)
+{
+    struct frame frame;
+    struct doc *data = reader->analysis->static_data;
+    TRY(read_frame(reader, state, "static_data", &frame));
+    for (size_t i = 0; i < frame.n_rows; i++) {
+        const struct frame_cell *cell = &frame.cells[i];
+        if (cell->kind == FRAME_INT)
+            doc_add_int(data, frame.row_names[i], cell->integer);
+        else if (cell->kind == FRAME_DOUBLE)
+            doc_add_double(data, frame.row_names[i], cell->number);
+        else if (cell->kind == FRAME_TEXT)
+            doc_add_string(data, frame.row_names[i], cell->text);
+        else
+            doc_add_null(data, frame.row_names[i]);
+    }
+    frame_finish(&frame);
+    return doc_failed(data) ? error_memory(reader->error) : GPUT_OK;
+}
+
+static int read_count(
+    struct reader *reader, const struct pickle_value *state, const char *key, uint64_t *count)
+{
+    int64_t integer;
+    if (!pickle_integer(pickle_get(state, key), &integer) || integer < 0)
+        return refuse(reader, "the counts of a code block are missing");
+    *count = (uint64_t)integer;
+    return GPUT_OK;
+}
+
+static int read_compute_time(
+    struct reader *reader, const struct pickle_value *state, struct gput_code_block *block)
+{
+    struct frame frame;
+    TRY(read_frame(reader, state, "compute_time", &frame));
+    block->compute_time = (struct gput_statistics){
+        .min = frame_find(&frame, "min", NULL)->number,
+        .max = frame_find(&frame, "max", NULL)->number,
+        .mean = frame_find(&frame, "mean", NULL)->number,
+        .std = frame_find(&frame, "std", NULL)->number,
+    };
+    block->compute_time_total = frame_find(&frame, "total", NULL)->number;
+    frame_finish(&frame);
+    return GPUT_OK;
+}
+
+static int read_usage(
+    struct reader *reader, const struct pickle_value *state, struct gput_code_block *block)
+{
+    struct frame frame;
+    TRY(read_frame(reader, state, "resource_usage", &frame));
+    for (size_t i = 0; i < reader->analysis->n_measurements; i++)
+        block->resource_usage[i] = statistics_in_row(&frame, reader->analysis->measurements[i]);
+    frame_finish(&frame);
+    return GPUT_OK;
+}
+
+static int read_block(
+    struct reader *reader, const struct pickle_value *object, struct gput_code_block *block)
+{
+    if (!pickle_is_object(object, PICKLE_CODE_BLOCK))
+        return refuse(reader, "something among its code blocks is none");
+    const struct pickle_value *state = object->object.state;
+    const struct pickle_value *name = pickle_get(state, "name");
+    if (pickle_is_object(name, PICKLE_QUOTED_NAME))
+        name = pickle_item(name->object.arguments, 0);
+    if (!name || name->kind != PICKLE_TEXT)
+        return refuse(reader, "a code block has no name");
+    reader->name_bytes += name->text.length;
+    if (reader->name_bytes > NAME_BYTES_MAX)
+        return refuse(reader, "it is too large");
+    TRY(analysis_name_block(block, name->text.bytes, reader->error));
+    TRY(read_count(reader, state, "num_timepoints", &block->num_timepoints));
+    TRY(read_count(reader, state, "num_calls", &block->num_calls));
+    TRY(read_count(reader, state, "num_non_empty_calls", &block->num_non_empty_calls));
+    TRY(read_compute_time(reader, state, block));
+    return read_usage(reader, state, block);
+}
+
+static int read_blocks(struct reader *reader, const struct pickle_value *state)
+{
+    const struct pickle_value *blocks = pickle_get(state, "code_block_results");
+    struct gput_analysis *analysis = reader->analysis;
+    if (!blocks || blocks->kind != PICKLE_LIST)
+        return refuse(reader, "it has no list of code blocks");
+    if (blocks->list.count > CELLS_MAX / 8 / (analysis->n_measurements + 8))
+        return refuse(reader, "it is too large");
+    analysis->blocks = analysis_create_blocks(analysis, blocks->list.count, false);
+    if (!analysis->blocks)
+        return error_memory(reader->error);
+    analysis->n_blocks = blocks->list.count;
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        TRY(read_block(reader, blocks->list.items[i], &analysis->blocks[i]));
+    return GPUT_OK;
+}
+
+static int read_results(struct reader *reader, const struct pickle_value *results)
+{
+    if (!pickle_is_object(results, PICKLE_RESULTS))
+        return refuse(reader, "it is no SubTrackingResults object");
+    const struct pickle_value *state = results->object.state;
+    TRY(read_overall(reader, state));
+    TRY(read_static_data(reader, state));
+    return read_blocks(reader, state);
+}
+
+int analysis_read_pickle(const char *bytes, size_t length, const char *name,
+    struct gput_analysis **analysis, struct gput_error *error)
+{
+    struct reader reader = {.name = name, .error = error};
+    struct pickle *pickle;
+    *analysis = NULL;
+    TRY(pickle_read(bytes, length, name, pickle_result_classes, &pickle, error));
+    int code = read_results(&reader, pickle_root(pickle));
+    pickle_destroy(pickle);
+    if (code != GPUT_OK)
+        gput_analysis_destroy(reader.analysis);
+    else
+        *analysis = reader.analysis;
+    return code;
+}

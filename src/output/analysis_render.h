@@ -1,0 +1,16 @@
+/*
+ * The forms an analysis is written in; one source file each.
+ */
+#ifndef OUTPUT_ANALYSIS_RENDER_H
+#define OUTPUT_ANALYSIS_RENDER_H
+
+#include "analyze/analysis.h"
+#include "base/str.h"
+
+/* Each appends the whole analysis; without memory `text` turns failed. */
+void analysis_write_text(const struct gput_analysis *analysis, struct str *text);
+void analysis_write_json(const struct gput_analysis *analysis, struct str *text);
+void analysis_write_csv(const struct gput_analysis *analysis, struct str *text);
+void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
+
+#endif

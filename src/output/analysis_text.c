@@ -1,0 +1,161 @@
+#include "output/analysis_render.h"
+#include "output/text_table.h"
+
+#include "base/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* As long as the longest key, "Num Non Empty Calls:". */
+#define KEY_WIDTH 20
+
+static const char *const statistic_names[] = {"min", "max", "mean", "std"};
+static const char *const percentile_names[] = {"p50", "p95", "p99"};
+
+/* Puts statistics, and percentiles unless NULL, into a row; returns the number of columns. */
+static size_t set_figures(struct text_table *table, size_t row,
+    const struct gput_statistics *statistics, const struct gput_percentiles *percentiles)
+{
+    const double figures[] = {statistics->min, statistics->max, statistics->mean, statistics->std};
+    size_t column = 0;
+    for (size_t i = 0; i < 4; i++)
+        text_table_set_number(table, row, column++, figures[i]);
+    if (percentiles) {
+        const double more[] = {percentiles->p50, percentiles->p95, percentiles->p99};
+        for (size_t i = 0; i < 3; i++)
+            text_table_set_number(table, row, column++, more[i]);
+    }
+    return column;
+}
+
+static struct text_table *create_figures(size_t n_rows, bool percentiles, size_t more)
+{
+    struct text_table *table = text_table_create(n_rows, (percentiles ? 7 : 4) + more);
+    for (size_t i = 0; i < 4; i++)
+        text_table_set_number_column_name(table, i, statistic_names[i]);
+    for (size_t i = 0; percentiles && i < 3; i++)
+        text_table_set_number_column_name(table, 4 + i, percentile_names[i]);
+    return table;
+}
+
+static void write_usage(const struct gput_analysis *analysis,
+    const struct gput_statistics *statistics, const struct gput_percentiles *percentiles,
+    int indent, struct str *text)
+{
+    struct text_table *table = create_figures(analysis->n_measurements, percentiles != NULL, 0);
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        text_table_set_row_name(table, i, analysis->measurements[i]);
+        set_figures(table, i, &statistics[i], percentiles ? &percentiles[i] : NULL);
+    }
+    text_table_write(table, indent, text);
+    text_table_destroy(table);
+}
+
+static void write_compute_time(const struct gput_code_block *block, int indent, struct str *text)
+{
+    struct text_table *table = create_figures(1, block->percentiles != NULL, 1);
+    size_t column = set_figures(table, 0, &block->compute_time,
+        block->percentiles ? &block->compute_time_percentiles : NULL);
+    text_table_set_number_column_name(table, column, "total");
+    text_table_set_number(table, 0, column, block->compute_time_total);
+    text_table_write(table, indent, text);
+    text_table_destroy(table);
+}
+
+/* A row of one object: words and whole numbers get a blank before them, as pandas has it. */
+static void write_static_data(const struct doc *data, struct str *text)
+{
+    struct text_table *table = text_table_create(1, data->count);
+    size_t column = 0;
+    for (const struct doc *cell = data->first; cell; cell = cell->next, column++) {
+        struct str value = {0};
+        char number[NUMBER_TEXT_SIZE];
+        text_table_set_column_name(table, column, cell->key);
+        if (cell->kind == DOC_DOUBLE) {
+            text_table_set_number(table, 0, column, cell->number);
+            continue;
+        }
+        str_append_char(&value, ' ');
+        if (cell->kind == DOC_INT) {
+            number_format_int64(cell->integer, number);
+            str_append(&value, number);
+        } else {
+            str_append(&value, cell->kind == DOC_STRING ? cell->string : "None");
+        }
+        text_table_set(table, 0, column, str_text(&value));
+        text->failed = text->failed || value.failed;
+        str_finish(&value);
+    }
+    text_table_write(table, 1, text);
+    text_table_destroy(table);
+}
+
+static void write_key(const char *key, int indent, struct str *text)
+{
+    str_append_repeated(text, '\t', (size_t)indent);
+    str_append(text, key);
+}
+
+static void write_value(const char *key, const char *value, int indent, struct str *text)
+{
+    write_key(key, indent, text);
+    str_append_repeated(text, ' ', KEY_WIDTH - strlen(key) + 1);
+    str_append(text, value);
+    str_append_char(text, '\n');
+}
+
+static void write_count(const char *key, int64_t count, int indent, struct str *text)
+{
+    char number[NUMBER_TEXT_SIZE];
+    number_format_int64(count, number);
+    write_value(key, number, indent, text);
+}
+
+static void write_seconds(const char *key, double seconds, int indent, struct str *text)
+{
+    char number[NUMBER_TEXT_SIZE];
+    number_format_rounded(seconds, 8, number);
+    write_value(key, seconds == seconds ? number : "n/a", indent, text);
+}
+
+static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
+    int indent, struct str *text)
+{
+    if (block->process_id < 0)
+        write_value("Name:", block->name, indent, text);
+    else
+        write_count("Process ID:", block->process_id, indent, text);
+    if (block->thread_id >= 0)
+        write_count("Thread ID:", block->thread_id, indent, text);
+    write_count("Num Timepoints:", (int64_t)block->num_timepoints, indent, text);
+    write_count("Num Calls:", (int64_t)block->num_calls, indent, text);
+    write_count("Num Non Empty Calls:", (int64_t)block->num_non_empty_calls, indent, text);
+    if (analysis->details) {
+        write_seconds("Self Time:", block->self_time_total, indent, text);
+        write_seconds("CPU Time:", block->cpu_time_total, indent, text);
+    }
+    write_key("Compute Time:\n", indent, text);
+    write_compute_time(block, indent + 1, text);
+    write_key("Resource Usage:\n", indent, text);
+    write_usage(analysis, block->resource_usage, block->percentiles, indent + 1, text);
+    if (block->n_parts == 0)
+        return;
+    write_key(analysis->split == GPUT_SPLIT_THREAD ? "Threads:\n" : "Processes:\n", indent, text);
+    for (size_t i = 0; i < block->n_parts; i++) {
+        write_block(analysis, &block->parts[i], indent + 1, text);
+        str_append_char(text, '\n');
+    }
+}
+
+void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
+{
+    str_append(text, "Overall:\n");
+    write_usage(analysis, analysis->overall, analysis->overall_percentiles, 1, text);
+    str_append(text, "Static Data:\n");
+    write_static_data(analysis->static_data, text);
+    str_append(text, "Code Block Results:\n");
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        write_block(analysis, &analysis->blocks[i], 1, text);
+        str_append_char(text, '\n');
+    }
+}

@@ -1,0 +1,158 @@
+#include "output/pickle_writer.h"
+
+#include <string.h>
+
+static void append_number(struct str *text, uint64_t number, int size)
+{
+    for (int i = 0; i < size; i++)
+        str_append_char(text, (char)(number >> (8 * i)));
+}
+
+void pickle_begin(struct str *text)
+{
+    str_append_bytes(text, "\x80\x04", 2);
+}
+
+void pickle_end(struct str *text)
+{
+    str_append_char(text, '.');
+}
+
+void pickle_none(struct str *text)
+{
+    str_append_char(text, 'N');
+}
+
+void pickle_int(struct str *text, int64_t value)
+{
+    if (value == (int32_t)value) {
+        str_append_char(text, 'J');
+        append_number(text, (uint64_t)value, 4);
+    } else {
+        str_append_bytes(text, "\x8a\x08", 2);
+        append_number(text, (uint64_t)value, 8);
+    }
+}
+
+void pickle_float(struct str *text, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    str_append_char(text, 'G');
+    for (int i = 7; i >= 0; i--)
+        str_append_char(text, (char)(bits >> (8 * i)));
+}
+
+/* The length of the valid UTF-8 character at `at`, 0 when there is none. */
+static size_t character_length(const unsigned char *at)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (at[0] < 0x80)
+        return 1;
+    size_t length = at[0] >= 0xF8   ? 0
+                    : at[0] >= 0xF0 ? 4
+                    : at[0] >= 0xE0 ? 3
+                    : at[0] >= 0xC0 ? 2
+                                    : 0;
+    unsigned character = at[0] & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+        character = character << 6 | (at[i] & 0x3Fu);
+    }
+    if (length == 0 || character < least[length] || character > 0x10FFFF ||
+        (character >= 0xD800 && character < 0xE000))
+        return 0;
+    return length;
+}
+
+/* Python refuses a pickle with text that is not UTF-8. */
+static void append_utf8(struct str *text, const char *value)
+{
+    const unsigned char *at = (const unsigned char *)value;
+    while (*at) {
+        size_t length = character_length(at);
+        if (length > 0)
+            str_append_bytes(text, at, length);
+        else
+            str_append(text, "\xEF\xBF\xBD");
+        at += length > 0 ? length : 1;
+    }
+}
+
+void pickle_text(struct str *text, const char *value)
+{
+    size_t start = text->length;
+    str_append_bytes(text, "X\0\0\0\0", 5);
+    append_utf8(text, value);
+    if (text->failed)
+        return;
+    size_t length = text->length - start - 5;
+    for (int i = 0; i < 4; i++)
+        text->data[start + 1 + (size_t)i] = (char)(length >> (8 * i));
+}
+
+void pickle_list_begin(struct str *text)
+{
+    str_append(text, "](");
+}
+
+void pickle_list_end(struct str *text)
+{
+    str_append_char(text, 'e');
+}
+
+void pickle_dict_begin(struct str *text)
+{
+    str_append(text, "}(");
+}
+
+void pickle_dict_end(struct str *text)
+{
+    str_append_char(text, 'u');
+}
+
+static void append_class(struct str *text, const char *module, const char *name)
+{
+    pickle_text(text, module);
+    pickle_text(text, name);
+    str_append_char(text, '\x93');
+}
+
+void pickle_object_begin(struct str *text, const char *module, const char *name)
+{
+    append_class(text, module, name);
+    str_append_bytes(text, ")\x81", 2);
+    pickle_dict_begin(text);
+}
+
+void pickle_object_end(struct str *text)
+{
+    pickle_dict_end(text);
+    str_append_char(text, 'b');
+}
+
+void pickle_call_begin(struct str *text, const char *module, const char *name)
+{
+    append_class(text, module, name);
+    str_append_char(text, '(');
+}
+
+void pickle_call_end(struct str *text)
+{
+    str_append(text, "tR");
+}
+
+void pickle_series(struct str *text, const char *const *names, const double *values, size_t count)
+{
+    pickle_call_begin(text, "pandas", "Series");
+    pickle_list_begin(text);
+    for (size_t i = 0; i < count; i++)
+        pickle_float(text, values[i]);
+    pickle_list_end(text);
+    pickle_list_begin(text);
+    for (size_t i = 0; i < count; i++)
+        pickle_text(text, names[i]);
+    pickle_list_end(text);
+    pickle_call_end(text);
+}

@@ -1,0 +1,42 @@
+/*
+ * Writing pickles (protocol 4) that Python loads with its own classes.
+ *
+ * Data frames and series are written as a call of their constructor with plain lists. So they load
+ * with every pandas, where a copy of its inner state would tie them to one.
+ *
+ * A value is written by one call, or between a begin and an end. All append to `text`, which turns
+ * failed without memory.
+ */
+#ifndef OUTPUT_PICKLE_WRITER_H
+#define OUTPUT_PICKLE_WRITER_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+void pickle_begin(struct str *text); /* of the file */
+void pickle_end(struct str *text);
+
+void pickle_none(struct str *text);
+void pickle_int(struct str *text, int64_t value);
+void pickle_float(struct str *text, double value);
+void pickle_text(struct str *text, const char *value); /* UTF-8; what is none becomes U+FFFD */
+
+void pickle_list_begin(struct str *text); /* the items follow */
+void pickle_list_end(struct str *text);
+void pickle_dict_begin(struct str *text); /* keys and values follow by turns */
+void pickle_dict_end(struct str *text);
+
+/* An object of a class, made without arguments; its attributes follow as names and values. */
+void pickle_object_begin(struct str *text, const char *module, const char *name);
+void pickle_object_end(struct str *text);
+
+/* What calling a class with arguments gives; the arguments follow. */
+void pickle_call_begin(struct str *text, const char *module, const char *name);
+void pickle_call_end(struct str *text);
+
+/* A pandas series of numbers. */
+void pickle_series(struct str *text, const char *const *names, const double *values, size_t count);
+
+#endif

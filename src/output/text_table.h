@@ -1,0 +1,31 @@
+/*
+ * A table as text, laid out as pandas prints a data frame: row names to the left, everything else
+ * to the right, columns as wide as their widest cell, one blank between them.
+ */
+#ifndef OUTPUT_TEXT_TABLE_H
+#define OUTPUT_TEXT_TABLE_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+
+struct text_table;
+
+/* Empty cells throughout. NULL without memory. */
+struct text_table *text_table_create(size_t n_rows, size_t n_columns);
+void text_table_destroy(struct text_table *table); /* NULL is fine */
+
+/* Texts are copied. Without memory the table turns failed, which text_table_write() passes on. */
+void text_table_set_row_name(struct text_table *table, size_t row, const char *name);
+void text_table_set_column_name(struct text_table *table, size_t column, const char *name);
+/* The same of a column of numbers: one wider than its name, as pandas has it. */
+void text_table_set_number_column_name(struct text_table *table, size_t column, const char *name);
+void text_table_set(struct text_table *table, size_t row, size_t column, const char *cell);
+
+/* A number rounded to 8 decimals, as the Python tool shows it: "0.08691302", "0.0", "NaN". */
+void text_table_set_number(struct text_table *table, size_t row, size_t column, double value);
+
+/* Appends the lines, each behind `indent` tabs. A NULL table makes `text` failed. */
+void text_table_write(const struct text_table *table, int indent, struct str *text);
+
+#endif
