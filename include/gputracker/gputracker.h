@@ -6,10 +6,12 @@
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H
 
+#include <gputracker/analyze.h>
+#include <gputracker/compare.h>
 #include <gputracker/config.h>
 #include <gputracker/error.h>
-#include <gputracker/limits.h>
 #include <gputracker/file.h>
+#include <gputracker/limits.h>
 #include <gputracker/measurement.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>

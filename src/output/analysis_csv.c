@@ -4,54 +4,22 @@
  */
 #include "output/analysis_render.h"
 
-#include "base/number.h"
+#include "output/csv_text.h"
 
 #include <math.h>
-#include <string.h>
-
-static void append_text(struct str *text, const char *value)
-{
-    if (!strpbrk(value, ",\"\r\n")) {
-        str_append(text, value);
-        return;
-    }
-    str_append_char(text, '"');
-    for (; *value; value++) {
-        if (*value == '"')
-            str_append_char(text, '"');
-        str_append_char(text, *value);
-    }
-    str_append_char(text, '"');
-}
-
-static void append_number(struct str *text, double value)
-{
-    char number[NUMBER_TEXT_SIZE];
-    str_append_char(text, ',');
-    if (!isnan(value))
-        str_append_bytes(text, number, number_format_double(value, number));
-}
-
-static void append_count(struct str *text, bool known, int64_t value)
-{
-    char number[NUMBER_TEXT_SIZE];
-    str_append_char(text, ',');
-    if (known)
-        str_append_bytes(text, number, number_format_int64(value, number));
-}
 
 static void append_figures(struct str *text, const struct gput_statistics *statistics,
     const struct gput_percentiles *percentiles, double total)
 {
-    append_number(text, statistics->min);
-    append_number(text, statistics->max);
-    append_number(text, statistics->mean);
-    append_number(text, statistics->std);
-    append_number(text, total);
+    csv_text_append_number(text, statistics->min);
+    csv_text_append_number(text, statistics->max);
+    csv_text_append_number(text, statistics->mean);
+    csv_text_append_number(text, statistics->std);
+    csv_text_append_number(text, total);
     if (percentiles) {
-        append_number(text, percentiles->p50);
-        append_number(text, percentiles->p95);
-        append_number(text, percentiles->p99);
+        csv_text_append_number(text, percentiles->p50);
+        csv_text_append_number(text, percentiles->p95);
+        csv_text_append_number(text, percentiles->p99);
     }
     str_append_char(text, '\n');
 }
@@ -60,14 +28,14 @@ static void append_figures(struct str *text, const struct gput_statistics *stati
 static void append_block(
     struct str *text, const struct gput_code_block *block, const char *measurement)
 {
-    append_text(text, block->name);
-    append_count(text, block->process_id >= 0, block->process_id);
-    append_count(text, block->thread_id >= 0, block->thread_id);
-    append_count(text, true, (int64_t)block->num_timepoints);
-    append_count(text, true, (int64_t)block->num_calls);
-    append_count(text, true, (int64_t)block->num_non_empty_calls);
+    csv_text_append(text, block->name);
+    csv_text_append_count(text, block->process_id >= 0, block->process_id);
+    csv_text_append_count(text, block->thread_id >= 0, block->thread_id);
+    csv_text_append_count(text, true, (int64_t)block->num_timepoints);
+    csv_text_append_count(text, true, (int64_t)block->num_calls);
+    csv_text_append_count(text, true, (int64_t)block->num_non_empty_calls);
     str_append_char(text, ',');
-    append_text(text, measurement);
+    csv_text_append(text, measurement);
 }
 
 static void write_block(
@@ -100,9 +68,9 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
     str_append(text, analysis->details ? ",p50,p95,p99\n" : "\n");
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         str_append(text, ",,");
-        append_count(text, true, (int64_t)analysis->num_timepoints);
+        csv_text_append_count(text, true, (int64_t)analysis->num_timepoints);
         str_append(text, ",,,");
-        append_text(text, analysis->measurements[i]);
+        csv_text_append(text, analysis->measurements[i]);
         append_figures(text, &analysis->overall[i],
             analysis->overall_percentiles ? &analysis->overall_percentiles[i] : NULL, NAN);
     }

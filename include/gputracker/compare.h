@@ -1,0 +1,100 @@
+/*
+ * Comparison: one statistic of the analyses of several sessions, side by side, for the session as a
+ * whole and for each code block.
+ *
+ *     const struct gput_compare_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
+ *     struct gput_comparison *comparison;
+ *     if (gput_compare(sessions, 2, NULL, NULL, &comparison, &error) == GPUT_OK)
+ *         gput_comparison_render(comparison, &options, GPUT_TEXT, &text, NULL, &error);
+ *     gput_comparison_destroy(comparison);
+ *
+ * A session may have several runs: files given under the same name. It is then compared by their
+ * mean, and a difference that the spread of the runs explains is known to be noise.
+ */
+#ifndef GPUTRACKER_COMPARE_H
+#define GPUTRACKER_COMPARE_H
+
+#include <gputracker/analyze.h>
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gput_statistic { GPUT_MIN, GPUT_MAX, GPUT_MEAN, GPUT_STD };
+
+/** "min", "max", "mean", "std". Static text. */
+GPUT_API const char *gput_statistic_name(enum gput_statistic statistic);
+
+/** Errors: GPUT_ERROR_INVALID (`Invalid summary statistic 'x'. Valid values are …`). */
+GPUT_API int gput_statistic_parse(
+    const char *word, enum gput_statistic *statistic, struct gput_error *error);
+
+/** One file of results (see gput_analysis_load()) and the session that it belongs to. */
+struct gput_compare_session {
+    const char *name;
+    const char *path;
+};
+
+struct gput_comparison;
+
+/**
+ * Loads results and matches their code blocks. Blocks match in the order of their names, in which
+ * line numbers count as numbers; names that differ in nothing but their line number match with a
+ * warning. `warn`, which may be NULL, is called with one line for each warning and with `user`.
+ *
+ * On success `*comparison` is to be freed by gput_comparison_destroy(); on failure it is NULL.
+ * Errors: those of gput_analysis_load(); GPUT_ERROR_INVALID (no sessions; code blocks that do not
+ * match; a measurement that a file lacks), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_compare(const struct gput_compare_session *sessions, size_t count,
+    void (*warn)(void *user, const char *message), void *user, struct gput_comparison **comparison,
+    struct gput_error *error);
+
+/** NULL is fine. */
+GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
+
+/** What a comparison's report shows. */
+struct gput_comparison_options {
+    enum gput_statistic statistic; /**< default: GPUT_MEAN */
+    bool relative; /**< also the change in percent from the first session; default: false */
+};
+
+GPUT_API struct gput_comparison_options gput_comparison_options_default(void);
+
+/**
+ * The comparison as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
+ * ComparisonResults). Sessions stand in ascending order of their values. What sessions of several
+ * runs add (95 % intervals, noise) and what `relative` adds comes in keys and lines of its own.
+ *
+ * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
+ * bytes (`length` may be NULL).
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
+    const struct gput_comparison_options *options, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error);
+
+/**
+ * Checks a rule against every session but the first:
+ *
+ *     STATISTIC MEASUREMENT [in CODE BLOCK] >|>=|<|<= LIMIT
+ *
+ * A limit with a percent sign is a change from the first session ("max main_ram > +5%"), without
+ * one a value ("mean main_ram > 2.5"). The measurement compute_time is that of the code block, or
+ * of each of them when none is named. A change within the noise of several runs breaks no rule.
+ *
+ * `*holds` says whether the rule holds for some session; then `message`, of `size` bytes, names it
+ * and its figures. Errors: GPUT_ERROR_INVALID (a rule that makes no sense).
+ */
+GPUT_API int gput_comparison_check(const struct gput_comparison *comparison, const char *rule,
+    bool *holds, char *message, size_t size, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

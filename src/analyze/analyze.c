@@ -1,0 +1,367 @@
+#include "analyze/analysis.h"
+#include "analyze/call_table.h"
+#include "analyze/duration_statistics.h"
+#include "analyze/self_time.h"
+#include "analyze/sweep.h"
+#include "base/number.h"
+#include "store/tracking_reader.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 256
+
+/* Reading rows is most of the work; marks count for this share of it. */
+#define MARKS_SHARE 0.3
+
+/* What is needed while an analysis is made. */
+struct work {
+    const struct gput_analyze_options *options;
+    struct sub_tracking_names *names;
+    struct call_table table;
+    struct sweep_lane *lanes; /* one for each lane of the table */
+    uint32_t n_parts;
+    struct sweep *sweep;
+    struct gput_analysis *analysis;
+};
+
+struct gput_analyze_options gput_analyze_options_default(void)
+{
+    return (struct gput_analyze_options){0};
+}
+
+static void warn(const struct work *work, const char *message)
+{
+    if (message && work->options->warn)
+        work->options->warn(work->options->user, message);
+}
+
+static void report_progress(
+    const struct work *work, double from, double share, uint64_t done, uint64_t total)
+{
+    if (work->options->progress && total > 0)
+        work->options->progress(
+            work->options->user, from + share * fmin((double)done / (double)total, 1));
+}
+
+/* ---- Marks ---- */
+
+static int read_marks(
+    struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct sub_tracking_row rows[BATCH];
+    size_t count;
+    do {
+        uint64_t done, total;
+        TRY(sub_tracking_reader_next(reader, rows, BATCH, &count, error));
+        TRY(call_table_add(&work->table, rows, count, error));
+        sub_tracking_reader_progress(reader, &done, &total);
+        report_progress(work, 0, MARKS_SHARE, done, total);
+    } while (count > 0);
+    warn(work, sub_tracking_reader_warning(reader));
+    return call_table_pair(&work->table, error);
+}
+
+static int load_calls(struct work *work, struct gput_error *error)
+{
+    const char *path = work->options->sub_tracking_file;
+    enum sub_tracking_format format;
+    struct sub_tracking_reader *reader;
+    TRY(sub_tracking_format_of(path, &format, error));
+    work->names = sub_tracking_names_create();
+    if (!work->names)
+        return error_memory(error);
+    TRY(sub_tracking_reader_open(path, work->names, &reader, error));
+    unsigned columns = sub_tracking_reader_columns(reader);
+    if (work->options->split == GPUT_SPLIT_THREAD && !(columns & SUB_TRACKING_COLUMN_THREAD_ID)) {
+        sub_tracking_reader_close(reader);
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
+            path);
+    }
+    call_table_init(
+        &work->table, work->names, columns, format == SUB_TRACKING_LOG, work->options->details);
+    int code = read_marks(work, reader, error);
+    sub_tracking_reader_close(reader);
+    return code;
+}
+
+/* Whether two lanes, neighbours in their order, belong to one part of a block. */
+static bool same_part(const struct call_lane *a, const struct call_lane *b, enum gput_split split)
+{
+    return a->block == b->block && a->process_id == b->process_id &&
+           (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id);
+}
+
+/* Says which targets each lane's calls have: blocks are numbered first, then their parts. */
+static int number_targets(struct work *work, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    work->lanes = calloc(table->n_lanes + 1, sizeof *work->lanes);
+    if (!work->lanes)
+        return error_memory(error);
+    for (size_t i = 0; i < table->n_lanes; i++) {
+        work->lanes[i] = (struct sweep_lane){.block = table->lanes[i].block, .part = SWEEP_NO_PART};
+        if (work->options->split == GPUT_SPLIT_NONE)
+            continue;
+        if (i == 0 || !same_part(&table->lanes[i - 1], &table->lanes[i], work->options->split))
+            work->n_parts++;
+        work->lanes[i].part = (uint32_t)table->n_blocks + work->n_parts - 1;
+    }
+    return GPUT_OK;
+}
+
+/* ---- Rows ---- */
+
+static int read_rows(struct work *work, struct tracking_reader *reader, struct gput_error *error)
+{
+    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    if (!rows)
+        return error_memory(error);
+    double values[ROW_COLUMNS] = {0};
+    double share = work->options->sub_tracking_file ? 1 - MARKS_SHARE : 1;
+    size_t count;
+    int code;
+    do {
+        uint64_t done, total;
+        code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+            memcpy(values, rows[i].values, sizeof rows[i].values);
+            code =
+                sweep_add_row(work->sweep, rows[i].timestamp - work->table.origin, values, error);
+        }
+        tracking_reader_progress(reader, &done, &total);
+        report_progress(work, 1 - share, share, done, total);
+    } while (code == GPUT_OK && count > 0);
+    free(rows);
+    TRY(code);
+    warn(work, tracking_reader_warning(reader));
+    return sweep_end(work->sweep, error);
+}
+
+/* ---- Results ---- */
+
+static void add_static_cell(struct doc *static_data, const struct tracking_static_cell *cell)
+{
+    const char *end = cell->text + strlen(cell->text);
+    int64_t integer;
+    double number;
+    if (cell->text == end)
+        doc_add_null(static_data, cell->name);
+    else if (number_parse_int64(cell->text, end, &integer) == end)
+        doc_add_int(static_data, cell->name, integer);
+    else if (number_parse_double(cell->text, end, &number) == end)
+        doc_add_double(static_data, cell->name, number);
+    else
+        doc_add_string(static_data, cell->name, cell->text);
+}
+
+static int create_analysis(
+    struct work *work, const struct tracking_reader *reader, struct gput_error *error)
+{
+    const char *names[GPUT_TRACKING_FILE_COLUMNS];
+    for (unsigned i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+        names[i] = gput_measurement(i)->name;
+    work->analysis = analysis_create(names, GPUT_TRACKING_FILE_COLUMNS);
+    if (!work->analysis)
+        return error_memory(error);
+    work->analysis->details = work->options->details;
+    work->analysis->split = work->options->split;
+    size_t count;
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
+    for (size_t i = 0; i < count; i++)
+        add_static_cell(work->analysis->static_data, &cells[i]);
+    return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
+}
+
+/* Copies what the sweep found for a target. */
+static uint64_t fill_usage(const struct sweep_target *target, struct gput_statistics *statistics,
+    struct gput_percentiles *percentiles)
+{
+    for (unsigned c = 0; target->total && c < GPUT_TRACKING_FILE_COLUMNS; c++) {
+        statistics[c] = row_total_statistics(target->total, c);
+        if (percentiles)
+            percentiles[c] = quantile_sketch_percentiles(&target->sketches[c]);
+    }
+    return target->total ? target->total->rows : 0;
+}
+
+static int fill_overall(struct work *work, struct gput_error *error)
+{
+    struct gput_analysis *analysis = work->analysis;
+    if (analysis->details) {
+        analysis->overall_percentiles =
+            calloc(analysis->n_measurements, sizeof *analysis->overall_percentiles);
+        if (!analysis->overall_percentiles)
+            return error_memory(error);
+    }
+    analysis->num_timepoints =
+        fill_usage(sweep_session(work->sweep), analysis->overall, analysis->overall_percentiles);
+    return GPUT_OK;
+}
+
+/* What the calls of a block or a part add up to. */
+struct call_sums {
+    struct duration_statistics durations;
+    double self_time;
+    double cpu_time; /* NaN once some lane cannot tell */
+};
+
+static void add_lane(struct call_sums *sums, const struct call_lane *lane, double self_time)
+{
+    sums->self_time += self_time;
+    sums->cpu_time += lane->cpu_ns == SUB_TRACKING_UNKNOWN ? NAN : (double)lane->cpu_ns * 1e-9;
+}
+
+static int add_lanes(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    double *self_times = malloc((table->n_lanes + 1) * sizeof *self_times);
+    if (!self_times)
+        return error_memory(error);
+    int code = self_time_compute(table, self_times, error);
+    for (size_t i = 0; code == GPUT_OK && i < table->n_lanes; i++) {
+        add_lane(&sums[work->lanes[i].block], &table->lanes[i], self_times[i]);
+        if (work->lanes[i].part != SWEEP_NO_PART)
+            add_lane(&sums[work->lanes[i].part], &table->lanes[i], self_times[i]);
+    }
+    free(self_times);
+    return code;
+}
+
+static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    bool quantiles = work->options->details;
+    for (size_t i = 0; i < work->table.n_calls; i++) {
+        const struct call *call = &work->table.calls[i];
+        const struct sweep_lane *lane = &work->lanes[call->lane];
+        double seconds = call->stop - call->start;
+        TRY(duration_statistics_add(&sums[lane->block].durations, seconds, quantiles, error));
+        if (lane->part != SWEEP_NO_PART)
+            TRY(duration_statistics_add(&sums[lane->part].durations, seconds, quantiles, error));
+    }
+    return work->options->details ? add_lanes(work, sums, error) : GPUT_OK;
+}
+
+static void fill_block(
+    struct work *work, size_t target, struct call_sums *sums, struct gput_code_block *block)
+{
+    const struct sweep_target *swept = sweep_target(work->sweep, target);
+    struct call_sums *sum = &sums[target];
+    block->num_timepoints = fill_usage(swept, block->resource_usage, block->percentiles);
+    block->num_calls = sum->durations.count;
+    block->num_non_empty_calls = swept->n_non_empty_calls;
+    block->compute_time = duration_statistics_get(&sum->durations);
+    block->compute_time_total = duration_statistics_total(&sum->durations);
+    if (work->options->details) {
+        block->compute_time_percentiles = quantile_sketch_percentiles(&sum->durations.sketch);
+        block->self_time_total = sum->self_time;
+        block->cpu_time_total = sum->cpu_time;
+    }
+}
+
+/* Adds to the block of lane `first` a part for each process or thread; `*next` is the first lane
+ * of the next block. */
+static int fill_parts(
+    struct work *work, size_t first, size_t *next, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_lane *lanes = work->table.lanes;
+    struct gput_code_block *block = &work->analysis->blocks[lanes[first].block];
+    size_t end = first;
+    while (end < work->table.n_lanes && lanes[end].block == lanes[first].block)
+        end++;
+    *next = end;
+    if (work->lanes[first].part == SWEEP_NO_PART)
+        return GPUT_OK;
+    uint32_t first_part = work->lanes[first].part;
+    size_t n_parts = work->lanes[end - 1].part - first_part + 1;
+    block->parts = analysis_create_blocks(work->analysis, n_parts, work->options->details);
+    if (!block->parts)
+        return error_memory(error);
+    block->n_parts = n_parts;
+    for (size_t i = first; i < end; i++) {
+        struct gput_code_block *part = &block->parts[work->lanes[i].part - first_part];
+        if (part->name)
+            continue;
+        TRY(analysis_name_block(part, block->name, error));
+        part->process_id = lanes[i].process_id;
+        if (work->options->split == GPUT_SPLIT_THREAD)
+            part->thread_id = lanes[i].thread_id;
+        fill_block(work, work->lanes[i].part, sums, part);
+    }
+    return GPUT_OK;
+}
+
+static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_error *error)
+{
+    const struct call_table *table = &work->table;
+    struct gput_analysis *analysis = work->analysis;
+    TRY(add_calls(work, sums, error));
+    analysis->blocks = analysis_create_blocks(analysis, table->n_blocks, analysis->details);
+    if (!analysis->blocks)
+        return error_memory(error);
+    analysis->n_blocks = table->n_blocks;
+    size_t next;
+    for (size_t first = 0; first < table->n_lanes; first = next) {
+        uint32_t index = table->lanes[first].block;
+        const char *name = sub_tracking_names_text(work->names, table->block_names[index]);
+        TRY(analysis_name_block(&analysis->blocks[index], name, error));
+        fill_block(work, index, sums, &analysis->blocks[index]);
+        TRY(fill_parts(work, first, &next, sums, error));
+    }
+    return GPUT_OK;
+}
+
+static int fill_results(struct work *work, struct gput_error *error)
+{
+    size_t n_targets = work->table.n_blocks + work->n_parts;
+    struct call_sums *sums = calloc(n_targets + 1, sizeof *sums);
+    if (!sums)
+        return error_memory(error);
+    int code = fill_overall(work, error);
+    if (code == GPUT_OK)
+        code = fill_blocks(work, sums, error);
+    for (size_t i = 0; i < n_targets; i++)
+        duration_statistics_finish(&sums[i].durations);
+    free(sums);
+    return code;
+}
+
+static int analyze(struct work *work, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    TRY(tracking_reader_open(work->options->tracking_file, &reader, error));
+    int code = create_analysis(work, reader, error);
+    if (code == GPUT_OK && work->options->sub_tracking_file)
+        code = load_calls(work, error);
+    if (code == GPUT_OK)
+        code = number_targets(work, error);
+    if (code == GPUT_OK)
+        code = sweep_create(work->table.calls, work->table.n_calls, work->lanes,
+            work->table.n_blocks + work->n_parts, work->options->details, &work->sweep, error);
+    if (code == GPUT_OK)
+        code = read_rows(work, reader, error);
+    tracking_reader_close(reader);
+    return code == GPUT_OK ? fill_results(work, error) : code;
+}
+
+int gput_analyze(const struct gput_analyze_options *options, struct gput_analysis **analysis,
+    struct gput_error *error)
+{
+    struct work work = {.options = options};
+    *analysis = NULL;
+    if (!options->tracking_file)
+        return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");
+    int code = analyze(&work, error);
+    sweep_destroy(work.sweep);
+    free(work.lanes);
+    call_table_finish(&work.table);
+    sub_tracking_names_destroy(work.names);
+    if (code != GPUT_OK)
+        gput_analysis_destroy(work.analysis);
+    else
+        *analysis = work.analysis;
+    return code;
+}

@@ -1,0 +1,182 @@
+#include "analyze/comparison.h"
+
+#include "analyze/student.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const statistic_names[] = {"min", "max", "mean", "std"};
+
+const char *gput_statistic_name(enum gput_statistic statistic)
+{
+    return statistic_names[statistic];
+}
+
+int gput_statistic_parse(const char *word, enum gput_statistic *statistic, struct gput_error *error)
+{
+    for (size_t i = 0; i < sizeof statistic_names / sizeof statistic_names[0]; i++) {
+        if (strcmp(word, statistic_names[i]) == 0) {
+            *statistic = (enum gput_statistic)i;
+            return GPUT_OK;
+        }
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Invalid summary statistic '%s'. Valid values are min max mean std.", word);
+}
+
+struct gput_comparison *comparison_create(void)
+{
+    return calloc(1, sizeof(struct gput_comparison));
+}
+
+void gput_comparison_destroy(struct gput_comparison *comparison)
+{
+    if (!comparison)
+        return;
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        struct comparison_session *session = &comparison->sessions[i];
+        for (size_t k = 0; k < session->n_runs; k++)
+            gput_analysis_destroy(session->runs[k]);
+        free(session->runs);
+        free(session->name);
+    }
+    for (size_t i = 0; comparison->block_names && i < comparison->n_blocks; i++)
+        free(comparison->block_names[i]);
+    free(comparison->block_names);
+    free(comparison->sessions);
+    free(comparison);
+}
+
+/* The session of that name, added when it is new; NULL without memory. */
+static struct comparison_session *session_of(struct gput_comparison *comparison, const char *name)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        if (strcmp(comparison->sessions[i].name, name) == 0)
+            return &comparison->sessions[i];
+    }
+    struct comparison_session *sessions =
+        realloc(comparison->sessions, (comparison->n_sessions + 1) * sizeof *sessions);
+    if (!sessions)
+        return NULL;
+    comparison->sessions = sessions;
+    struct comparison_session *session = &sessions[comparison->n_sessions];
+    *session = (struct comparison_session){.name = strdup(name)};
+    if (!session->name)
+        return NULL;
+    comparison->n_sessions++;
+    return session;
+}
+
+int comparison_add(struct gput_comparison *comparison, const char *name,
+    struct gput_analysis *analysis, struct gput_error *error)
+{
+    struct comparison_session *session = session_of(comparison, name);
+    struct gput_analysis **runs = NULL;
+    if (session)
+        runs = realloc(session->runs, (session->n_runs + 1) * sizeof(*runs));
+    if (!runs) {
+        gput_analysis_destroy(analysis);
+        return error_memory(error);
+    }
+    session->runs = runs;
+    runs[session->n_runs++] = analysis;
+    return GPUT_OK;
+}
+
+bool comparison_has_runs(const struct gput_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        if (comparison->sessions[i].n_runs > 1)
+            return true;
+    }
+    return false;
+}
+
+static double pick(const struct gput_statistics *statistics, enum gput_statistic statistic)
+{
+    const double figures[] = {statistics->min, statistics->max, statistics->mean, statistics->std};
+    return figures[statistic];
+}
+
+static double value_in_run(const struct gput_analysis *run, const struct comparison_figure *figure)
+{
+    const struct gput_statistics *list = run->overall;
+    if (figure->block != COMPARISON_OVERALL) {
+        if (!figure->measurement)
+            return pick(&run->blocks[figure->block].compute_time, figure->statistic);
+        list = run->blocks[figure->block].resource_usage;
+    }
+    size_t i = analysis_find_measurement(run, figure->measurement);
+    return i < run->n_measurements ? pick(&list[i], figure->statistic) : NAN;
+}
+
+/* Mean of a session's runs, and the variance of that mean (NaN for a single run). */
+static double mean_of_runs(const struct comparison_session *session,
+    const struct comparison_figure *figure, double *variance)
+{
+    double n = (double)session->n_runs, sum = 0, squares = 0;
+    for (size_t k = 0; k < session->n_runs; k++)
+        sum += value_in_run(session->runs[k], figure);
+    double mean = sum / n;
+    for (size_t k = 0; k < session->n_runs; k++)
+        squares += pow(value_in_run(session->runs[k], figure) - mean, 2);
+    *variance = session->n_runs > 1 ? squares / (n - 1) / n : NAN;
+    return mean;
+}
+
+/* Whether two means do not differ at the 95 % level (Welch's test). Unknown is no noise. */
+static bool is_noise(
+    double difference, double variance_a, size_t runs_a, double variance_b, size_t runs_b)
+{
+    double variance = variance_a + variance_b;
+    if (isnan(variance) || isnan(difference))
+        return false;
+    if (variance == 0)
+        return difference == 0;
+    double freedom = variance * variance /
+                     (variance_a * variance_a / (double)(runs_a - 1) +
+                         variance_b * variance_b / (double)(runs_b - 1));
+    return fabs(difference) <= student_quantile_975(freedom) * sqrt(variance);
+}
+
+void comparison_values(const struct gput_comparison *comparison,
+    const struct comparison_figure *figure, struct comparison_value *values)
+{
+    double first_variance = NAN;
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        const struct comparison_session *session = &comparison->sessions[i];
+        double variance;
+        double value = mean_of_runs(session, figure, &variance);
+        double half = student_quantile_975((double)session->n_runs - 1) * sqrt(variance);
+        if (i == 0)
+            first_variance = variance;
+        double first = i == 0 ? value : values[0].value;
+        values[i] = (struct comparison_value){
+            .session = i,
+            .value = value,
+            .low = value - half,
+            .high = value + half,
+            .change = first != 0   ? (value - first) / fabs(first) * 100
+                      : value == 0 ? 0
+                                   : NAN,
+            .noise = i > 0 && is_noise(value - first, first_variance,
+                                  comparison->sessions[0].n_runs, variance, session->n_runs),
+        };
+    }
+}
+
+void comparison_sorted_values(const struct gput_comparison *comparison,
+    const struct comparison_figure *figure, struct comparison_value *values)
+{
+    comparison_values(comparison, figure, values);
+    for (size_t i = 1; i < comparison->n_sessions; i++) { /* sessions are few */
+        struct comparison_value value = values[i];
+        size_t k = i;
+        for (; k > 0 && (values[k - 1].value > value.value ||
+                            (isnan(values[k - 1].value) && !isnan(value.value)));
+             k--)
+            values[k] = values[k - 1];
+        values[k] = value;
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * Analyses of several sessions whose code blocks match.
+ */
+#ifndef ANALYZE_COMPARISON_H
+#define ANALYZE_COMPARISON_H
+
+#include "analyze/analysis.h"
+
+#include <gputracker/compare.h>
+
+struct comparison_session {
+    char *name;
+    struct gput_analysis **runs; /* owned, as is each; code blocks in matching order */
+    size_t n_runs;
+};
+
+/* Everything is owned. */
+struct gput_comparison {
+    struct comparison_session *sessions; /* in the order given */
+    size_t n_sessions;
+    const struct gput_analysis *first; /* whose measurements and code blocks count: a run of the
+                                          session whose name sorts first */
+    char **block_names;                /* "a" or, matched across names, "a -> b" */
+    size_t n_blocks;
+};
+
+/* A measurement of the session as a whole, of a code block, or a block's compute time. */
+struct comparison_figure {
+    const char *measurement; /* NULL: compute time */
+    size_t block;            /* COMPARISON_OVERALL: of the session as a whole */
+    enum gput_statistic statistic;
+};
+
+#define COMPARISON_OVERALL SIZE_MAX
+
+/* What a session has for a figure. */
+struct comparison_value {
+    size_t session;
+    double value; /* the mean over its runs; NaN when unknown */
+    double low;   /* the bounds of the mean's 95 % interval; NaN for a single run */
+    double high;
+    double change; /* percent from the first session; NaN when that is 0 or unknown */
+    bool noise;    /* the spread of the runs explains the difference from the first session */
+};
+
+/* Empty. NULL without memory. */
+struct gput_comparison *comparison_create(void);
+
+/* Adds a run of a session; takes `analysis` over, also when it fails. Errors: GPUT_ERROR_MEMORY. */
+int comparison_add(struct gput_comparison *comparison, const char *name,
+    struct gput_analysis *analysis, struct gput_error *error);
+
+/* Matches the code blocks of all runs. Errors and `warn`: as gput_compare(). */
+int comparison_match(struct gput_comparison *comparison,
+    void (*warn)(void *user, const char *message), void *user, struct gput_error *error);
+
+/* Whether some session has several runs. */
+bool comparison_has_runs(const struct gput_comparison *comparison);
+
+/* Fills one value a session, in the order of the sessions. */
+void comparison_values(const struct gput_comparison *comparison,
+    const struct comparison_figure *figure, struct comparison_value *values);
+
+/* The same in ascending order of the values, NaN last, equal ones in the order of the sessions. */
+void comparison_sorted_values(const struct gput_comparison *comparison,
+    const struct comparison_figure *figure, struct comparison_value *values);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * Rules of a comparison: "max main_ram in train > +5%".
+ */
+#include "analyze/comparison.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum operator{ ABOVE, ABOVE_OR_AT, BELOW, BELOW_OR_AT };
+
+struct rule {
+    struct comparison_figure figure;
+    bool all_blocks; /* the compute time of each code block */
+    enum operator operator;
+    double limit;
+    bool percent; /* the limit is a change */
+};
+
+struct parser {
+    const struct gput_comparison *comparison;
+    const char *text;
+    struct gput_error *error;
+};
+
+static int refuse(const struct parser *parser, const char *why)
+{
+    return error_set(parser->error, GPUT_ERROR_INVALID,
+        "The rule \"%.150s\" makes no sense: %s. A rule is like \"max main_ram > +5%%\" or "
+        "\"mean compute_time in BLOCK > 2.5\".",
+        parser->text, why);
+}
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* Copies the next word and returns what follows it. */
+static const char *take_word(const char *at, char *word, size_t size)
+{
+    at = skip_blanks(at);
+    size_t length = strcspn(at, " \t<>");
+    size_t kept = length < size ? length : size - 1;
+    memcpy(word, at, kept);
+    word[kept] = '\0';
+    return at + length;
+}
+
+/* The name between `at` and the operator, which may hold blanks and anything else. */
+static int read_block(struct parser *parser, const char *at, const char *end, struct rule *rule)
+{
+    at = skip_blanks(at);
+    while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    for (size_t i = 0; i < parser->comparison->n_blocks; i++) {
+        const char *name = parser->comparison->block_names[i];
+        if (strlen(name) == (size_t)(end - at) && memcmp(name, at, (size_t)(end - at)) == 0) {
+            rule->figure.block = i;
+            return GPUT_OK;
+        }
+    }
+    return refuse(parser, "there is no such code block");
+}
+
+static int read_limit(struct parser *parser, const char *at, struct rule *rule)
+{
+    bool or_at = at[1] == '=';
+    rule->operator= * at == '>' ? (or_at ? ABOVE_OR_AT : ABOVE) : (or_at ? BELOW_OR_AT : BELOW);
+    at = skip_blanks(at + 1 + or_at);
+    if (*at == '+')
+        at++;
+    const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
+    if (!end || isnan(rule->limit))
+        return refuse(parser, "its limit is no number");
+    rule->percent = *end == '%';
+    return *skip_blanks(end + rule->percent) == '\0'
+               ? GPUT_OK
+               : refuse(parser, "something follows its limit");
+}
+
+static int read_figure(struct parser *parser, const char *limit, struct rule *rule)
+{
+    static const char compute_time[] = "compute_time";
+    const struct gput_analysis *first = parser->comparison->first;
+    char word[128];
+    const char *at = take_word(parser->text, word, sizeof word);
+    if (gput_statistic_parse(word, &rule->figure.statistic, NULL) != GPUT_OK)
+        return refuse(parser, "it does not begin with min, max, mean or std");
+    at = take_word(at, word, sizeof word);
+    size_t i = analysis_find_measurement(first, word);
+    if (i < first->n_measurements)
+        rule->figure.measurement = first->measurements[i];
+    else if (strcmp(word, compute_time) != 0)
+        return refuse(parser, "there is no such measurement");
+
+    const char *after = take_word(at, word, sizeof word);
+    rule->figure.block = COMPARISON_OVERALL;
+    if (strcmp(word, "in") == 0)
+        return read_block(parser, after, limit, rule);
+    if (*word)
+        return refuse(parser, "\"in\" or an operator has to follow the measurement");
+    rule->all_blocks = !rule->figure.measurement;
+    return GPUT_OK;
+}
+
+static int rule_parse(struct parser *parser, struct rule *rule)
+{
+    /* The last operator: names of code blocks may hold others ("a -> b"). */
+    const char *limit = NULL;
+    for (const char *at = parser->text; *at; at++) {
+        if (*at == '<' || *at == '>')
+            limit = at;
+    }
+    *rule = (struct rule){0};
+    if (!limit)
+        return refuse(parser, "it has no >, >=, < or <=");
+    TRY(read_figure(parser, limit, rule));
+    return read_limit(parser, limit, rule);
+}
+
+static bool breaks(const struct rule *rule, const struct comparison_value *value)
+{
+    double figure = rule->percent ? value->change : value->value;
+    if (rule->percent && value->noise)
+        return false;
+    switch (rule->operator) { /* false for NaN */
+    case ABOVE:
+        return figure > rule->limit;
+    case ABOVE_OR_AT:
+        return figure >= rule->limit;
+    case BELOW:
+        return figure < rule->limit;
+    default:
+        return figure <= rule->limit;
+    }
+}
+
+static void describe(const struct gput_comparison *comparison, const char *rule,
+    const struct comparison_figure *figure, const struct comparison_value *values, size_t i,
+    char *message, size_t size)
+{
+    char first[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE];
+    number_format_rounded(values[0].value, 8, first);
+    number_format_rounded(values[i].value, 8, value);
+    bool whole = figure->block == COMPARISON_OVERALL;
+    snprintf(message, size, "%s: %s%s%s%s has %s, %s has %s (%+.2f %%)", rule,
+        whole ? "" : "in code block \"", whole ? "" : comparison->block_names[figure->block],
+        whole ? "" : "\" ", comparison->sessions[i].name, value, comparison->sessions[0].name,
+        first, values[i].change);
+}
+
+int gput_comparison_check(const struct gput_comparison *comparison, const char *text, bool *holds,
+    char *message, size_t size, struct gput_error *error)
+{
+    struct parser parser = {comparison, text, error};
+    struct rule rule;
+    *holds = false;
+    TRY(rule_parse(&parser, &rule));
+    struct comparison_value *values = calloc(comparison->n_sessions, sizeof *values);
+    if (!values)
+        return error_memory(error);
+    size_t n_figures = rule.all_blocks ? comparison->n_blocks : 1;
+    for (size_t f = 0; f < n_figures && !*holds; f++) {
+        if (rule.all_blocks)
+            rule.figure.block = f;
+        comparison_values(comparison, &rule.figure, values);
+        for (size_t i = 1; i < comparison->n_sessions && !*holds; i++) {
+            *holds = breaks(&rule, &values[i]);
+            if (*holds)
+                describe(comparison, text, &rule.figure, values, i, message, size);
+        }
+    }
+    free(values);
+    return GPUT_OK;
+}
