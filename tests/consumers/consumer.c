@@ -18,7 +18,9 @@
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
  * thread-child [ … ]  forks from another thread than the main one
  * wait         waits for all children
- * mb is 1e6 bytes. Prints nothing. Exits with 2 on a word it does not know.
+ * tell         writes one byte to standard output: "I am here"
+ * hear FD      waits for one byte, or the end, of an inherited descriptor
+ * MB is 1e6 bytes. Prints nothing else. Exits with 2 on a word it does not know.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -120,6 +122,19 @@ static void write_file(double megabytes)
     }
     fsync(fd);
     close(fd);
+}
+
+static void tell(void)
+{
+    if (write(STDOUT_FILENO, ".", 1) != 1)
+        exit(1);
+}
+
+static void hear(int fd)
+{
+    char byte;
+    while (read(fd, &byte, 1) < 0)
+        ;
 }
 
 static void *spin_thread(void *seconds)
@@ -224,6 +239,8 @@ static void run_plain(char ***at)
         spin(number);
     else if (strcmp(*word, "sleep") == 0)
         nap(number);
+    else if (strcmp(*word, "hear") == 0)
+        hear((int)number);
     else if (strcmp(*word, "threads") == 0 && word[1] && word[2])
         threads((int)number, atof(*(*at)++));
     else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])
@@ -241,6 +258,9 @@ static char **run(char **word)
         } else if (strcmp(*word, "wait") == 0) {
             while (wait(NULL) > 0)
                 ;
+            word++;
+        } else if (strcmp(*word, "tell") == 0) {
+            tell();
             word++;
         } else if (strcmp(*word, "touch") == 0) {
             for (size_t i = 0; i < block_count; i++)
