@@ -54,7 +54,8 @@ static double kernel_cpu_seconds(const struct gput_session *session)
         getrusage(RUSAGE_CHILDREN, &children);
         return seconds_of_rusage(&self) - seconds_of_rusage(&session->self_at_start) +
                seconds_of_rusage(&children) - seconds_of_rusage(&session->children_at_start) +
-               seconds_of_ns(living_descendants_ns(session) - session->sampler_cpu_ns);
+               seconds_of_ns(living_descendants_ns(session) - session->sampler_cpu_ns -
+                             session->sampler.tree.gone_before_ns);
     }
     return NAN;
 }

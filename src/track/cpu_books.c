@@ -21,8 +21,9 @@ void cpu_books_update(
     }
     /*
      * Two lower bounds for those that ended: what their parents collected (complete, but in ticks,
-     * and lost when a parent ignores its children), and what their clocks said when last seen.
+     * and lost when a parent ignores its children; of those that are older than tracking, without
+     * what they used before), and what their clocks said when last seen.
      */
-    int64_t ended_ns = most(collected_ns, tree->gone_cpu_ns);
+    int64_t ended_ns = most(collected_ns - tree->gone_before_ns, tree->gone_cpu_ns);
     books->descendants_ns = most(books->descendants_ns, living_ns + ended_ns);
 }

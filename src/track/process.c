@@ -193,3 +193,8 @@ int64_t process_children_ns(const struct process *process, const struct process_
 {
     return (int64_t)(process->children_ticks - process->children_before_ticks) * view->ns_per_tick;
 }
+
+int64_t process_before_ns(const struct process *process, const struct process_view *view)
+{
+    return process->cpu_before_ns + (int64_t)process->children_before_ticks * view->ns_per_tick;
+}

@@ -93,4 +93,7 @@ int64_t process_cpu_ns(const struct process *process);
 /* CPU time of children that it has waited for, since tracking began. */
 int64_t process_children_ns(const struct process *process, const struct process_view *view);
 
+/* CPU time that it and the children it had waited for used before tracking began. */
+int64_t process_before_ns(const struct process *process, const struct process_view *view);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the table of pids ---- */
@@ -87,6 +88,7 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
 static void drop(struct process_tree *tree, struct process *process)
 {
     tree->gone_cpu_ns += process_cpu_ns(process);
+    tree->gone_before_ns += process_before_ns(process, &tree->view);
     if (process->is_main)
         tree->main_is_gone = true;
     process_finish(process, &tree->view);
@@ -208,7 +210,8 @@ static bool may_have_grown(struct process_tree *tree)
         procfs_reread(tree->loadavg_fd, text, sizeof text, NULL) != GPUT_OK ||
         loadavg_parse(text, &loadavg) != GPUT_OK)
         return true;
-    bool moved = loadavg.last_pid != tree->last_pid;
+    /* A kernel that only looks like Linux gives 0. */
+    bool moved = loadavg.last_pid != tree->last_pid || loadavg.last_pid <= 0;
     tree->last_pid = loadavg.last_pid;
     return moved;
 }
@@ -238,6 +241,25 @@ struct process *process_tree_main(const struct process_tree *tree)
 
 /* ---- beginning and end ---- */
 
+/*
+ * The last pid is that of our own namespace: it says nothing about a procfs of another. Containers
+ * may have a loadavg of their own making mounted over the kernel's (lxcfs), which moves only every
+ * few seconds.
+ */
+static void open_loadavg(struct process_tree *tree, const char *root)
+{
+    struct stat process, loadavg;
+    char path[PROCFS_PATH_SIZE];
+    if (!tree->view.has_cpu_clocks || !procfs_path(root, PROCFS_SYSTEM, "self", path) ||
+        lstat(path, &process) != 0 ||
+        procfs_open(root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL) != GPUT_OK)
+        return;
+    if (fstat(tree->loadavg_fd, &loadavg) == 0 && loadavg.st_dev == process.st_dev)
+        return;
+    close(tree->loadavg_fd);
+    tree->loadavg_fd = -1;
+}
+
 int process_tree_init(
     struct process_tree *tree, const struct process_tree_options *options, struct gput_error *error)
 {
@@ -248,9 +270,7 @@ int process_tree_init(
         .loadavg_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
-    /* The last pid is that of our own namespace: it says nothing about a procfs of another. */
-    if (tree->view.has_cpu_clocks)
-        procfs_open(options->procfs_root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL);
+    open_loadavg(tree, options->procfs_root);
     may_have_grown(tree);
 
     int code = add(tree, options->main, NULL, options->main_is_old);

@@ -40,6 +40,8 @@ struct process_tree {
     uint64_t generation;     /* goes up whenever has_changed */
     uint64_t seen;           /* distinct processes so far, main included */
     int64_t gone_cpu_ns;     /* what those that are gone had used when last seen */
+    int64_t gone_before_ns;  /* what they had used before tracking began: their parents have
+                                collected that, too */
     int loadavg_fd;          /* -1: not to be had */
     pid_t last_pid;          /* given out by the kernel before the last reading of children */
     bool has_children_files; /* this kernel has task/T/children */

@@ -409,6 +409,53 @@ static void a_tree_that_does_not_grow_is_not_searched(void **state)
     close_stage(&stage);
 }
 
+/* lxcfs mounts a loadavg of its own making over the kernel's. */
+static void a_loadavg_that_is_not_the_kernels_is_not_asked(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    char name[64], target[64];
+    fake_procfs_init(&fake);
+    pid_t own = getpid();
+    fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
+    fake_children(&fake, own, own, "");
+    /* Our own pids, and a loadavg of another file system. */
+    snprintf(target, sizeof target, "%d", (int)own);
+    snprintf(name, sizeof name, "%s/self", fake.root);
+    assert_int_equal(symlink(target, name), 0);
+    snprintf(name, sizeof name, "%s/loadavg", fake.root);
+    assert_int_equal(symlink("/proc/loadavg", name), 0);
+    init_fake_tree(&tree, &fake, own, false);
+    assert_true(tree.view.has_cpu_clocks);
+    assert_int_equal(tree.loadavg_fd, -1);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
+static void a_last_pid_of_0_says_nothing(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    char name[64], target[64];
+    fake_procfs_init(&fake);
+    pid_t own = getpid();
+    fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
+    fake_children(&fake, own, own, "");
+    fake_write(&fake, "0.00 0.00 0.00 0/0 0\n", "loadavg");
+    snprintf(target, sizeof target, "%d", (int)own);
+    snprintf(name, sizeof name, "%s/self", fake.root);
+    assert_int_equal(symlink(target, name), 0);
+    init_fake_tree(&tree, &fake, own, false);
+    assert_true(tree.loadavg_fd >= 0);
+    tree.processes[0]->children_unread = true;
+    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_false(tree.processes[0]->children_unread);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +476,8 @@ int main(void)
         cmocka_unit_test(the_tracker_never_counts_itself),
         cmocka_unit_test(a_swarm_leaves_nothing_behind),
         cmocka_unit_test(a_tree_that_does_not_grow_is_not_searched),
+        cmocka_unit_test(a_loadavg_that_is_not_the_kernels_is_not_asked),
+        cmocka_unit_test(a_last_pid_of_0_says_nothing),
     };
     return cmocka_run_group_tests_name("track/process_tree", tests, NULL, NULL);
 }
