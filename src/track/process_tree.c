@@ -265,11 +265,12 @@ int process_tree_init(
 {
     *tree = (struct process_tree){.view = process_view_of(options->procfs_root),
         .options = *options,
-        .own_pid = getpid(),
         .has_children_files = true,
         .loadavg_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
+    /* In a procfs of others, that number is somebody else's. */
+    tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;
     open_loadavg(tree, options->procfs_root);
     may_have_grown(tree);
 

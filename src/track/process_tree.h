@@ -26,7 +26,7 @@ struct process_tree_options {
 struct process_tree {
     struct process_view view;
     struct process_tree_options options;
-    pid_t own_pid;
+    pid_t own_pid; /* 0 where the pids of procfs_root are not ours */
 
     /* Main first, and every process after its parent, so that what a parent has collected from a
      * child is read before the child is found gone: CPU time is never counted twice. */

@@ -158,6 +158,25 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
     fake_procfs_finish(&fake);
 }
 
+static void in_a_procfs_of_others_our_number_is_somebody_elses(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    char children[16];
+    pid_t own = getpid();
+    fake_procfs_init(&fake);
+    snprintf(children, sizeof children, "%d ", (int)own);
+    fake_put(&fake, (struct fake_process){.pid = own + 1, .parent = 1});
+    fake_children(&fake, own + 1, own + 1, children);
+    fake_put(&fake, (struct fake_process){.pid = own, .parent = own + 1});
+    fake_children(&fake, own, own, "");
+    init_fake_tree(&tree, &fake, own + 1, false);
+    assert_non_null(process_tree_get(&tree, own));
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 static void the_end_of_main_leaves_the_others(void **state)
 {
     (void)state;
@@ -415,7 +434,7 @@ static void a_loadavg_that_is_not_the_kernels_is_not_asked(void **state)
     (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
-    char name[64], target[64];
+    char name[128], target[64];
     fake_procfs_init(&fake);
     pid_t own = getpid();
     fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
@@ -438,7 +457,7 @@ static void a_last_pid_of_0_says_nothing(void **state)
     (void)state;
     struct fake_procfs fake;
     struct process_tree tree;
-    char name[64], target[64];
+    char name[128], target[64];
     fake_procfs_init(&fake);
     pid_t own = getpid();
     fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
@@ -465,6 +484,7 @@ int main(void)
         cmocka_unit_test(newcomers_and_the_gone_change_the_generation),
         cmocka_unit_test(a_child_whose_parent_ended_stays),
         cmocka_unit_test(a_pid_given_out_anew_is_dropped_and_found_again),
+        cmocka_unit_test(in_a_procfs_of_others_our_number_is_somebody_elses),
         cmocka_unit_test(the_end_of_main_leaves_the_others),
         cmocka_unit_test(thousands_of_processes_are_found_again_by_their_pid),
         cmocka_unit_test(finds_a_family_of_three_generations),
