@@ -56,10 +56,37 @@ struct gput_limit_passed {
 
 #define GPUT_MAX_SOURCES 24
 
-/** One kernel-tracked peak. */
+/** A peak that the kernel kept, also between two samples. */
 struct gput_peak {
-    double bytes;    /**< NaN when unknown */
-    char source[96]; /**< where it comes from, or why it is unknown */
+    double bytes;         /**< it was at least this; NaN when unknown */
+    double at_most_bytes; /**< and at most this: equal to `bytes` when it is exact; NaN when nothing
+                               bounds it */
+    char source[96];      /**< where it comes from and what is in it, or why it is unknown */
+};
+
+/**
+ * What was counted over the whole session, for main and all its descendants together. NaN: not to
+ * be had here; the source "counts" says why.
+ */
+struct gput_accounting {
+    double kernel_cpu_seconds;        /**< what the kernel counted for the tree */
+    double kernel_user_cpu_seconds;   /**< of that, in programs */
+    double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf */
+    double sampled_cpu_seconds;       /**< what the samples add up to */
+    uint64_t processes_seen;          /**< distinct processes known, main included */
+    double processes_missed; /**< started in the tree and not known; NaN: unknown how many */
+    char processes_missed_reason[128];   /**< how the figure above is known, or why it is not */
+    double minor_page_faults;            /**< pages that needed no storage: new, copied or cached */
+    double major_page_faults;            /**< pages that had to come from storage */
+    double voluntary_context_switches;   /**< it waited for something */
+    double involuntary_context_switches; /**< another had to have the CPU */
+    double read_bytes;  /**< through read() and its kin, cached or not, pipes and sockets too */
+    double write_bytes; /**< through write() and its kin */
+    double storage_read_bytes;  /**< really fetched from storage */
+    double storage_write_bytes; /**< caused to be written to storage */
+    /** Of the whole system (all that share main's network), without the loopback. */
+    double system_network_received_bytes;
+    double system_network_sent_bytes;
 };
 
 struct gput_results {
@@ -70,16 +97,13 @@ struct gput_results {
     double elapsed_seconds;              /**< wall time from start to the last sample */
 
     struct {
-        struct gput_peak main; /**< VmHWM or ru_maxrss of the main process */
+        struct gput_peak main;        /**< RSS of the main process: VmHWM or ru_maxrss */
+        struct gput_peak descendants; /**< RSS of the largest single descendant */
         struct gput_peak
             combined; /**< memory.peak of a cgroup that holds exactly the tracked tree */
     } peaks;
 
-    struct {
-        double kernel_cpu_seconds;  /**< what the kernel counted for the tree; NaN when unknown */
-        double sampled_cpu_seconds; /**< what the samples add up to */
-        uint64_t processes_seen;    /**< distinct processes seen, main included */
-    } accounting;
+    struct gput_accounting accounting;
 
     struct {
         double cpu_seconds; /**< CPU time of the sampler itself */

@@ -65,6 +65,7 @@ static double kernel_cpu_seconds(const struct gput_session *session)
 static void set_peak(struct gput_peak *peak, double bytes, const char *source)
 {
     peak->bytes = bytes;
+    peak->at_most_bytes = NAN;
     snprintf(peak->source, sizeof peak->source, "%.95s", source);
 }
 
@@ -97,6 +98,26 @@ static void fill_main_peak(const struct gput_session *session, struct gput_resul
     else
         set_peak(
             peak, seen, "VmHWM, kept by the kernel since the process began, also before tracking");
+}
+
+/* What is not counted yet is unknown. */
+static void clear_accounting(struct gput_accounting *accounting)
+{
+    *accounting = (struct gput_accounting){.kernel_cpu_seconds = NAN,
+        .kernel_user_cpu_seconds = NAN,
+        .kernel_system_cpu_seconds = NAN,
+        .sampled_cpu_seconds = NAN,
+        .processes_missed = NAN,
+        .minor_page_faults = NAN,
+        .major_page_faults = NAN,
+        .voluntary_context_switches = NAN,
+        .involuntary_context_switches = NAN,
+        .read_bytes = NAN,
+        .write_bytes = NAN,
+        .storage_read_bytes = NAN,
+        .storage_write_bytes = NAN,
+        .system_network_received_bytes = NAN,
+        .system_network_sent_bytes = NAN};
 }
 
 static void fill_combined_peak(const struct gput_session *session, struct gput_results *results)
@@ -270,7 +291,9 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     fill_main_peak(session, results);
     fill_combined_peak(session, results);
     raise_maximum(session, results);
+    set_peak(&results->peaks.descendants, NAN, "not read");
 
+    clear_accounting(&results->accounting);
     results->accounting.kernel_cpu_seconds = kernel_cpu_seconds(session);
     results->accounting.sampled_cpu_seconds =
         seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
