@@ -20,6 +20,9 @@ static const enum option_id attach_options[] = {
 static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT,
     OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
 
+static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
+    OPTION_START, OPTION_STOP, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_END};
+
 static const struct command commands[] = {
     {
         .name = "",
@@ -77,6 +80,26 @@ static const struct command commands[] = {
         .operand = ARGUMENT_FILE,
         .least_operands = 1,
         .most_operands = 1,
+    },
+    {
+        .name = "timeline merge",
+        .function = cmd_timeline_merge,
+        .usage = "[OPTIONS] INPUT...",
+        .summary = "Merge recordings into one timeline.",
+        .help =
+            "Puts recordings on one timeline that Perfetto (ui.perfetto.dev) and chrome://tracing "
+            "open: training profiles of SageMaker Debugger (a folder with \"system\" or "
+            "\"framework\" in it), traces of PyTorch's profiler, one file a rank, and any other "
+            "trace in the Chrome form, packed by gzip or not; of a folder without a training "
+            "profile all trace files.\n"
+            "\n"
+            "Times are made absolute, so that all inputs share one clock. Readings of the machine "
+            "become counters. Files that break off or are damaged are used as far as they are "
+            "whole, with one warning each. Memory is bounded whatever their size.",
+        .options = timeline_merge_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = -1,
     },
 };
 

@@ -36,5 +36,6 @@ int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
 int cmd_attach(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
+int cmd_timeline_merge(const struct arguments *arguments);
 
 #endif

@@ -60,6 +60,28 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
         .help = "End the command and all it started when a limit is passed: SIGTERM, five seconds "
                 "later SIGKILL. The exit status is then 124."},
+    [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
+        .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
+                "of the first input. \"-\" is the standard output."},
+    [OPTION_START] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
+        .help = "Leave out what ended before: microseconds since the epoch, or a step number "
+                "(--unit step). Defaults to the beginning."},
+    [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
+        .help = "Leave out what begins later: microseconds since the epoch, or the first step "
+                "that is out. Defaults to the end."},
+    [OPTION_UNIT] = {0, "unit", ARGUMENT_WORD, "unit", "time step", .newer = true,
+        .help = "What --start and --end are, 'time' or 'step'. Defaults to 'time'."},
+    [OPTION_SUFFIX] = {0, "suffix", ARGUMENT_WORD, "suffix",
+        "pythontimeline.json model_timeline.json horovod_timeline.json "
+        "smdataparallel_timeline.json trace.json.gz",
+        .repeatable = true, .newer = true,
+        .help = "Of a training profile, read only the event files with this suffix: "
+                "pythontimeline.json, model_timeline.json, horovod_timeline.json, "
+                "smdataparallel_timeline.json or trace.json.gz. Can be given several times. "
+                "Defaults to all."},
+    [OPTION_LOW] = {0, "low", ARGUMENT_TEXT, "metric=threshold", .newer = true,
+        .help = "Mark the moments when this metric of a training profile is below the threshold, "
+                "with all readings around. Defaults to GPUUtilization=85; 'none' marks nothing."},
 };
 
 const struct option *option(enum option_id id)

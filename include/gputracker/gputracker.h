@@ -15,6 +15,7 @@
 #include <gputracker/measurement.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
+#include <gputracker/timeline.h>
 #include <gputracker/units.h>
 
 #ifdef __cplusplus

@@ -1,0 +1,133 @@
+/* gpu-tracker timeline merge: many recordings on one timeline. */
+#include "arguments.h"
+#include "message.h"
+
+#include <gputracker/timeline.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_moment(const struct arguments *arguments, enum option_id id, const char *name,
+    bool *has, int64_t *moment, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    char *end;
+    *has = word != NULL;
+    if (!word)
+        return GPUT_OK;
+    errno = 0;
+    *moment = strtoll(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
+            name, word);
+    return GPUT_OK;
+}
+
+static int read_unit(const char *word, enum gput_merge_unit *unit, struct gput_error *error)
+{
+    *unit = GPUT_MERGE_TIME;
+    if (!word || strcmp(word, "time") == 0)
+        return GPUT_OK;
+    *unit = GPUT_MERGE_STEP;
+    if (strcmp(word, "step") == 0)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", word);
+}
+
+/* "GPUUtilization=85", or "none". The name goes to `name`. */
+static int read_low(const char *word, char name[128], struct gput_timeline_options *options,
+    struct gput_error *error)
+{
+    if (!word)
+        return GPUT_OK;
+    options->low_dimension = NULL;
+    if (strcmp(word, "none") == 0)
+        return GPUT_OK;
+    const char *equals = strrchr(word, '=');
+    char *end = NULL;
+    if (equals && equals != word && equals - word < 128)
+        options->low_threshold = strtod(equals + 1, &end);
+    if (!end || end == equals + 1 || *end != '\0' || !isfinite(options->low_threshold))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--low must be a metric and a threshold, as GPUUtilization=85, or \"none\", not "
+            "\"%s\".",
+            word);
+    snprintf(name, 128, "%.*s", (int)(equals - word), word);
+    options->low_dimension = name;
+    return GPUT_OK;
+}
+
+static int read_suffixes(const struct arguments *arguments, const char ***suffixes,
+    struct gput_timeline_options *options, struct gput_error *error)
+{
+    size_t position = 0;
+    const char *suffix;
+    *suffixes = calloc(arguments->n_uses + 1, sizeof **suffixes);
+    if (!*suffixes)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    while ((suffix = arguments_next(arguments, OPTION_SUFFIX, &position)) != NULL)
+        (*suffixes)[options->suffix_count++] = suffix;
+    options->suffixes = *suffixes;
+    return GPUT_OK;
+}
+
+static int read_options(const struct arguments *arguments, struct gput_timeline_options *options,
+    char low_name[128], struct gput_error *error)
+{
+    const char *output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
+    options->inputs = (const char *const *)arguments->operands;
+    options->input_count = (size_t)arguments->n_operands;
+    options->output = output && strcmp(output, "-") == 0 ? "/dev/stdout" : output;
+    options->warn = message_warning;
+    int code =
+        read_moment(arguments, OPTION_START, "start", &options->has_start, &options->start, error);
+    if (code == GPUT_OK)
+        code = read_moment(arguments, OPTION_STOP, "end", &options->has_end, &options->end, error);
+    if (code == GPUT_OK)
+        code = read_unit(arguments_value(arguments, OPTION_UNIT), &options->unit, error);
+    if (code == GPUT_OK)
+        code = read_low(arguments_value(arguments, OPTION_LOW), low_name, options, error);
+    return code;
+}
+
+/* What was merged, for people; where the timeline itself goes to the screen, to the other one. */
+static void say(const struct gput_timeline_result *result)
+{
+    FILE *file = strncmp(result->path, "/dev/", 5) == 0 ? stderr : stdout;
+    fprintf(file,
+        "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
+        " other events of %" PRIu64 " files, %.6f s from the first to the last\n",
+        result->path, result->slices, result->counters, result->others, result->files,
+        (double)(result->end_us - result->start_us) / 1e6);
+    if (result->unusable > 0)
+        fprintf(file, "%" PRIu64 " events lack a time, a duration or their other end\n",
+            result->unusable);
+}
+
+int cmd_timeline_merge(const struct arguments *arguments)
+{
+    struct gput_timeline_options options = gput_timeline_options_default();
+    struct gput_timeline_result result;
+    struct gput_error error;
+    const char **suffixes = NULL;
+    char low_name[128];
+    int code = read_options(arguments, &options, low_name, &error);
+    if (code == GPUT_OK)
+        code = read_suffixes(arguments, &suffixes, &options, &error);
+    bool usage = code == GPUT_ERROR_INVALID;
+    if (code == GPUT_OK)
+        code = gput_timeline_merge(&options, &result, &error);
+    free(suffixes);
+    if (code == GPUT_OK) {
+        say(&result);
+        return EXIT_SUCCESS;
+    }
+    message_error(&error);
+    return usage ? EXIT_USAGE : EXIT_FAILURE;
+}

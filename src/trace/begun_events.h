@@ -1,0 +1,36 @@
+/*
+ * Events that began and wait for their end, a stack for each thread.
+ */
+#ifndef TRACE_BEGUN_EVENTS_H
+#define TRACE_BEGUN_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct begun_event {
+    int64_t pid;
+    int64_t tid;
+    int64_t start_ns;
+    char *name; /* owned by whoever holds the event; free() it */
+};
+
+struct begun_events {
+    struct begun_event *events; /* the latest last */
+    size_t count;
+    uint64_t given_up; /* begun, and never ended */
+};
+
+/* An empty set is all zeroes. */
+
+/* Takes `event` and its name over. False without memory. More than thousands at once are in broken
+ * files only: then the oldest is given up. */
+bool begun_events_push(struct begun_events *begun, const struct begun_event *event);
+
+/* Takes out the latest of a thread, name and all; false when there is none. */
+bool begun_events_pop(
+    struct begun_events *begun, int64_t pid, int64_t tid, struct begun_event *event);
+
+void begun_events_finish(struct begun_events *begun);
+
+#endif

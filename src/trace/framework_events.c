@@ -1,0 +1,278 @@
+#include "trace/framework_events.h"
+
+#include "base/str.h"
+#include "trace/begun_events.h"
+#include "trace/event_stream.h"
+#include "trace/json_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct phase_of_pid {
+    int64_t pid;
+    uint32_t phase;
+};
+
+struct reading {
+    const struct trace_file *file;
+    framework_visitor *visit;
+    void *user;
+    struct read_report *report;
+    int64_t base_ns;
+    struct names names; /* of phases */
+    struct phase_of_pid *phases;
+    size_t phase_count;
+    size_t phase_hit; /* where the last look-up found its pid */
+    struct begun_events begun;
+    struct str text; /* an event's name without its escapes */
+};
+
+int64_t framework_thread_number(const char *node, const char *phase)
+{
+    uint64_t hash = names_hash(node, strlen(node)) * 31 + names_hash(phase, strlen(phase));
+    return (int64_t)((hash ^ hash >> 32) & INT32_MAX);
+}
+
+/* A number for any pid or tid: itself, or a hash of its text. */
+static bool number_of(const struct json_value *value, int64_t *number)
+{
+    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
+        return false;
+    if (!json_int64(value, number))
+        *number = (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
+    return true;
+}
+
+static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
+{
+    if (reading->phase_hit < reading->phase_count && reading->phases[reading->phase_hit].pid == pid)
+        return reading->phases + reading->phase_hit;
+    for (size_t i = 0; i < reading->phase_count; i++)
+        if (reading->phases[i].pid == pid) {
+            reading->phase_hit = i;
+            return reading->phases + i;
+        }
+    return NULL;
+}
+
+static int set_phase(
+    struct reading *reading, int64_t pid, const char *name, size_t length, struct gput_error *error)
+{
+    uint32_t phase = names_add(&reading->names, name, length);
+    if (phase == NAMES_NONE)
+        return error_memory(error);
+    struct phase_of_pid *known = find_phase(reading, pid);
+    if (known) {
+        known->phase = phase;
+        return GPUT_OK;
+    }
+    struct phase_of_pid *phases =
+        realloc(reading->phases, (reading->phase_count + 1) * sizeof *phases);
+    if (!phases)
+        return error_memory(error);
+    reading->phases = phases;
+    phases[reading->phase_count++] = (struct phase_of_pid){pid, phase};
+    return GPUT_OK;
+}
+
+/* "process_name": the phase of a pid, or the time that all others of the file count from. */
+static int take_metadata(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    int64_t pid, base_ns;
+    if (!json_is(&event->name, "process_name"))
+        return GPUT_OK;
+    struct json_value base = json_member(&event->args, "start_time_since_epoch_in_micros");
+    if (json_scaled_int64(&base, 3, &base_ns))
+        reading->base_ns = base_ns;
+    struct json_value name = json_member(&event->args, "name");
+    if (name.kind != JSON_STRING || !number_of(&event->pid, &pid))
+        return GPUT_OK;
+    str_clear(&reading->text);
+    json_append_string(&name, &reading->text);
+    if (reading->text.failed)
+        return error_memory(error);
+    return set_phase(reading, pid, str_text(&reading->text), reading->text.length, error);
+}
+
+/* The phase of a pid; one without a name is "process N". */
+static int phase_of(
+    struct reading *reading, int64_t pid, const char **phase, struct gput_error *error)
+{
+    const struct phase_of_pid *known = find_phase(reading, pid);
+    if (!known) {
+        char name[40];
+        int length = snprintf(name, sizeof name, "process %lld", (long long)pid);
+        TRY(set_phase(reading, pid, name, (size_t)length, error));
+        known = find_phase(reading, pid);
+    }
+    *phase = names_text(&reading->names, known->phase);
+    return GPUT_OK;
+}
+
+static void take_args(struct framework_event *event)
+{
+    struct json_walk walk = json_walk(&event->args);
+    struct json_value key, value;
+    if (event->args.kind != JSON_OBJECT)
+        return;
+    while (json_walk_member(&walk, &key, &value)) {
+        if (json_is(&key, "pid"))
+            number_of(&value, &event->pid);
+        else if (json_is(&key, "thread_id"))
+            number_of(&value, &event->tid);
+        else if (json_is(&key, "step_num") && !json_int64(&value, &event->step))
+            event->step = -1;
+    }
+}
+
+/* Completes an event that has its name, times (without the base) and args, and gives it out. */
+static int give(struct reading *reading, struct framework_event *event, int64_t pid,
+    const struct json_value *tid, struct gput_error *error)
+{
+    int64_t base_ns = reading->base_ns;
+    if (event->end_ns < event->start_ns ||
+        __builtin_add_overflow(event->start_ns, base_ns, &event->start_ns) ||
+        __builtin_add_overflow(event->end_ns, base_ns, &event->end_ns)) {
+        reading->report->unusable++;
+        return GPUT_OK;
+    }
+    TRY(phase_of(reading, pid, &event->phase, error));
+    event->node = reading->file->node;
+    event->pid = pid;
+    event->step = -1;
+    event->tid = -1;
+    if (!number_of(tid, &event->tid))
+        event->tid = framework_thread_number(event->node, event->phase);
+    take_args(event);
+    return reading->visit(reading->user, event, error);
+}
+
+static int take_complete(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    int64_t pid;
+    struct framework_event complete = {.start_ns = event->start_ns, .args = event->args};
+    if (!event->has_start || !event->has_duration || event->name.kind != JSON_STRING ||
+        !number_of(&event->pid, &pid) ||
+        __builtin_add_overflow(event->start_ns, event->duration_ns, &complete.end_ns)) {
+        reading->report->unusable++;
+        return GPUT_OK;
+    }
+    complete.name = event->name.text;
+    complete.name_length = event->name.length;
+    if (event->name.flags != 0) {
+        str_clear(&reading->text);
+        json_append_string(&event->name, &reading->text);
+        if (reading->text.failed)
+            return error_memory(error);
+        complete.name = str_text(&reading->text);
+        complete.name_length = reading->text.length;
+    }
+    return give(reading, &complete, pid, &event->tid, error);
+}
+
+/* The thread an event says it is of; 0 for none, which then is a thread of its own. */
+static int64_t thread_of(const struct trace_event *event)
+{
+    int64_t tid = 0;
+    number_of(&event->tid, &tid);
+    return tid;
+}
+
+static int take_begin(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    struct begun_event begun = {.tid = thread_of(event), .start_ns = event->start_ns};
+    struct str name = {0};
+    if (!event->has_start || event->name.kind != JSON_STRING ||
+        !number_of(&event->pid, &begun.pid)) {
+        reading->report->unusable++;
+        return GPUT_OK;
+    }
+    json_append_string(&event->name, &name);
+    begun.name = str_take(&name);
+    return begun_events_push(&reading->begun, &begun) ? GPUT_OK : error_memory(error);
+}
+
+static int take_end(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    int64_t pid;
+    struct begun_event begun;
+    if (!event->has_start || !number_of(&event->pid, &pid) ||
+        !begun_events_pop(&reading->begun, pid, thread_of(event), &begun)) {
+        reading->report->unusable++;
+        return GPUT_OK;
+    }
+    struct framework_event complete = {.start_ns = begun.start_ns,
+        .end_ns = event->start_ns,
+        .name = begun.name,
+        .name_length = strlen(begun.name),
+        .args = event->args};
+    int code = give(reading, &complete, pid, &event->tid, error);
+    free(begun.name);
+    return code;
+}
+
+static int take_event(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    switch (event->type) {
+    case 'X':
+        return take_complete(reading, event, error);
+    case 'B':
+        return take_begin(reading, event, error);
+    case 'E':
+        return take_end(reading, event, error);
+    case 'M':
+        return take_metadata(reading, event, error);
+    default:
+        return GPUT_OK;
+    }
+}
+
+static int read_stream(
+    struct reading *reading, struct event_stream *stream, struct gput_error *error)
+{
+    struct trace_event event;
+    bool there;
+    for (;;) {
+        TRY(event_stream_next(stream, &event, &there, error));
+        if (!there)
+            return GPUT_OK;
+        TRY(take_event(reading, &event, error));
+    }
+}
+
+static void add_counts(struct reading *reading, struct event_stream *stream)
+{
+    const struct event_counts *counts = event_stream_counts(stream);
+    reading->report->files++;
+    reading->report->events += counts->events;
+    reading->report->damaged += counts->damaged;
+    reading->report->torn += counts->torn;
+    reading->report->unusable += reading->begun.count + reading->begun.given_up;
+    read_report_warn(reading->report, event_stream_warning(stream));
+}
+
+int framework_events_read(const struct trace_file *file, framework_visitor *visit, void *user,
+    struct read_report *report, struct gput_error *error)
+{
+    struct reading reading = {.file = file,
+        .visit = visit,
+        .user = user,
+        .report = report,
+        .base_ns = file->base_us * 1000};
+    struct event_stream *stream;
+    TRY(event_stream_open(file->path, &stream, error));
+    int code = read_stream(&reading, stream, error);
+    if (code == GPUT_OK)
+        add_counts(&reading, stream);
+    event_stream_close(stream);
+    names_finish(&reading.names);
+    str_finish(&reading.text);
+    free(reading.phases);
+    begun_events_finish(&reading.begun);
+    return code;
+}

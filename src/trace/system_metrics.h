@@ -1,0 +1,38 @@
+/*
+ * Readings of the machine as SageMaker's profiler keeps them: one JSON object a line.
+ */
+#ifndef TRACE_SYSTEM_METRICS_H
+#define TRACE_SYSTEM_METRICS_H
+
+#include "base/error.h"
+#include "trace/byte_source.h"
+#include "trace/read_report.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct system_reading {
+    int64_t time_us;       /* since the epoch, cut to whole microseconds */
+    double value;          /* NaN when the file has none */
+    const char *type;      /* "cpu", "gpu", "memory", "i/o", "network" */
+    const char *name;      /* "cpu0"; "" when missing */
+    const char *dimension; /* "CPUUtilization"; may be "" */
+    const char *node;      /* "algo-1"; may be "" */
+};
+
+/* Called for each reading, whose texts hold until it returns. */
+typedef int system_visitor(
+    void *user, const struct system_reading *reading, struct gput_error *error);
+
+/*
+ * Reads a file. Lines that are no reading are skipped and counted, blank ones passed over; a last
+ * line that is cut off counts as a tear. Adds to `report`, with one warning for the file.
+ */
+int system_metrics_read(const char *path, system_visitor *visit, void *user,
+    struct read_report *report, struct gput_error *error);
+
+/* The same from a source, which is taken over. */
+int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,
+    void *user, struct read_report *report, struct gput_error *error);
+
+#endif

@@ -1,0 +1,324 @@
+#include "trace/begun_events.h"
+#include "trace/event_stream.h"
+#include "trace/json_text.h"
+#include "trace/timeline_inputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One trace file on its way to the timeline. */
+struct adding {
+    struct timeline_inputs *inputs;
+    const struct trace_header *header;
+    uint32_t file;       /* its number among the trace files */
+    uint32_t source;     /* its number among all sources */
+    char label[64];      /* "rank 3", or the file's name; empty when it is the only one */
+    struct names pids;   /* the pids of the file, as they are spelled */
+    uint32_t *processes; /* by number of the pid */
+    uint32_t process_count;
+    struct begun_events begun;
+    struct str name, args;
+};
+
+static int64_t number_or_hash(const struct json_value *value)
+{
+    int64_t number;
+    if (json_int64(value, &number))
+        return number;
+    return (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
+}
+
+/* "rank 3: python" */
+static void full_name(const struct adding *adding, const char *name, struct str *text)
+{
+    str_clear(text);
+    if (adding->label[0] != '\0')
+        str_printf(text, "%s: ", adding->label);
+    str_append(text, name);
+}
+
+static int add_process(
+    struct adding *adding, const struct json_value *pid, uint32_t number, struct gput_error *error)
+{
+    char key[32], plain[80];
+    uint32_t *processes = realloc(adding->processes, (number + 1) * sizeof *processes);
+    if (!processes)
+        return error_memory(error);
+    adding->processes = processes;
+    snprintf(key, sizeof key, "\n%" PRIu32 " %" PRIu32, adding->file, number);
+    snprintf(plain, sizeof plain, "%s%.*s", pid->kind == JSON_STRING ? "" : "process ",
+        (int)(pid->length < 60 ? pid->length : 60), pid->text);
+    full_name(adding, plain, &adding->name);
+    processes[number] =
+        timeline_process(&adding->inputs->timeline->tracks, key, str_text(&adding->name));
+    if (adding->name.failed || processes[number] == TRACK_NONE)
+        return error_memory(error);
+    adding->process_count = number + 1;
+    return GPUT_OK;
+}
+
+static int find_process(struct adding *adding, const struct json_value *pid, uint32_t *process,
+    struct gput_error *error)
+{
+    static const struct json_value none = {"0", 1, JSON_NUMBER, 0};
+    if (pid->kind != JSON_NUMBER && pid->kind != JSON_STRING)
+        pid = &none;
+    uint32_t number = names_add(&adding->pids, pid->text, pid->length);
+    if (number == NAMES_NONE)
+        return error_memory(error);
+    if (number >= adding->process_count)
+        TRY(add_process(adding, pid, number, error));
+    *process = adding->processes[number];
+    return GPUT_OK;
+}
+
+static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+    struct gput_error *error)
+{
+    uint32_t process;
+    TRY(find_process(adding, &event->pid, &process, error));
+    int64_t tid = event->tid.kind == JSON_NONE ? 0 : number_or_hash(&event->tid);
+    *thread = timeline_thread(&adding->inputs->timeline->tracks, process, adding->source, tid);
+    return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
+}
+
+/* Names and labels of processes and threads, which may stand anywhere in the file. */
+static int take_metadata(
+    struct adding *adding, const struct trace_event *event, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    struct json_value name = json_member(&event->args, "name");
+    struct json_value labels = json_member(&event->args, "labels");
+    uint32_t process, thread;
+    bool done = true;
+    TRY(find_process(adding, &event->pid, &process, error));
+    str_clear(&adding->args);
+    if (json_is(&event->name, "process_name") && name.kind == JSON_STRING) {
+        json_append_string(&name, &adding->args);
+        full_name(adding, str_text(&adding->args), &adding->name);
+        done = timeline_process_rename(tracks, process, str_text(&adding->name));
+    } else if (json_is(&event->name, "process_labels") && labels.kind == JSON_STRING) {
+        json_append_string(&labels, &adding->args);
+        done = timeline_process_label(tracks, process, str_text(&adding->args));
+    } else if (json_is(&event->name, "thread_name") && name.kind == JSON_STRING) {
+        TRY(find_thread(adding, event, &thread, error));
+        json_append_string(&name, &adding->args);
+        done = timeline_thread_rename(tracks, thread, str_text(&adding->args));
+    }
+    return done && !adding->args.failed && !adding->name.failed ? GPUT_OK : error_memory(error);
+}
+
+/* Ids are made different from file to file, and fit 32 bits. */
+static int64_t own_id(const struct adding *adding, const struct json_value *value)
+{
+    uint64_t id, files = adding->inputs->trace_files;
+    int64_t number;
+    if (json_int64(value, &number) && number >= 0 && number <= UINT32_MAX)
+        id = (uint64_t)number;
+    else
+        id = names_hash(value->text, value->length) & UINT32_MAX;
+    if (files <= 1)
+        return (int64_t)id;
+    uint64_t spread = id * files + adding->file;
+    if (spread <= UINT32_MAX)
+        return (int64_t)spread;
+    return (int64_t)(names_hash(&spread, sizeof spread) & UINT32_MAX);
+}
+
+static char one_letter(const struct json_value *value)
+{
+    return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
+}
+
+/* The text of a string as it is, or made clean in `clean`. */
+static struct json_text string_text(const struct json_value *value, struct str *clean)
+{
+    struct json_text text = {value->text, value->length};
+    if (value->kind != JSON_STRING)
+        return (struct json_text){"", 0};
+    if (value->flags & JSON_NOT_ASCII) {
+        str_clear(clean);
+        json_append_utf8(value->text, value->length, clean);
+        text = (struct json_text){str_text(clean), clean->length};
+    }
+    return text;
+}
+
+static struct json_text args_text(struct adding *adding, const struct json_value *args)
+{
+    str_clear(&adding->args);
+    if (args->kind == JSON_OBJECT)
+        json_write_value(args, &adding->args);
+    return (struct json_text){str_text(&adding->args), adding->args.length};
+}
+
+/* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
+static void note_step(struct adding *adding, const struct trace_event *event, int64_t start_ns)
+{
+    static const char prefix[] = "ProfilerStep#";
+    struct json_value number = json_member(&event->args, "step_num");
+    int64_t step;
+    if (event->name.kind == JSON_STRING && event->name.length > sizeof prefix - 1 &&
+        memcmp(event->name.text, prefix, sizeof prefix - 1) == 0)
+        number = (struct json_value){event->name.text + sizeof prefix - 1,
+            event->name.length - (uint32_t)(sizeof prefix - 1), JSON_STRING, 0};
+    if (event->type == 'X' && json_int64(&number, &step))
+        step_search_note(adding->inputs->search, step, start_ns);
+}
+
+static int take_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+    struct gput_error *error)
+{
+    struct json_text name = string_text(&event->name, &adding->name);
+    struct begun_event begun = {.pid = number_or_hash(&event->pid),
+        .tid = number_or_hash(&event->tid),
+        .start_ns = start_ns,
+        .name = strndup(name.text, name.length)};
+    return begun_events_push(&adding->begun, &begun) ? GPUT_OK : error_memory(error);
+}
+
+static int take_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
+    struct gput_error *error)
+{
+    struct begun_event begun;
+    struct timeline_event slice = {.type = 'X'};
+    if (!begun_events_pop(
+            &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun) ||
+        end_ns < begun.start_ns) {
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    int code = find_thread(adding, event, &slice.thread, error);
+    if (code == GPUT_OK) {
+        slice.start_ns = begun.start_ns;
+        slice.duration_ns = end_ns - begun.start_ns;
+        slice.name = (struct json_text){begun.name, strlen(begun.name)};
+        slice.args = args_text(adding, &event->args);
+        code = timeline_add(adding->inputs->timeline, &slice, error);
+    }
+    free(begun.name);
+    return code;
+}
+
+/* Slices, instants, counters and flows go over as they are. */
+static int take_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+    struct gput_error *error)
+{
+    struct str category = {0};
+    struct timeline_event out = {.type = event->type == 'I' ? 'i' : event->type,
+        .scope = event->type == 'i' || event->type == 'I' ? one_letter(&event->scope) : '\0',
+        .bind_point = one_letter(&event->bind_point),
+        .start_ns = start_ns};
+    if (event->type == 'X') {
+        if (!event->has_duration || event->duration_ns < 0) {
+            adding->inputs->report.unusable++;
+            return GPUT_OK;
+        }
+        out.duration_ns = event->duration_ns;
+    }
+    TRY(find_thread(adding, event, &out.thread, error));
+    if (event->id.kind == JSON_NUMBER || event->id.kind == JSON_STRING) {
+        out.has_id = true;
+        out.id = own_id(adding, &event->id);
+    }
+    out.name = string_text(&event->name, &adding->name);
+    out.category = string_text(&event->category, &category);
+    out.args = args_text(adding, &event->args);
+    int code = adding->name.failed || adding->args.failed || category.failed
+                   ? error_memory(error)
+                   : timeline_add(adding->inputs->timeline, &out, error);
+    str_finish(&category);
+    return code;
+}
+
+static int take_event(
+    struct adding *adding, const struct trace_event *event, struct gput_error *error)
+{
+    int64_t start_ns = 0;
+    if (event->type == 'M')
+        return adding->inputs->search ? GPUT_OK : take_metadata(adding, event, error);
+    if (!event->has_start ||
+        __builtin_add_overflow(event->start_ns, adding->header->base_time_ns, &start_ns)) {
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (adding->inputs->search) {
+        note_step(adding, event, start_ns);
+        return GPUT_OK;
+    }
+    switch (event->type) {
+    case 'B':
+        return take_begin(adding, event, start_ns, error);
+    case 'E':
+        return take_end(adding, event, start_ns, error);
+    case 'X':
+    case 'i':
+    case 'I':
+    case 'C':
+    case 's':
+    case 't':
+    case 'f':
+    case 'b':
+    case 'n':
+    case 'e':
+        return take_plain(adding, event, start_ns, error);
+    default:
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+}
+
+/* Once the header was read: what the processes of this file are called. */
+static void set_label(struct adding *adding, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (adding->inputs->trace_files <= 1)
+        return;
+    if (adding->header->rank >= 0)
+        snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
+    else
+        snprintf(adding->label, sizeof adding->label, "%.60s", slash ? slash + 1 : path);
+}
+
+static int add_events(
+    struct adding *adding, struct event_stream *stream, const char *path, struct gput_error *error)
+{
+    struct trace_event event;
+    bool there;
+    adding->header = event_stream_header(stream);
+    TRY(event_stream_next(stream, &event, &there, error));
+    set_label(adding, path);
+    while (there) {
+        TRY(take_event(adding, &event, error));
+        TRY(event_stream_next(stream, &event, &there, error));
+    }
+    const struct event_counts *counts = event_stream_counts(stream);
+    struct read_report *report = &adding->inputs->report;
+    report->files++;
+    report->events += counts->events;
+    report->damaged += counts->damaged;
+    report->torn += counts->torn;
+    report->unusable += adding->begun.count + adding->begun.given_up;
+    read_report_warn(report, event_stream_warning(stream));
+    return GPUT_OK;
+}
+
+int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct event_stream *stream;
+    struct adding adding = {.inputs = inputs, .file = inputs->trace_file++};
+    adding.source = names_add(&inputs->sources, path, strlen(path));
+    if (adding.source == NAMES_NONE)
+        return error_memory(error);
+    TRY(event_stream_open(path, &stream, error));
+    int code = add_events(&adding, stream, path, error);
+    event_stream_close(stream);
+    names_finish(&adding.pids);
+    begun_events_finish(&adding.begun);
+    str_finish(&adding.name);
+    str_finish(&adding.args);
+    free(adding.processes);
+    return code;
+}

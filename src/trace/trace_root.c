@@ -1,0 +1,321 @@
+#include "trace/trace_root.h"
+
+#include "base/number.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_FOLDER_DEPTH 16
+#define WIDENED_BY_US (INT64_C(180) * 1000000)
+
+const char *const trace_suffixes[] = {"pythontimeline.json", "model_timeline.json",
+    "horovod_timeline.json", "smdataparallel_timeline.json", "trace.json.gz"};
+const size_t trace_suffix_count = sizeof trace_suffixes / sizeof *trace_suffixes;
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool has_folder(const char *path, const char *name)
+{
+    char inner[4096];
+    return snprintf(inner, sizeof inner, "%s/%s", path, name) < (int)sizeof inner &&
+           is_folder(inner);
+}
+
+static bool holds_traces(const char *path)
+{
+    return has_folder(path, "system") || has_folder(path, "framework");
+}
+
+bool trace_root_is(const char *path)
+{
+    char inner[4096];
+    snprintf(inner, sizeof inner, "%s/profiler-output", path);
+    return holds_traces(path) || holds_traces(inner);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Adds a file; takes `node` over. */
+static int add_file(struct trace_root *root, enum trace_file_kind kind, const char *path,
+    char *node, struct gput_error *error)
+{
+    if ((root->count & (root->count + 1)) == 0) { /* full at 0, 1, 3, 7 … */
+        struct trace_file *files = realloc(root->files, (root->count * 2 + 1) * sizeof *files);
+        if (files)
+            root->files = files;
+        if (!files) {
+            free(node);
+            return error_memory(error);
+        }
+    }
+    char *copy = strdup(path);
+    if (!copy || !node) {
+        free(copy);
+        free(node);
+        return error_memory(error);
+    }
+    root->files[root->count++] =
+        (struct trace_file){.kind = kind, .path = copy, .node = node, .suffix = ""};
+    return GPUT_OK;
+}
+
+/* "<second>.<node>.json" */
+static int add_system_file(
+    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
+{
+    uint64_t second;
+    const char *end = name + strlen(name);
+    const char *dot = number_parse_uint64(name, end, &second);
+    if (!dot || *dot != '.' || !ends_with(name, ".json") || second > INT64_MAX / 1000000)
+        return GPUT_OK;
+    const char *node = dot + 1;
+    if (end - node <= 5)
+        return GPUT_OK;
+    TRY(add_file(root, TRACE_FILE_SYSTEM, path, strndup(node, (size_t)(end - node) - 5), error));
+    root->files[root->count - 1].time_us = (int64_t)second * 1000000;
+    return GPUT_OK;
+}
+
+/* "<end of the last event, us>_<node>_<suffix>" */
+static int add_events_file(struct trace_root *root, const char *path, const char *name,
+    const char *suffix, struct gput_error *error)
+{
+    uint64_t time_us = 0;
+    const char *end = name + strlen(name);
+    const char *node = number_parse_uint64(name, end, &time_us);
+    if (!node || *node != '_') {
+        node = end;
+        time_us = 0;
+    } else {
+        node++;
+    }
+    TRY(add_file(root, TRACE_FILE_EVENTS, path, strndup(node, strcspn(node, "_")), error));
+    root->files[root->count - 1].time_us = (int64_t)(time_us & INT64_MAX);
+    root->files[root->count - 1].suffix = suffix;
+    return GPUT_OK;
+}
+
+/* "<node>_<start us>_<end us>.metadata", four folders above a trace of TensorFlow's. */
+static void read_metadata(struct trace_file *file)
+{
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", file->path);
+    for (int up = 0; up < 4; up++) {
+        char *slash = strrchr(folder, '/');
+        if (!slash)
+            return;
+        *slash = '\0';
+    }
+    DIR *open_folder = opendir(folder);
+    struct dirent *entry;
+    while (open_folder && (entry = readdir(open_folder)) != NULL) {
+        char *name = entry->d_name, *end = strrchr(name, '_');
+        if (!ends_with(name, ".metadata") || !end)
+            continue;
+        *end = '\0';
+        char *start = strrchr(name, '_');
+        int64_t start_us, end_us;
+        if (start && number_parse_int64(start + 1, end, &start_us) == end &&
+            number_parse_int64(end + 1, end + 1 + strlen(end + 1), &end_us)) {
+            file->base_us = start_us;
+            file->time_us = end_us;
+        }
+    }
+    if (open_folder)
+        closedir(open_folder);
+}
+
+static int add_tensorflow_file(
+    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
+{
+    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, strndup(name, strcspn(name, ".")), error));
+    root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
+    read_metadata(root->files + root->count - 1);
+    return GPUT_OK;
+}
+
+/* ".../<node>/<stats dir>/python_stats": the node is two folders up. */
+static int add_python_file(struct trace_root *root, const char *path, struct gput_error *error)
+{
+    const char *end = path + strlen(path);
+    for (int up = 0; up < 2; up++)
+        while (end > path && *--end != '/')
+            ;
+    const char *node = end;
+    while (node > path && node[-1] != '/')
+        node--;
+    return add_file(root, TRACE_FILE_PYTHON, path, strndup(node, (size_t)(end - node)), error);
+}
+
+static int add_framework_file(
+    struct trace_root *root, const char *path, const char *name, struct gput_error *error)
+{
+    if (strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0)
+        return add_python_file(root, path, error);
+    for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
+        size_t start = strlen(name) - strlen(trace_suffixes[i]);
+        if (ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
+            return add_events_file(root, path, name, trace_suffixes[i], error);
+    }
+    if (ends_with(name, ".trace.json.gz"))
+        return add_tensorflow_file(root, path, name, error);
+    return GPUT_OK;
+}
+
+static int walk(
+    struct trace_root *root, const char *folder, bool system, int depth, struct gput_error *error)
+{
+    DIR *open_folder = opendir(folder);
+    struct dirent *entry;
+    int code = GPUT_OK;
+    if (!open_folder && errno != ENOENT)
+        return error_set_errno(error, errno, "Cannot read the folder %s", folder);
+    while (open_folder && code == GPUT_OK && (entry = readdir(open_folder)) != NULL) {
+        struct str path = {0};
+        if (entry->d_name[0] == '.')
+            continue;
+        str_printf(&path, "%s/%s", folder, entry->d_name);
+        if (path.failed)
+            code = error_memory(error);
+        else if (is_folder(path.data) && depth < MAX_FOLDER_DEPTH)
+            code = walk(root, path.data, system, depth + 1, error);
+        else if (system)
+            code = add_system_file(root, path.data, entry->d_name, error);
+        else
+            code = add_framework_file(root, path.data, entry->d_name, error);
+        str_finish(&path);
+    }
+    if (open_folder)
+        closedir(open_folder);
+    return code;
+}
+
+static int compare_files(const void *left, const void *right)
+{
+    const struct trace_file *a = left, *b = right;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+static int walk_both(struct trace_root *root, const char *path, struct gput_error *error)
+{
+    char inner[4096 + 16];
+    snprintf(inner, sizeof inner, "%s/system", path);
+    TRY(walk(root, inner, true, 0, error));
+    snprintf(inner, sizeof inner, "%s/framework", path);
+    TRY(walk(root, inner, false, 0, error));
+    if (root->count > 1)
+        qsort(root->files, root->count, sizeof *root->files, compare_files);
+    return GPUT_OK;
+}
+
+int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error)
+{
+    char inner[4096];
+    *root = (struct trace_root){0};
+    if (strlen(path) > sizeof inner - 64)
+        return error_set(error, GPUT_ERROR_INVALID, "The path is too long: %.60s…", path);
+    if (!is_folder(path))
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s", path);
+    snprintf(inner, sizeof inner, "%s%s", path, holds_traces(path) ? "" : "/profiler-output");
+    if (!holds_traces(inner))
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%s is no trace root: it has neither a folder \"system\" nor \"framework\"", path);
+    int code = walk_both(root, inner, error);
+    if (code != GPUT_OK)
+        trace_root_finish(root);
+    return code;
+}
+
+void trace_root_finish(struct trace_root *root)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        free(root->files[i].path);
+        free(root->files[i].node);
+    }
+    free(root->files);
+    *root = (struct trace_root){0};
+}
+
+static bool has_suffix(const struct trace_file *file, const struct trace_choice *choice)
+{
+    for (size_t i = 0; i < choice->suffix_count; i++)
+        if (strcmp(file->suffix, choice->suffixes[i]) == 0)
+            return true;
+    return choice->suffix_count == 0 || file->kind == TRACE_FILE_SYSTEM;
+}
+
+static bool same_series(const struct trace_file *a, const struct trace_file *b)
+{
+    return a->kind == b->kind && strcmp(a->node, b->node) == 0 && a->suffix == b->suffix;
+}
+
+/* Events: is there no earlier file of the series that reaches the end already? */
+static bool events_file_matters(
+    const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
+{
+    const struct trace_file *file = root->files + at;
+    if (file->time_us == 0)
+        return true;
+    if (file->time_us < start_us)
+        return false;
+    for (size_t i = at; i-- > 0 && root->files[i].kind == file->kind;)
+        if (same_series(root->files + i, file))
+            return root->files[i].time_us < end_us;
+    return true;
+}
+
+/* Readings: does its time until the next file of the series meet the stretch? */
+static bool system_file_matters(
+    const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
+{
+    const struct trace_file *file = root->files + at;
+    for (size_t i = at + 1; i < root->count && root->files[i].kind == file->kind; i++)
+        if (same_series(root->files + i, file) && root->files[i].time_us <= start_us)
+            return false;
+    if (file->time_us < end_us)
+        return true;
+    for (size_t i = at; i-- > 0;)
+        if (same_series(root->files + i, file))
+            return root->files[i].time_us < end_us;
+    return true;
+}
+
+static int64_t widened(int64_t time_us, int64_t by)
+{
+    int64_t sum;
+    if (__builtin_add_overflow(time_us, by, &sum))
+        return time_us;
+    return sum;
+}
+
+void trace_root_choose(
+    const struct trace_root *root, const struct trace_choice *choice, bool *chosen)
+{
+    int64_t start_us = widened(choice->start_us, -WIDENED_BY_US);
+    int64_t end_us = widened(choice->end_us, WIDENED_BY_US);
+    for (size_t i = 0; i < root->count; i++) {
+        const struct trace_file *file = root->files + i;
+        chosen[i] = has_suffix(file, choice);
+        if (chosen[i] && file->kind == TRACE_FILE_SYSTEM)
+            chosen[i] = system_file_matters(root, i, start_us, end_us);
+        else if (chosen[i])
+            chosen[i] = events_file_matters(root, i, start_us, end_us);
+    }
+}

@@ -1,0 +1,73 @@
+/*
+ * The files below a trace root, as SageMaker's profiler lays them out:
+ *
+ *     ROOT/system/incremental/[HOUR/]<second>.<node>.json
+ *     ROOT/framework/pevents/<hour>/<end of the last event, us>_<node>_<suffix>
+ *     ROOT/framework/tensorflow/detailed_profiling/<hour>/<step>/plugins/profile/<run>/<host>.trace.json.gz
+ *     ROOT/framework/<framework>/{cprofile|pyinstrument}/<node>/<stats dir>/python_stats…
+ */
+#ifndef TRACE_TRACE_ROOT_H
+#define TRACE_TRACE_ROOT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum trace_file_kind {
+    TRACE_FILE_SYSTEM,     /* readings of the machine, JSON lines */
+    TRACE_FILE_EVENTS,     /* a list of events */
+    TRACE_FILE_TENSORFLOW, /* TensorFlow's own, with its time base beside it */
+    TRACE_FILE_PYTHON,     /* a Python profile: python_stats, python_stats.json */
+};
+
+struct trace_file {
+    enum trace_file_kind kind;
+    char *path;
+    char *node;
+    const char *suffix; /* "pythontimeline.json" …; static text, "" for other kinds */
+    int64_t time_us;    /* its moment: of the first reading, of the last event; 0 when not known */
+    int64_t base_us;    /* what is to be added to the times in it; 0 when not known */
+};
+
+/* Files in order of kind, time and path. */
+struct trace_root {
+    struct trace_file *files;
+    size_t count;
+};
+
+/*
+ * Lists the files below `path`. A folder that has the root in "profiler-output" will do as well.
+ * Errors: GPUT_ERROR_NOT_FOUND when the folder is not there, GPUT_ERROR_FORMAT when it is no trace
+ * root: it has neither "system" nor "framework" in it.
+ */
+int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error);
+
+void trace_root_finish(struct trace_root *root);
+
+/* True when `path` is a folder that trace_root_read() would take. */
+bool trace_root_is(const char *path);
+
+/* The suffixes of files of framework events, TensorFlow's last. */
+extern const char *const trace_suffixes[];
+extern const size_t trace_suffix_count;
+
+/* Which files matter: those of a stretch of time (widened by three minutes) and of some suffixes.
+ */
+struct trace_choice {
+    int64_t start_us; /* INT64_MIN: from the beginning */
+    int64_t end_us;   /* INT64_MAX: to the end */
+    const char *const *suffixes;
+    size_t suffix_count; /* 0: all */
+};
+
+/*
+ * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Within each series of
+ * rotated files (one kind, node and suffix), from the last file that lies before the stretch, for
+ * readings, or the first that ends in it, for events, to the first that reaches its end.
+ */
+void trace_root_choose(
+    const struct trace_root *root, const struct trace_choice *choice, bool *chosen);
+
+#endif

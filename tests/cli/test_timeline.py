@@ -1,0 +1,99 @@
+"""gpu-tracker timeline merge, as a user runs it."""
+
+import collections
+import gzip
+import json
+import pathlib
+
+from command import SOURCE, CommandTest, main
+
+ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
+KINETO = SOURCE / "tests" / "fixtures" / "trace-kineto"
+
+
+def check_structure(test, events):
+    """What Perfetto asks of a trace: slices of a thread nest, every process and thread has one name, ids fit 32 bits."""
+    names = collections.Counter()
+    open_slices = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "M":
+            names[event["name"], event["pid"], event.get("tid")] += 1
+            continue
+        thread = event["pid"], event["tid"]
+        test.assertEqual(names["process_name", event["pid"], None], 1)
+        test.assertEqual(names["thread_name", *thread], 1)
+        test.assertTrue(0 <= event["tid"] < 2**31)
+        test.assertTrue(0 <= event.get("id", 0) < 2**32)
+        if event["ph"] == "X":
+            stack = open_slices[thread]
+            while stack and stack[-1] <= event["ts"]:
+                stack.pop()
+            end = event["ts"] + event["dur"]
+            test.assertTrue(not stack or end <= stack[-1] + 1e-3, event)
+            stack.append(end)
+    test.assertTrue(all(count == 1 for count in names.values()))
+
+
+class Merge(CommandTest):
+    def merge(self, *arguments):
+        return self.run_command("timeline", "merge", *map(str, arguments))
+
+    def test_a_root_and_the_traces_of_two_ranks_go_on_one_timeline(self):
+        done = self.merge(ROOT, KINETO, "-o", "out.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 2)  # one warning for each of the two torn files
+        events = json.loads(pathlib.Path(self.folder, "out.json").read_text())
+        check_structure(self, events)
+        slices = [event for event in events if event["ph"] == "X"]
+        self.assertEqual(len(slices), 23 + 2 * 12 + 4)
+        self.assertIn("51 slices", done.stdout)
+        times = [event["ts"] for event in events if "ts" in event]
+        self.assertEqual(times, sorted(times))
+
+    def test_an_output_to_a_pipe_is_the_trace_alone(self):
+        done = self.merge(KINETO / "rank0.json", "-o", "-")
+        check_structure(self, json.loads(done.stdout))
+        self.assertIn("12 slices", done.stderr)
+
+    def test_packed_traces_are_read(self):
+        packed = pathlib.Path(self.folder, "rank0.pt.trace.json.gz")
+        packed.write_bytes(gzip.compress((KINETO / "rank0.json").read_bytes()))
+        plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout
+        self.assertEqual(self.merge(packed, "-o", "-").stdout, plain)
+
+    def test_merging_a_merged_timeline_changes_nothing(self):
+        self.merge(ROOT, "-o", "once.json")
+        once = [e for e in json.loads(pathlib.Path(self.folder, "once.json").read_text()) if e["ph"] != "M"]
+        again = [e for e in json.loads(self.merge("once.json", "-o", "-").stdout) if e["ph"] != "M"]
+        self.assertEqual([(e["name"], e["ts"], e.get("dur")) for e in once],
+                         [(e["name"], e["ts"], e.get("dur")) for e in again])
+
+    def test_a_cut_trace_gives_every_whole_event(self):
+        text = (KINETO / "rank0.json").read_text()
+        cut = pathlib.Path(self.folder, "cut.json")
+        cut.write_text(text[: text.index('"relu"') + 40])
+        done = self.merge(cut, "-o", "-")
+        self.assertIn("8 whole events are used", done.stderr)
+        self.assertEqual(sum(event["ph"] == "X" for event in json.loads(done.stdout)), 8)
+
+    def test_failure_is_one_line_and_leaves_no_file(self):
+        before = sorted(pathlib.Path(self.folder).iterdir())
+        for arguments, status, words in [
+            ([self.folder], 1, "trace root"),
+            (["/nowhere"], 1, "/nowhere"),
+            ([ROOT, "--start", "x"], 2, "whole number"),
+            ([ROOT, "--start", "9", "--end", "8"], 1, "behind the end"),
+            ([ROOT, "--unit", "step", "--start", "77"], 1, "no step 77"),
+            ([ROOT, "--low", "GPU"], 2, "threshold"),
+            ([ROOT, "--suffix", "x.json"], 1, "not a valid suffix"),
+            ([ROOT, "--start", "1", "--end", "2"], 1, "nothing to merge"),
+            ([SOURCE / "Makefile"], 1, "nothing to merge"),
+        ]:
+            done = self.merge(*arguments, "-o", "out.json")
+            self.assertEqual(done.returncode, status, arguments)
+            self.assertIn(words, done.stderr.splitlines()[-1])
+        self.assertEqual(sorted(pathlib.Path(self.folder).iterdir()), before)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+#include "testing.h"
+#include "trace/trace_root.h"
+
+#include <string.h>
+
+#define T0 INT64_C(1600000000000000)
+
+static struct trace_root root;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return trace_root_read(fixture("trace-root"), &root, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    trace_root_finish(&root);
+    return 0;
+}
+
+static size_t count(enum trace_file_kind kind)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < root.count; i++)
+        sum += root.files[i].kind == kind;
+    return sum;
+}
+
+static void finds_files_of_every_kind_in_order(void **state)
+{
+    (void)state;
+    assert_int_equal(count(TRACE_FILE_SYSTEM), 2); /* neither .tmp nor .corrupt */
+    assert_int_equal(count(TRACE_FILE_EVENTS), 3);
+    assert_int_equal(count(TRACE_FILE_TENSORFLOW), 1);
+    assert_int_equal(root.files[0].time_us, INT64_C(1599999960000000));
+    assert_string_equal(root.files[0].node, "algo-1");
+    assert_int_equal(root.files[2].time_us, T0 + 3100000);
+    assert_string_equal(root.files[2].node, "11-host");
+    assert_string_equal(root.files[3].suffix, "horovod_timeline.json");
+}
+
+static void reads_the_time_base_of_tensorflow(void **state)
+{
+    (void)state;
+    const struct trace_file *file = root.files + 5;
+    assert_int_equal(file->kind, TRACE_FILE_TENSORFLOW);
+    assert_int_equal(file->base_us, T0 + 5000000);
+    assert_int_equal(file->time_us, T0 + 5001000);
+    assert_string_equal(file->node, "host");
+}
+
+/* The chosen files as a text: "1" for chosen, "0" for not, in the order of the root. */
+static void assert_chosen(struct trace_choice choice, const char *expected)
+{
+    bool chosen[16] = {0};
+    char text[17] = {0};
+    trace_root_choose(&root, &choice, chosen);
+    for (size_t i = 0; i < root.count && i < 16; i++)
+        text[i] = chosen[i] ? '1' : '0';
+    text[root.count < 16 ? root.count : 16] = '\0';
+    assert_memory_equal(text, expected, strlen(expected));
+}
+
+static void chooses_rotated_files_by_time(void **state)
+{
+    (void)state;
+    const int64_t minute = 60000000;
+    assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, NULL, 0}, "111111");
+    /* the stretch is widened by three minutes; system files: 16:00 before, 16:01:20 after */
+    assert_chosen((struct trace_choice){T0 + 5 * minute, T0 + 6 * minute, NULL, 0}, "010000");
+    assert_chosen((struct trace_choice){T0 - 10 * minute, T0 - 9 * minute, NULL, 0}, "101101");
+    assert_chosen((struct trace_choice){T0, T0 + 1, NULL, 0}, "111111");
+}
+
+static void chooses_by_suffix(void **state)
+{
+    (void)state;
+    const char *const python[] = {"pythontimeline.json"};
+    const char *const two[] = {"horovod_timeline.json", "trace.json.gz"};
+    assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, python, 1}, "111010");
+    assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, two, 2}, "110101");
+}
+
+static void says_what_is_no_root(void **state)
+{
+    (void)state;
+    struct trace_root other;
+    struct gput_error error;
+    assert_int_equal(trace_root_read("/nowhere", &other, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(trace_root_read(fixture("."), &other, &error), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "is no trace root"));
+    assert_false(trace_root_is(fixture(".")));
+    assert_true(trace_root_is(fixture("trace-root")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_files_of_every_kind_in_order),
+        cmocka_unit_test(reads_the_time_base_of_tensorflow),
+        cmocka_unit_test(chooses_rotated_files_by_time),
+        cmocka_unit_test(chooses_by_suffix),
+        cmocka_unit_test(says_what_is_no_root),
+    };
+    return cmocka_run_group_tests_name("trace/trace_root", tests, set_up, tear_down);
+}
