@@ -126,7 +126,8 @@ enum gput_format { GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_PICKLE };
 /**
  * The report of a session as text or JSON.
  *
- * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
+ * Returns: GPUT_OK and in `*text` a terminated string that ends with a newline; free() it.
+ *
  * Errors: GPUT_ERROR_INVALID for a format that reports do not have, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_results_render(const struct gput_results *results, enum gput_format format,

@@ -1,5 +1,9 @@
 /*
- * Results so far, kept on disk while tracking runs, so that they survive the tracker's own death.
+ * Results so far, kept on disk while tracking runs, so that they survive the tracker's own death:
+ * gput_results_load() reads them back.
+ *
+ * The file is two copies, each behind a header with a checksum. Updates take turns, so that one of
+ * them is whole at any moment, also when the tracker dies in the middle of a write.
  */
 #ifndef STORE_RESULTS_FILE_H
 #define STORE_RESULTS_FILE_H
@@ -11,12 +15,21 @@
 struct results_file;
 
 /*
- * Creates the file: at `path`, or with NULL as a hidden file of a random name in the working directory.
+ * Creates the file: at `path`, or with NULL as a hidden file of a random name,
+ * `.gpu-tracker_<uuid>.results`, in the working directory; where that cannot be written to, `*file`
+ * is NULL and tracking goes on without. A file at `path` is only replaced when it is one of ours.
+ *
  * On success the caller ends it by results_file_remove() or results_file_close().
+ * Errors: GPUT_ERROR_EXISTS (another kind of file), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
+ * GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 int results_file_create(const char *path, struct results_file **file, struct gput_error *error);
 
-/* Replaces what it holds, by one write. A failure is passed over: the next one may succeed. */
+/* Where it is: absolute, so that it stays right when the program changes its directory. */
+const char *results_file_path(const struct results_file *file);
+
+/* Keeps these results, by one write. A failure is passed over: the next one may succeed. NULL is
+ * fine. */
 void results_file_update(struct results_file *file, const struct gput_results *results);
 
 /* Removes the file and frees `file`: a good end. NULL is fine. */

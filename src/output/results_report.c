@@ -1,0 +1,330 @@
+/*
+ * The report of a session: one table makes a document of the results, one vtable writes it.
+ */
+#include "base/doc.h"
+#include "base/error.h"
+#include "output/doc_text.h"
+
+#include <gputracker/results.h>
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- The table ---- */
+
+/* What stands in a line of the report. */
+enum kind {
+    SECTION, /* the deeper lines that follow are in it */
+    RAM_UNIT,
+    GPU_RAM_UNIT,
+    TIME_UNIT,
+    RAM,              /* double, bytes; shown in the RAM unit */
+    GPU_RAM,          /* likewise in the GPU RAM unit */
+    TIME,             /* double, seconds; shown in the time unit */
+    NUMBER,           /* double */
+    THREADS,          /* double, shown as a whole number */
+    COUNT_32,         /* uint32_t */
+    COUNT_64,         /* uint64_t */
+    FLAG,             /* bool */
+    TEXT,             /* char array */
+    CAPTURED_PERCENT, /* what samples saw of the CPU time that the kernel counted */
+    PASSED_LIMIT,     /* bytes or seconds, as the kind of limit has it */
+    SOURCES,          /* an object for each source */
+};
+
+struct line {
+    int level;
+    const char *key; /* its label in text is made from it */
+    enum kind kind;
+    bool documented; /* by the seeds: a figure that this machine does not have is 0, not null */
+    size_t offset;   /* of the value in struct gput_results */
+    bool (*applies)(const struct gput_results *results); /* of a section; NULL: always */
+};
+
+static bool is_limited(const struct gput_results *results)
+{
+    return !isnan(results->static_data.allowed_ram_bytes) ||
+           !isnan(results->static_data.allowed_cores);
+}
+
+static bool has_passed_limit(const struct gput_results *results)
+{
+    return results->limit.kind_name[0] != '\0';
+}
+
+#define AT(member) offsetof(struct gput_results, member)
+#define MAX(id) (AT(max) + sizeof(double) * (id))
+#define MEAN(id) (AT(mean) + sizeof(double) * (id))
+
+/* clang-format off */
+#define DOCUMENTED(level, key, kind, offset) {level, key, kind, true, offset, NULL}
+#define OWN(level, key, kind, offset) {level, key, kind, false, offset, NULL}
+
+#define RSS_OF(whose, ID)                                               \
+    DOCUMENTED(1, whose, SECTION, 0),                                   \
+    DOCUMENTED(2, "total_rss", RAM, MAX(GPUT_##ID##_RAM)),              \
+    DOCUMENTED(2, "private_rss", RAM, MAX(GPUT_##ID##_PRIVATE_RAM)),    \
+    DOCUMENTED(2, "shared_rss", RAM, MAX(GPUT_##ID##_SHARED_RAM))
+
+#define UTILIZATION_OF(whose, SUM, HARDWARE)                            \
+    DOCUMENTED(1, whose, SECTION, 0),                                   \
+    DOCUMENTED(2, "max_sum_percent", NUMBER, MAX(SUM)),                 \
+    DOCUMENTED(2, "max_hardware_percent", NUMBER, MAX(HARDWARE)),       \
+    DOCUMENTED(2, "mean_sum_percent", NUMBER, MEAN(SUM)),               \
+    DOCUMENTED(2, "mean_hardware_percent", NUMBER, MEAN(HARDWARE))
+
+static const struct line lines[] = {
+    DOCUMENTED(0, "max_ram", SECTION, 0),
+    DOCUMENTED(1, "unit", RAM_UNIT, 0),
+    DOCUMENTED(1, "system_capacity", RAM, AT(static_data.ram_system_capacity_bytes)),
+    DOCUMENTED(1, "system", RAM, MAX(GPUT_SYSTEM_RAM)),
+    RSS_OF("main", MAIN),
+    RSS_OF("descendants", DESCENDANTS),
+    RSS_OF("combined", COMBINED),
+
+    DOCUMENTED(0, "max_gpu_ram", SECTION, 0),
+    DOCUMENTED(1, "unit", GPU_RAM_UNIT, 0),
+    DOCUMENTED(1, "system_capacity", GPU_RAM, AT(static_data.gpu_ram_system_capacity_bytes)),
+    DOCUMENTED(1, "system", GPU_RAM, MAX(GPUT_SYSTEM_GPU_RAM)),
+    DOCUMENTED(1, "main", GPU_RAM, MAX(GPUT_MAIN_GPU_RAM)),
+    DOCUMENTED(1, "descendants", GPU_RAM, MAX(GPUT_DESCENDANTS_GPU_RAM)),
+    DOCUMENTED(1, "combined", GPU_RAM, MAX(GPUT_COMBINED_GPU_RAM)),
+
+    DOCUMENTED(0, "cpu_utilization", SECTION, 0),
+    DOCUMENTED(1, "system_core_count", COUNT_32, AT(static_data.system_core_count)),
+    DOCUMENTED(1, "n_expected_cores", COUNT_32, AT(static_data.n_expected_cores)),
+    UTILIZATION_OF("system", GPUT_CPU_SYSTEM_SUM, GPUT_CPU_SYSTEM_HARDWARE),
+    UTILIZATION_OF("main", GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE),
+    UTILIZATION_OF("descendants", GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE),
+    UTILIZATION_OF("combined", GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE),
+    DOCUMENTED(1, "main_n_threads", THREADS, MAX(GPUT_MAIN_THREADS)),
+    DOCUMENTED(1, "descendants_n_threads", THREADS, MAX(GPUT_DESCENDANTS_THREADS)),
+    DOCUMENTED(1, "combined_n_threads", THREADS, MAX(GPUT_COMBINED_THREADS)),
+
+    DOCUMENTED(0, "gpu_utilization", SECTION, 0),
+    DOCUMENTED(1, "system_gpu_count", COUNT_32, AT(static_data.system_gpu_count)),
+    DOCUMENTED(1, "n_expected_gpus", COUNT_32, AT(static_data.n_expected_gpus)),
+    UTILIZATION_OF("gpu_percentages", GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_HARDWARE_UTILIZATION),
+
+    DOCUMENTED(0, "compute_time", SECTION, 0),
+    DOCUMENTED(1, "unit", TIME_UNIT, 0),
+    DOCUMENTED(1, "time", TIME, AT(elapsed_seconds)),
+
+    {0, "allowed", SECTION, false, 0, is_limited},
+    OWN(1, "unit", RAM_UNIT, 0),
+    OWN(1, "ram", RAM, AT(static_data.allowed_ram_bytes)),
+    OWN(1, "cores", NUMBER, AT(static_data.allowed_cores)),
+
+    OWN(0, "peaks", SECTION, 0),
+    OWN(1, "unit", RAM_UNIT, 0),
+    OWN(1, "main", RAM, AT(peaks.main.bytes)),
+    OWN(1, "main_source", TEXT, AT(peaks.main.source)),
+    OWN(1, "combined", RAM, AT(peaks.combined.bytes)),
+    OWN(1, "combined_source", TEXT, AT(peaks.combined.source)),
+
+    OWN(0, "accounting", SECTION, 0),
+    OWN(1, "cpu_seconds", SECTION, 0),
+    OWN(2, "kernel", NUMBER, AT(accounting.kernel_cpu_seconds)),
+    OWN(2, "sampled", NUMBER, AT(accounting.sampled_cpu_seconds)),
+    OWN(2, "captured_percent", CAPTURED_PERCENT, 0),
+    OWN(1, "processes", SECTION, 0),
+    OWN(2, "seen", COUNT_64, AT(accounting.processes_seen)),
+
+    OWN(0, "tracker", SECTION, 0),
+    OWN(1, "cpu_seconds", NUMBER, AT(tracker.cpu_seconds)),
+    OWN(1, "rss", RAM, AT(tracker.rss_bytes)),
+    OWN(1, "ticks", COUNT_64, AT(tracker.ticks)),
+    OWN(1, "late_ticks", COUNT_64, AT(tracker.late_ticks)),
+    OWN(1, "missed_ticks", COUNT_64, AT(tracker.missed_ticks)),
+    OWN(1, "rows_lost", COUNT_64, AT(tracker.rows_lost)),
+
+    {0, "limit_passed", SECTION, false, 0, has_passed_limit},
+    OWN(1, "kind", TEXT, AT(limit.kind_name)),
+    OWN(1, "value", PASSED_LIMIT, 0),
+    OWN(1, "at_seconds", NUMBER, AT(limit.at_seconds)),
+    OWN(1, "enforced", FLAG, AT(limit.enforced)),
+
+    OWN(0, "sources", SOURCES, 0),
+};
+/* clang-format on */
+
+#define MAX_LEVELS 3
+
+/* ---- From the table to a document ---- */
+
+static void add_number(struct doc *parent, const struct line *line, double value)
+{
+    doc_add_double(parent, line->key, line->documented && isnan(value) ? 0.0 : value);
+}
+
+static double captured_percent(const struct gput_results *results)
+{
+    double kernel = results->accounting.kernel_cpu_seconds;
+    return kernel > 0 ? results->accounting.sampled_cpu_seconds / kernel * 100 : NAN;
+}
+
+static double passed_limit(const struct gput_results *results)
+{
+    const struct gput_static_data *data = &results->static_data;
+    const struct gput_limit_passed *limit = &results->limit;
+    if (strcmp(limit->kind_name, "ram") == 0)
+        return limit->value * gput_ram_unit_factor(data->ram_unit);
+    if (strcmp(limit->kind_name, "gpu_ram") == 0)
+        return limit->value * gput_ram_unit_factor(data->gpu_ram_unit);
+    return limit->value;
+}
+
+static void add_sources(struct doc *parent, const char *key, const struct gput_results *results)
+{
+    struct doc *sources = doc_add_object(parent, key);
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        struct doc *source = doc_add_object(sources, results->sources[i].name);
+        doc_add_string(source, "state", gput_source_state_name(results->sources[i].state));
+        doc_add_string(source, "reason", results->sources[i].reason);
+    }
+}
+
+static double double_at(const struct gput_results *results, size_t offset)
+{
+    double value;
+    memcpy(&value, (const char *)results + offset, sizeof value);
+    return value;
+}
+
+static int64_t count_at(const struct gput_results *results, const struct line *line)
+{
+    uint64_t wide = 0;
+    uint32_t narrow;
+    if (line->kind == COUNT_64) {
+        memcpy(&wide, (const char *)results + line->offset, sizeof wide);
+        return wide > INT64_MAX ? INT64_MAX : (int64_t)wide;
+    }
+    memcpy(&narrow, (const char *)results + line->offset, sizeof narrow);
+    return narrow;
+}
+
+/* A line that is no section. */
+static void add_value(
+    struct doc *parent, const struct line *line, const struct gput_results *results)
+{
+    const struct gput_static_data *data = &results->static_data;
+    const char *at = (const char *)results + line->offset;
+    double ram = gput_ram_unit_factor(data->ram_unit);
+    double gpu_ram = gput_ram_unit_factor(data->gpu_ram_unit);
+
+    switch (line->kind) {
+    case RAM_UNIT:
+        doc_add_string(parent, line->key, gput_ram_unit_name(data->ram_unit));
+        break;
+    case GPU_RAM_UNIT:
+        doc_add_string(parent, line->key, gput_ram_unit_name(data->gpu_ram_unit));
+        break;
+    case TIME_UNIT:
+        doc_add_string(parent, line->key, gput_time_unit_name(data->time_unit));
+        break;
+    case RAM:
+        add_number(parent, line, double_at(results, line->offset) * ram);
+        break;
+    case GPU_RAM:
+        add_number(parent, line, double_at(results, line->offset) * gpu_ram);
+        break;
+    case TIME:
+        add_number(parent, line,
+            double_at(results, line->offset) / gput_time_unit_seconds(data->time_unit));
+        break;
+    case NUMBER:
+        add_number(parent, line, double_at(results, line->offset));
+        break;
+    case THREADS: {
+        double threads = double_at(results, line->offset);
+        doc_add_int(parent, line->key, threads > 0 ? (int64_t)threads : 0);
+        break;
+    }
+    case COUNT_32:
+    case COUNT_64:
+        doc_add_int(parent, line->key, count_at(results, line));
+        break;
+    case FLAG:
+        doc_add_bool(parent, line->key, *(const bool *)at);
+        break;
+    case TEXT:
+        doc_add_string(parent, line->key, at);
+        break;
+    case CAPTURED_PERCENT:
+        add_number(parent, line, captured_percent(results));
+        break;
+    case PASSED_LIMIT:
+        add_number(parent, line, passed_limit(results));
+        break;
+    case SOURCES:
+        add_sources(parent, line->key, results);
+        break;
+    case SECTION:
+        break;
+    }
+}
+
+/* NULL without memory. */
+static struct doc *results_doc(const struct gput_results *results)
+{
+    struct doc *root = doc_create_object();
+    struct doc *parents[MAX_LEVELS + 1] = {root};
+    int skipped = MAX_LEVELS; /* lines deeper than this belong to a section that does not apply */
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const struct line *line = &lines[i];
+        if (line->level > skipped)
+            continue;
+        skipped = line->applies && !line->applies(results) ? line->level : MAX_LEVELS;
+        if (skipped < MAX_LEVELS)
+            continue;
+        struct doc *parent = parents[line->level];
+        if (line->kind == SECTION)
+            parents[line->level + 1] = doc_add_object(parent, line->key);
+        else
+            add_value(parent, line, results);
+    }
+    if (!doc_failed(root))
+        return root;
+    doc_destroy(root);
+    return NULL;
+}
+
+/* ---- Formats ---- */
+
+static void write_json(const struct doc *doc, struct str *text)
+{
+    doc_write_json(doc, 1, text);
+    str_append_char(text, '\n');
+}
+
+static const struct report_format {
+    enum gput_format format;
+    void (*write)(const struct doc *doc, struct str *text);
+} formats[] = {
+    {GPUT_TEXT, doc_text_write},
+    {GPUT_JSON, write_json},
+};
+
+int gput_results_render(const struct gput_results *results, enum gput_format format, char **text,
+    struct gput_error *error)
+{
+    const struct report_format *chosen = NULL;
+    *text = NULL;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (formats[i].format == format)
+            chosen = &formats[i];
+    }
+    if (!chosen)
+        return error_set(error, GPUT_ERROR_INVALID, "A report is written as text or JSON only.");
+
+    struct doc *doc = results_doc(results);
+    if (!doc)
+        return error_memory(error);
+    struct str rendered = {0};
+    chosen->write(doc, &rendered);
+    doc_destroy(doc);
+    *text = str_take(&rendered);
+    return *text ? GPUT_OK : error_memory(error);
+}

@@ -1,0 +1,230 @@
+#include "store/results_file.h"
+
+#include "base/file.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define MAGIC "gpu-tracker res\n"
+#define FORMAT_VERSION 1
+#define COPIES 2
+
+/* A copy as it stands in the file; results follow as they are in memory, so that only the same
+ * version on the same kind of machine reads them. */
+struct copy {
+    char magic[16];
+    uint32_t format_version;
+    uint32_t size;     /* of the results */
+    uint32_t checksum; /* CRC-32 of all that follows it */
+    char version[20];  /* of gpu-tracker */
+    uint64_t number;   /* counts updates: the higher of two whole copies is the later */
+    struct gput_results results;
+};
+
+struct results_file {
+    char *path;
+    int fd;
+    uint64_t updates;
+};
+
+static uint32_t checksum_of(const struct copy *copy)
+{
+    size_t start = offsetof(struct copy, version);
+    return (uint32_t)crc32(0, (const Bytef *)copy + start, (uInt)(sizeof *copy - start));
+}
+
+/* ---- Writing ---- */
+
+/* A random (version 4) UUID. */
+static void append_uuid(struct str *text)
+{
+    unsigned char bytes[16] = {0};
+    (void)!getrandom(bytes, sizeof bytes, 0);
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        str_append(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "");
+        str_printf(text, "%02x", bytes[i]);
+    }
+}
+
+/* The name in full; NULL without memory. */
+static char *absolute_path(const char *path)
+{
+    struct str text = {0};
+    if (!path || path[0] != '/') {
+        char *folder = getcwd(NULL, 0);
+        if (folder)
+            str_printf(&text, "%s/", folder);
+        free(folder);
+    }
+    if (path)
+        str_append(&text, path);
+    else {
+        str_append(&text, ".gpu-tracker_");
+        append_uuid(&text);
+        str_append(&text, ".results");
+    }
+    return str_take(&text);
+}
+
+/* Whether an existing file may be replaced: an earlier one of ours, or an empty one. */
+static bool is_ours(int fd)
+{
+    char magic[sizeof MAGIC] = "";
+    ssize_t got = pread(fd, magic, sizeof MAGIC - 1, 0);
+    return got == 0 || (got == sizeof MAGIC - 1 && memcmp(magic, MAGIC, sizeof MAGIC - 1) == 0);
+}
+
+static int open_file(struct results_file *file, bool random, struct gput_error *error)
+{
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | (random ? O_EXCL : 0);
+    file->fd = open(file->path, flags, 0600);
+    if (file->fd < 0)
+        return error_set_errno(error, errno, "Cannot create %s", file->path);
+    if (!is_ours(file->fd))
+        return error_set(error, GPUT_ERROR_EXISTS,
+            "File %s already exists and is no resource usage file. Please name another one.",
+            file->path);
+    if (ftruncate(file->fd, 0) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    return GPUT_OK;
+}
+
+int results_file_create(const char *path, struct results_file **file, struct gput_error *error)
+{
+    *file = NULL;
+    struct results_file *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    made->fd = -1;
+    made->path = absolute_path(path);
+    int code = made->path ? open_file(made, !path, error) : error_memory(error);
+    if (code == GPUT_OK) {
+        *file = made;
+        return GPUT_OK;
+    }
+    results_file_close(made);
+    return path || code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
+}
+
+const char *results_file_path(const struct results_file *file)
+{
+    return file->path;
+}
+
+void results_file_update(struct results_file *file, const struct gput_results *results)
+{
+    if (!file)
+        return;
+    struct copy copy;
+    memset(&copy, 0, sizeof copy);
+    memcpy(copy.magic, MAGIC, sizeof copy.magic);
+    strncpy(copy.version, GPUT_VERSION, sizeof copy.version - 1);
+    copy.format_version = FORMAT_VERSION;
+    copy.size = sizeof copy.results;
+    copy.number = file->updates + 1;
+    memcpy(&copy.results, results, sizeof copy.results);
+    copy.checksum = checksum_of(&copy);
+
+    off_t at = (off_t)(file->updates % COPIES * sizeof copy);
+    if (pwrite(file->fd, &copy, sizeof copy, at) == (ssize_t)sizeof copy)
+        file->updates++;
+}
+
+void results_file_remove(struct results_file *file)
+{
+    if (file)
+        unlink(file->path);
+    results_file_close(file);
+}
+
+void results_file_close(struct results_file *file)
+{
+    if (!file)
+        return;
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+    free(file);
+}
+
+/* ---- Reading ---- */
+
+static bool copy_is_whole(const struct copy *copy)
+{
+    return memcmp(copy->magic, MAGIC, sizeof copy->magic) == 0 &&
+           copy->format_version == FORMAT_VERSION && copy->size == sizeof copy->results &&
+           strncmp(copy->version, GPUT_VERSION, sizeof copy->version) == 0 &&
+           copy->checksum == checksum_of(copy);
+}
+
+static void terminate(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+}
+
+/* The checksum says that the bytes are as written, not that they were written by us. */
+static bool results_are_sane(struct gput_results *results)
+{
+    unsigned char enforced;
+    memcpy(&enforced, &results->limit.enforced, 1);
+    if ((unsigned)results->static_data.ram_unit > GPUT_TERABYTES ||
+        (unsigned)results->static_data.gpu_ram_unit > GPUT_TERABYTES ||
+        (unsigned)results->static_data.time_unit > GPUT_DAYS || enforced > 1 ||
+        results->n_sources > GPUT_MAX_SOURCES)
+        return false;
+    terminate(results->peaks.main.source, sizeof results->peaks.main.source);
+    terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
+    terminate(results->limit.kind_name, sizeof results->limit.kind_name);
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        struct gput_source *source = &results->sources[i];
+        terminate(source->name, sizeof source->name);
+        terminate(source->reason, sizeof source->reason);
+        if ((unsigned)source->state > GPUT_SOURCE_UNAVAILABLE)
+            return false;
+    }
+    return true;
+}
+
+static int find_results(const char *path, const struct str *content, struct gput_results *results,
+    struct gput_error *error)
+{
+    uint64_t best = 0;
+    if (content->length < sizeof MAGIC - 1 || memcmp(content->data, MAGIC, sizeof MAGIC - 1) != 0)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "%s is no resource usage file of gpu-tracker.", path);
+    for (size_t at = 0;
+         at + sizeof(struct copy) <= content->length && at / sizeof(struct copy) < COPIES;
+         at += sizeof(struct copy)) {
+        struct copy copy;
+        memcpy(&copy, content->data + at, sizeof copy);
+        if (copy_is_whole(&copy) && copy.number > best && results_are_sane(&copy.results)) {
+            best = copy.number;
+            *results = copy.results;
+        }
+    }
+    if (best == 0)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%s holds no results that gpu-tracker " GPUT_VERSION
+            " can read: it is damaged, or another version wrote it.",
+            path);
+    return GPUT_OK;
+}
+
+int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)
+{
+    struct str content = {0};
+    int code = file_read(path, &content, error);
+    if (code == GPUT_OK)
+        code = find_results(path, &content, results, error);
+    str_finish(&content);
+    return code;
+}

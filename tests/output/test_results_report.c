@@ -1,0 +1,206 @@
+#include "base/doc.h"
+#include "base/file.h"
+#include "testing.h"
+
+#include <gputracker/results.h>
+
+#include <math.h>
+#include <string.h>
+
+/* Figures of a session whose reports are tests/fixtures/output/report.txt and .json. */
+static struct gput_results make_results(void)
+{
+    struct gput_results results;
+    memset(&results, 0, sizeof results);
+    results.static_data = (struct gput_static_data){
+        .ram_unit = GPUT_MEGABYTES,
+        .gpu_ram_unit = GPUT_GIGABYTES,
+        .time_unit = GPUT_MINUTES,
+        .ram_system_capacity_bytes = 33567825920.0,
+        .gpu_ram_system_capacity_bytes = 150754820096.0,
+        .system_core_count = 16,
+        .n_expected_cores = 4,
+        .system_gpu_count = 2,
+        .n_expected_gpus = 1,
+        .allowed_ram_bytes = 8e9,
+        .allowed_cores = 3.5,
+    };
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
+        bool bytes = quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
+        results.max[i] = bytes                             ? 4096.0 * 12345 * (i + 1)
+                         : quantity == GPUT_QUANTITY_COUNT ? i
+                                                           : 100.0 / 3 * (i + 1);
+        results.mean[i] = results.max[i] / 7;
+    }
+    results.elapsed_seconds = 100;
+    results.peaks.main.bytes = 51200000;
+    strcpy(results.peaks.main.source, "VmHWM");
+    results.peaks.combined.bytes = NAN;
+    strcpy(results.peaks.combined.source, "no control group of its own");
+    results.accounting.kernel_cpu_seconds = 12.5;
+    results.accounting.sampled_cpu_seconds = 12;
+    results.accounting.processes_seen = 7;
+    results.tracker.cpu_seconds = 0.0125;
+    results.tracker.rss_bytes = 3645440;
+    results.tracker.ticks = 1000;
+    results.tracker.late_ticks = 3;
+    results.tracker.missed_ticks = 2;
+    results.tracker.rows_lost = 1;
+    results.n_sources = 2;
+    results.sources[0] = (struct gput_source){"ram", GPUT_SOURCE_SAMPLED, "maps at each tick"};
+    results.sources[1] = (struct gput_source){"gpu_power", GPUT_SOURCE_UNAVAILABLE, "no driver"};
+    return results;
+}
+
+static char *render(const struct gput_results *results, enum gput_format format)
+{
+    struct gput_error error = {0};
+    char *text;
+    if (gput_results_render(results, format, &text, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return text;
+}
+
+static void assert_like_fixture(
+    const struct gput_results *results, enum gput_format format, const char *name)
+{
+    struct str expected = {0};
+    assert_int_equal(file_read(fixture(name), &expected, NULL), GPUT_OK);
+    char *text = render(results, format);
+    assert_string_equal(text, str_text(&expected));
+    free(text);
+    str_finish(&expected);
+}
+
+static void a_report_is_written_as_text(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    assert_like_fixture(&results, GPUT_TEXT, "output/report.txt");
+}
+
+static void a_report_is_written_as_json(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    assert_like_fixture(&results, GPUT_JSON, "output/report.json");
+}
+
+static struct doc *report_doc(const struct gput_results *results)
+{
+    struct doc *doc;
+    char *text = render(results, GPUT_JSON);
+    assert_int_equal(doc_read_json(text, strlen(text), "report", &doc, NULL), GPUT_OK);
+    free(text);
+    return doc;
+}
+
+static const struct doc *member(const struct doc *doc, const char *section, const char *key)
+{
+    const struct doc *found = doc_get(doc_get(doc, section), key);
+    assert_non_null(found);
+    return found;
+}
+
+static void sizes_are_bytes_times_the_factor_of_the_unit(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    results.max[GPUT_SYSTEM_RAM] = 873852928;
+    char *text = render(&results, GPUT_JSON);
+    assert_non_null(strstr(text, "\"system\": 873.8529279999999,"));
+    free(text);
+}
+
+static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    results.max[GPUT_MAIN_GPU_RAM] = NAN;
+    results.max[GPUT_MAIN_THREADS] = NAN;
+    results.accounting.kernel_cpu_seconds = NAN;
+    results.tracker.rss_bytes = NAN;
+    struct doc *doc = report_doc(&results);
+    assert_int_equal(member(doc, "max_gpu_ram", "main")->kind, DOC_DOUBLE);
+    assert_true(member(doc, "max_gpu_ram", "main")->number == 0.0);
+    assert_int_equal(member(doc, "cpu_utilization", "main_n_threads")->kind, DOC_INT);
+    assert_int_equal(member(doc, "cpu_utilization", "main_n_threads")->integer, 0);
+    const struct doc *cpu = member(doc, "accounting", "cpu_seconds");
+    assert_int_equal(doc_get(cpu, "kernel")->kind, DOC_NULL);
+    assert_int_equal(doc_get(cpu, "captured_percent")->kind, DOC_NULL);
+    assert_int_equal(member(doc, "tracker", "rss")->kind, DOC_NULL);
+    doc_destroy(doc);
+}
+
+static void sections_that_do_not_apply_are_left_out(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct doc *doc = report_doc(&results);
+    assert_non_null(doc_get(doc, "allowed"));
+    assert_null(doc_get(doc, "limit_passed"));
+    doc_destroy(doc);
+
+    results.static_data.allowed_ram_bytes = NAN;
+    doc = report_doc(&results);
+    assert_int_equal(member(doc, "allowed", "ram")->kind, DOC_NULL);
+    doc_destroy(doc);
+
+    results.static_data.allowed_cores = NAN;
+    doc = report_doc(&results);
+    assert_null(doc_get(doc, "allowed"));
+    assert_null(doc_get(doc, "ram")); /* nor did its members land elsewhere */
+    assert_non_null(doc_get(doc, "peaks"));
+    doc_destroy(doc);
+}
+
+static void a_passed_limit_is_reported_in_the_units_of_the_report(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    results.limit = (struct gput_limit_passed){"ram", 2e9, 1.5, true};
+    struct doc *doc = report_doc(&results);
+    assert_string_equal(member(doc, "limit_passed", "kind")->string, "ram");
+    assert_true(member(doc, "limit_passed", "value")->number == 2000.0);
+    assert_true(member(doc, "limit_passed", "enforced")->boolean);
+    doc_destroy(doc);
+
+    results.limit = (struct gput_limit_passed){"seconds", 90, 90.1, false};
+    doc = report_doc(&results);
+    assert_true(member(doc, "limit_passed", "value")->number == 90.0);
+    doc_destroy(doc);
+}
+
+static void other_formats_are_refused(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct gput_error error = {0};
+    char *text;
+    assert_int_equal(gput_results_render(&results, GPUT_PICKLE, &text, &error), GPUT_ERROR_INVALID);
+    assert_null(text);
+}
+
+static void every_state_of_a_source_has_a_name(void **state)
+{
+    (void)state;
+    assert_string_equal(gput_source_state_name(GPUT_SOURCE_EXACT), "exact");
+    assert_string_equal(gput_source_state_name(GPUT_SOURCE_SAMPLED), "sampled");
+    assert_string_equal(gput_source_state_name(GPUT_SOURCE_UNAVAILABLE), "unavailable");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_report_is_written_as_text),
+        cmocka_unit_test(a_report_is_written_as_json),
+        cmocka_unit_test(sizes_are_bytes_times_the_factor_of_the_unit),
+        cmocka_unit_test(missing_figures_are_zero_where_documented_and_null_elsewhere),
+        cmocka_unit_test(sections_that_do_not_apply_are_left_out),
+        cmocka_unit_test(a_passed_limit_is_reported_in_the_units_of_the_report),
+        cmocka_unit_test(other_formats_are_refused),
+        cmocka_unit_test(every_state_of_a_source_has_a_name),
+    };
+    return cmocka_run_group_tests_name("output/results_report", tests, NULL, NULL);
+}
