@@ -19,7 +19,12 @@ static const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
 static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT,
     OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
-
+static const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED_FILE,
+    OPTION_SUB_TRACKING_FILE, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT, OPTION_DETAILS, OPTION_BY,
+    OPTION_END};
+static const enum option_id compare_options[] = {COMMON_OPTIONS, OPTION_MAP,
+    OPTION_COMPARISON_CONFIG, OPTION_STATISTIC, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT,
+    OPTION_RELATIVE, OPTION_FAIL_IF, OPTION_END};
 static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
     OPTION_START, OPTION_STOP, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_END};
 
@@ -80,6 +85,28 @@ static const struct command commands[] = {
         .operand = ARGUMENT_FILE,
         .least_operands = 1,
         .most_operands = 1,
+    },
+    {
+        .name = "sub-track analyze",
+        .function = cmd_sub_track_analyze,
+        .usage = "--tf=<tracking-file> [--stf=<sub-track-file>] [OPTIONS]",
+        .summary = "Show what a session and each of its code blocks used.",
+        .help = "Generates the sub-tracking analysis report: statistics over all samples of the "
+                "tracking file, and for each code block over the samples taken while it ran.",
+        .options = analyze_options,
+    },
+    {
+        .name = "sub-track compare",
+        .function = cmd_sub_track_compare,
+        .usage = "-m <name>=<file-path>... [OPTIONS]",
+        .summary = "Compare the analyses of several sessions.",
+        .help =
+            "Compares the computational resource usage of several tracking sessions and of their "
+            "code blocks. Code blocks match by name; those that differ in nothing but their line "
+            "number match too, with a warning. Sessions are shown in ascending order.\n"
+            "\n"
+            "The exit status is 3 when a rule given with --fail-if is broken.",
+        .options = compare_options,
     },
     {
         .name = "timeline merge",

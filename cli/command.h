@@ -36,6 +36,8 @@ int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
 int cmd_attach(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
+int cmd_sub_track_analyze(const struct arguments *arguments);
+int cmd_sub_track_compare(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
 
 #endif

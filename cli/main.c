@@ -15,6 +15,7 @@
  *   launch.c             starts it and stays beside it: signals, Ctrl-C, job control
  *   signals.c            signals as plain data, and dying or stopping of one
  *   report.c             the report: which format, to which file or screen
+ *   analysis-output.c    the same for analyses and comparisons
  *   message.c            errors and warnings, a line each
  */
 #include "arguments.h"

@@ -60,6 +60,39 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
         .help = "End the command and all it started when a limit is passed: SIGTERM, five seconds "
                 "later SIGKILL. The exit status is then 124."},
+    [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv pickle",
+        .help = "File format of the output. One of 'text', 'json', 'csv' or 'pickle' (which the "
+                "Python package loads). Defaults to 'text'."},
+    [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
+        .help = "The tracking file (.csv or .sqlite) of the session."},
+    [OPTION_SUB_TRACKING_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .help = "The sub-tracking file with the start and stop times of the code blocks: .csv, "
+                ".sqlite or .gputblocks. The first two have the columns process_id, "
+                "code_block_name, position (0 start, 1 stop) and timestamp, in SQLite in a table "
+                "\"data\". Without it the session as a whole is analyzed."},
+    [OPTION_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
+        .help = "Also show percentiles (p50, p95, p99), the time of each code block less that of "
+                "the blocks called inside it, and its exact CPU time where the sub-tracking file "
+                "has it."},
+    [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread", .newer = true,
+        .help = "Also show each code block by 'process' or by 'thread'."},
+    [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
+        .help = "JSON config file with file_path_map (session names and their files) and "
+                "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
+                "to it, --stat on the command line wins."},
+    [OPTION_MAP] = {'m', NULL, ARGUMENT_TEXT, "name>=<file-path", .repeatable = true,
+        .help = "A tracking session and the file with its results: what 'sub-track analyze' wrote "
+                "as JSON or pickle, or a pickle of the Python package. Files given under the same "
+                "name are runs of one session and compared by their mean."},
+    [OPTION_STATISTIC] = {0, "stat", ARGUMENT_WORD, "statistic", "min max mean std",
+        .help = "The summary statistic of the measurements to compare. One of 'min', 'max', "
+                "'mean', or 'std'. Defaults to 'mean'."},
+    [OPTION_RELATIVE] = {0, "relative", ARGUMENT_NONE, .newer = true,
+        .help = "Also show the change from the first session in percent."},
+    [OPTION_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true, .newer = true,
+        .help = "Exit with status 3 when a session other than the first breaks a rule such as "
+                "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
+                "times. Changes within the noise of several runs break none."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output."},

@@ -78,6 +78,29 @@ GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
 
+/** What a config file says. */
+struct gput_compare_config {
+    struct gput_compare_session *sessions; /**< in the order of the file; owned by the config */
+    size_t n_sessions;
+    enum gput_statistic statistic; /**< GPUT_MEAN when the file gives none */
+    void *storage;                 /**< owns the texts of the sessions */
+};
+
+/**
+ * Reads a JSON object with the members file_path_map (an object of session names and file paths; an
+ * array of paths stands for several runs) and statistic ("min", "max", "mean" or "std"). Both are
+ * optional.
+ *
+ * On success `*config` is to be emptied by gput_compare_config_finish(); on failure it holds
+ * nothing. Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
+ * GPUT_ERROR_FORMAT, GPUT_ERROR_INVALID (the statistic), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_compare_config_read(
+    const char *path, struct gput_compare_config *config, struct gput_error *error);
+
+/** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
+GPUT_API void gput_compare_config_finish(struct gput_compare_config *config);
+
 /**
  * Checks a rule against every session but the first:
  *

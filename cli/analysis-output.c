@@ -1,0 +1,63 @@
+#include "analysis-output.h"
+
+#include "message.h"
+
+#include <gputracker/file.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int analysis_read_format(
+    const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
+{
+    static const char *const words[] = {
+        [GPUT_TEXT] = "text", [GPUT_JSON] = "json", [GPUT_CSV] = "csv", [GPUT_PICKLE] = "pickle"};
+    const char *word = arguments_value(arguments, OPTION_ANALYSIS_FORMAT);
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    bool valid = !word;
+    *format = GPUT_TEXT;
+    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            *format = (enum gput_format)i;
+            valid = true;
+        }
+    }
+    if (!valid)
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a valid format. Valid values are \"json\" or \"text\".", word);
+    if (*format == GPUT_PICKLE && !output && isatty(STDOUT_FILENO))
+        return fail(error, GPUT_ERROR_INVALID,
+            "A pickle is not for the screen: give the file that it should go to with -o.");
+    return GPUT_OK;
+}
+
+int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
+    size_t length, struct gput_error *error)
+{
+    const char *path = arguments_value(arguments, OPTION_OUTPUT);
+    if (path && strcmp(path, "-") != 0)
+        return gput_file_write(path, bytes, length, error);
+    fwrite(bytes, 1, length, stdout);
+    if (format != GPUT_PICKLE && length > 0 && bytes[length - 1] != '\n')
+        putchar('\n');
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return fail(error, GPUT_ERROR_IO, "Cannot write to the standard output.");
+    return GPUT_OK;
+}
+
+void analysis_show_progress(void *user, double done)
+{
+    int *shown = user;
+    int percent = (int)(done * 100);
+    if (percent == *shown || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rReading: %3d %%", percent);
+    *shown = percent;
+}
+
+void analysis_end_progress(int *shown)
+{
+    if (*shown > 0)
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,29 @@
+/*
+ * What the commands that analyze have in common: formats, progress, output.
+ */
+#ifndef CLI_ANALYSIS_OUTPUT_H
+#define CLI_ANALYSIS_OUTPUT_H
+
+#include "arguments.h"
+
+#include <gputracker/results.h>
+
+/* Reads -f; text when it was not given.
+ * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".`; a
+ * pickle for the screen. */
+int analysis_read_format(
+    const struct arguments *arguments, enum gput_format *format, struct gput_error *error);
+
+/* Writes what was rendered where -o says: whole or not at all; else to the standard output, where
+ * text ends with a line end. */
+int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
+    size_t length, struct gput_error *error);
+
+/* Shows on a terminal how far reading is. Has the form of gput_analyze_options.progress; `user` is
+ * an int, 0 at first. */
+void analysis_show_progress(void *user, double done);
+
+/* Wipes what it showed. */
+void analysis_end_progress(int *shown);
+
+#endif

@@ -1,0 +1,76 @@
+/* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
+#include "analysis-output.h"
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+
+#include <gputracker/analyze.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static int read_split(
+    const struct arguments *arguments, enum gput_split *split, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_BY);
+    if (!word)
+        *split = GPUT_SPLIT_NONE;
+    else if (strcmp(word, "process") == 0)
+        *split = GPUT_SPLIT_PROCESS;
+    else if (strcmp(word, "thread") == 0)
+        *split = GPUT_SPLIT_THREAD;
+    else
+        return fail(error, GPUT_ERROR_INVALID,
+            "Code blocks cannot be split by \"%s\". Valid values are process, thread.", word);
+    return GPUT_OK;
+}
+
+static int analyze(const struct arguments *arguments, struct gput_error *error)
+{
+    int shown = 0;
+    enum gput_format format;
+    struct gput_analyze_options options = gput_analyze_options_default();
+    options.tracking_file = arguments_value(arguments, OPTION_ANALYZED_FILE);
+    options.sub_tracking_file = arguments_value(arguments, OPTION_SUB_TRACKING_FILE);
+    options.details = arguments_have(arguments, OPTION_DETAILS);
+    options.warn = message_warning;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
+    int code = read_split(arguments, &options.split, error);
+    if (code == GPUT_OK)
+        code = analysis_read_format(arguments, &format, error);
+    if (code == GPUT_OK)
+        code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
+    if (code != GPUT_OK)
+        return code;
+
+    struct gput_analysis *analysis;
+    code = gput_analyze(&options, &analysis, error);
+    analysis_end_progress(&shown);
+    if (code != GPUT_OK)
+        return code;
+    char *bytes = NULL;
+    size_t length;
+    code = gput_analysis_render(analysis, format, &bytes, &length, error);
+    if (code == GPUT_OK)
+        code = analysis_write(arguments, format, bytes, length, error);
+    free(bytes);
+    gput_analysis_destroy(analysis);
+    return code;
+}
+
+int cmd_sub_track_analyze(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (!arguments_have(arguments, OPTION_ANALYZED_FILE)) {
+        fail(&error, GPUT_ERROR_INVALID,
+            "A tracking file is needed. Usage: gpu-tracker sub-track analyze --tf=<tracking-file> "
+            "--stf=<sub-track-file>");
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    if (analyze(arguments, &error) == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

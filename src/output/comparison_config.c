@@ -1,0 +1,93 @@
+#include <gputracker/compare.h>
+
+#include "base/doc.h"
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void gput_compare_config_finish(struct gput_compare_config *config)
+{
+    if (!config)
+        return;
+    free(config->sessions);
+    doc_destroy(config->storage);
+    *config = (struct gput_compare_config){0};
+}
+
+static int add_session(struct gput_compare_config *config, const char *name, const struct doc *path,
+    const char *file, struct gput_error *error)
+{
+    if (path->kind != DOC_STRING)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s: the file path of session \"%.100s\" is no string.", file, name);
+    struct gput_compare_session *sessions =
+        realloc(config->sessions, (config->n_sessions + 1) * sizeof *sessions);
+    if (!sessions)
+        return error_memory(error);
+    config->sessions = sessions;
+    sessions[config->n_sessions++] = (struct gput_compare_session){name, path->string};
+    return GPUT_OK;
+}
+
+static int read_map(struct gput_compare_config *config, const struct doc *map, const char *file,
+    struct gput_error *error)
+{
+    if (!map || map->kind == DOC_NULL)
+        return GPUT_OK;
+    if (map->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s: file_path_map is no object of session names and file paths.", file);
+    for (const struct doc *session = map->first; session; session = session->next) {
+        if (session->kind != DOC_ARRAY)
+            TRY(add_session(config, session->key, session, file, error));
+        for (const struct doc *run = session->kind == DOC_ARRAY ? session->first : NULL; run;
+             run = run->next)
+            TRY(add_session(config, session->key, run, file, error));
+    }
+    return GPUT_OK;
+}
+
+static int read_statistic(struct gput_compare_config *config, const struct doc *word,
+    const char *file, struct gput_error *error)
+{
+    if (!word || word->kind == DOC_NULL)
+        return GPUT_OK;
+    if (word->kind != DOC_STRING)
+        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s: statistic is no string.", file);
+    return gput_statistic_parse(word->string, &config->statistic, error);
+}
+
+static int read_config(struct gput_compare_config *config, const struct doc *root, const char *file,
+    struct gput_error *error)
+{
+    if (root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s holds no JSON object.", file);
+    for (const struct doc *member = root->first; member; member = member->next) {
+        if (strcmp(member->key, "file_path_map") != 0 && strcmp(member->key, "statistic") != 0)
+            return error_set(error, GPUT_ERROR_FORMAT,
+                "Config file %s: \"%.100s\" is unknown. It may have file_path_map and statistic.",
+                file, member->key);
+    }
+    TRY(read_map(config, doc_get(root, "file_path_map"), file, error));
+    return read_statistic(config, doc_get(root, "statistic"), file, error);
+}
+
+int gput_compare_config_read(
+    const char *path, struct gput_compare_config *config, struct gput_error *error)
+{
+    struct str content = {0};
+    struct doc *root = NULL;
+    *config = (struct gput_compare_config){.statistic = GPUT_MEAN};
+    int code = file_read(path, &content, error);
+    if (code == GPUT_OK)
+        code = doc_read_json(str_text(&content), content.length, path, &root, error);
+    str_finish(&content);
+    if (code != GPUT_OK)
+        return code;
+    config->storage = root;
+    code = read_config(config, root, path, error);
+    if (code != GPUT_OK)
+        gput_compare_config_finish(config);
+    return code;
+}
