@@ -90,8 +90,31 @@ size_t sub_tracking_format_ns(int64_t ns, char *text)
     return (size_t)(at + decimals - text);
 }
 
+/*
+ * The double nearest to seconds + fraction / 10^9, for seconds from 2^18 to below 2^33 (year 2242):
+ * doubles there lie 2^-shift apart, shift = 52 - exponent, so the fraction is rounded to a multiple
+ * of that in whole numbers, half to even. (An integer is an even multiple: its parity does not
+ * matter.)
+ */
+static double seconds_of_parts(uint64_t seconds, uint32_t fraction)
+{
+    int shift = 52 - (63 - __builtin_clzll(seconds));
+    uint64_t scaled = (uint64_t)fraction << shift;
+    uint64_t steps = scaled / NS_PER_SECOND;
+    uint64_t twice_rest = scaled % NS_PER_SECOND * 2;
+    steps += twice_rest > NS_PER_SECOND || (twice_rest == NS_PER_SECOND && (steps & 1));
+    return (double)seconds + (double)steps / (double)(UINT64_C(1) << shift);
+}
+
+static bool quick_seconds(uint64_t seconds)
+{
+    return seconds >= UINT64_C(1) << 18 && seconds < UINT64_C(1) << 33;
+}
+
 double sub_tracking_seconds_of_ns(int64_t ns)
 {
+    if (ns > 0 && quick_seconds((uint64_t)(ns / NS_PER_SECOND)))
+        return seconds_of_parts((uint64_t)(ns / NS_PER_SECOND), (uint32_t)(ns % NS_PER_SECOND));
     char text[SUB_TRACKING_TIME_TEXT_SIZE];
     size_t length = sub_tracking_format_ns(ns, text);
     double seconds = 0;
@@ -101,10 +124,27 @@ double sub_tracking_seconds_of_ns(int64_t ns)
 
 size_t sub_tracking_format_timestamp(const struct sub_tracking_row *row, char *text)
 {
-    size_t length = sub_tracking_format_ns(row->timestamp_ns, text);
-    double seconds;
-    number_parse_double(text, text + length, &seconds);
-    return seconds == row->timestamp ? length : number_format_double(row->timestamp, text);
+    if (sub_tracking_seconds_of_ns(row->timestamp_ns) != row->timestamp)
+        return number_format_double(row->timestamp, text);
+    return sub_tracking_format_ns(row->timestamp_ns, text);
+}
+
+/* What the last of so many decimals is worth, in nanoseconds. */
+static const uint32_t decimal_weights[] = {
+    1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
+
+/* Up to `most` digits; `*digits` is how many there were. */
+static uint64_t take_digits(const char **text, const char *end, int most, int *digits)
+{
+    const char *begin = *text;
+    const char *stop = end - begin < most ? end : begin + most;
+    const char *at = begin;
+    uint64_t value = 0;
+    for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
+        value = value * 10 + digit;
+    *digits = (int)(at - begin);
+    *text = at;
+    return value;
 }
 
 /* Nanoseconds of a plain decimal "-12.345", rounded to the nearest. False for other forms, and for
@@ -113,38 +153,50 @@ static bool decimal_ns(const char *text, const char *end, int64_t *ns)
 {
     bool negative = text < end && *text == '-';
     text += negative;
-    const char *digits = text;
-    uint64_t value = 0;
-    for (; text < end && *text >= '0' && *text <= '9'; text++) {
-        if (text - digits >= 10)
-            return false;
-        value = value * 10 + (uint64_t)(*text - '0');
-    }
-    if (text == digits || value > (uint64_t)(INT64_MAX / NS_PER_SECOND - 1))
+    int digits;
+    uint64_t seconds = take_digits(&text, end, 10, &digits);
+    if (digits == 0 || seconds > (uint64_t)(INT64_MAX / NS_PER_SECOND - 1))
         return false;
     uint64_t fraction = 0;
-    uint64_t weight = NS_PER_SECOND;
-    if (text < end && *text == '.')
-        for (text++; text < end && *text >= '0' && *text <= '9'; text++) {
-            if (weight > 1) {
-                weight /= 10;
-                fraction += weight * (uint64_t)(*text - '0');
-            } else if (weight == 1) {
-                fraction += *text >= '5';
-                weight = 0;
-            }
-        }
+    if (text < end && *text == '.') {
+        text++;
+        fraction = take_digits(&text, end, 9, &digits) * decimal_weights[digits];
+        fraction += text < end && *text >= '5' && *text <= '9';
+        while (text < end && *text >= '0' && *text <= '9')
+            text++;
+    }
     if (text != end)
         return false;
-    int64_t magnitude = (int64_t)(value * NS_PER_SECOND + fraction);
+    int64_t magnitude = (int64_t)(seconds * NS_PER_SECOND + fraction);
     *ns = negative ? -magnitude : magnitude;
     return true;
+}
+
+/* "1745449609.7528222" and the like; NULL for anything else, which takes the longer way. */
+static const char *parse_usual_timestamp(
+    const char *text, const char *end, double *seconds, int64_t *ns)
+{
+    int digits;
+    uint64_t whole = take_digits(&text, end, 10, &digits);
+    if (!quick_seconds(whole) || text == end || *text != '.')
+        return NULL;
+    text++;
+    uint64_t fraction = take_digits(&text, end, 9, &digits);
+    if (digits == 0 || (text < end && *text != ',' && *text != ' ' && *text != '"'))
+        return NULL;
+    fraction *= decimal_weights[digits];
+    *seconds = seconds_of_parts(whole, (uint32_t)fraction);
+    *ns = (int64_t)(whole * NS_PER_SECOND + fraction);
+    return text;
 }
 
 const char *sub_tracking_parse_timestamp(
     const char *text, const char *end, double *seconds, int64_t *ns)
 {
-    const char *after = number_parse_double(text, end, seconds);
+    const char *after = parse_usual_timestamp(text, end, seconds, ns);
+    if (after)
+        return after;
+    after = number_parse_double(text, end, seconds);
     if (!after)
         return NULL;
     if (decimal_ns(text, after, ns))

@@ -18,6 +18,9 @@ struct sub_tracking_csv_reader {
     struct csv_reader *csv;
     struct sub_tracking_csv_layout layout;
     double last_timestamp;
+    uint32_t last_name;
+    const char *last_name_text; /* NULL at first */
+    size_t last_name_length;
 };
 
 /* ---- Fields ---- */
@@ -29,14 +32,37 @@ static const char *skip_blanks(const char *text, const char *end)
     return text;
 }
 
+/* The common case of parse_whole(): a few digits and the end of the field. NULL for all others. */
+static const char *parse_digits(const char *text, const char *end, int64_t *value)
+{
+    const char *stop = end - text > 18 ? text + 18 : end;
+    int64_t number = 0;
+    const char *at = text;
+    for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
+        number = number * 10 + digit;
+    *value = number;
+    return at > text && (at == end || *at == ',') ? at : NULL;
+}
+
 /* A whole number; also as "12.0", which is how some tools write such a column. */
 static const char *parse_whole(const char *text, const char *end, int64_t *value)
 {
+    const char *after = parse_digits(text, end, value);
+    if (after)
+        return after;
     text = number_parse_int64(skip_blanks(text, end), end, value);
     if (text && text < end && *text == '.')
         for (text++; text < end && *text == '0';)
             text++;
     return text ? skip_blanks(text, end) : NULL;
+}
+
+/* Most stops follow their own start: no need to look the name up again. */
+static bool same_as_last_name(
+    const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
+{
+    return reader->last_name_text && reader->last_name_length == length &&
+           memcmp(reader->last_name_text, name, length) == 0;
 }
 
 static char *parse_name(
@@ -54,8 +80,16 @@ static char *parse_name(
     } else {
         name.length = (size_t)(after - text);
     }
-    row->name = sub_tracking_names_add(reader->base.names, name.text, name.length);
-    return row->name == SUB_TRACKING_NO_NAME ? NULL : after;
+    if (!same_as_last_name(reader, name.text, name.length)) {
+        uint32_t number = sub_tracking_names_add(reader->base.names, name.text, name.length);
+        if (number == SUB_TRACKING_NO_NAME)
+            return NULL;
+        reader->last_name = number;
+        reader->last_name_text = sub_tracking_names_text(reader->base.names, number);
+        reader->last_name_length = sub_tracking_names_length(reader->base.names, number);
+    }
+    row->name = reader->last_name;
+    return after;
 }
 
 static const char *parse_figure(const char *text, const char *end, enum sub_tracking_column column,
