@@ -7,6 +7,7 @@
 #define GPUTRACKER_GPUTRACKER_H
 
 #include <gputracker/analyze.h>
+#include <gputracker/blocks.h>
 #include <gputracker/compare.h>
 #include <gputracker/config.h>
 #include <gputracker/error.h>
@@ -15,6 +16,7 @@
 #include <gputracker/measurement.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
+#include <gputracker/sub_tracking.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>
 

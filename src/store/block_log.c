@@ -14,8 +14,10 @@
 
 _Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the header has a page");
 _Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
-_Static_assert(sizeof(struct block_log_mark) == 16, "part of the file format");
-_Static_assert(sizeof(struct block_log_exact_mark) == 64, "part of the file format");
+_Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format");
+
+/* A word of a mark, and before it up to three of state: time, thread, process. */
+#define MARK_BYTES (8 + 3 * 16)
 
 /* No log grows beyond this: chunks are counted in 32 bits. */
 #define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
@@ -36,19 +38,16 @@ static void read_both_clocks(struct block_log_header *header)
     }
 }
 
-/* Space on the disk for a part of the file, so that no later store to it can fail. */
+/*
+ * Writes zeroes to a part of the file: that takes its space on the disk, so that no later store to
+ * it can fail, and its pages are then at hand when they are mapped. (Reserving by fallocate() makes
+ * each first store to a page four times as dear.)
+ */
 static int reserve(int fd, off_t offset, size_t length)
 {
-    int failed;
-    do
-        failed = fallocate(fd, 0, offset, (off_t)length);
-    while (failed && errno == EINTR);
-    if (!failed || (errno != EOPNOTSUPP && errno != ENOSYS))
-        return failed;
-    static const char zeroes[4096];
+    static const char zeroes[BLOCK_LOG_CHUNK_BYTES];
     for (size_t done = 0; done < length;) {
-        ssize_t wrote = pwrite(fd, zeroes,
-            length - done < sizeof zeroes ? length - done : sizeof zeroes, offset + (off_t)done);
+        ssize_t wrote = pwrite(fd, zeroes, length - done, offset + (off_t)done);
         if (wrote < 0 && errno != EINTR)
             return -1;
         done += wrote > 0 ? (size_t)wrote : 0;
@@ -107,8 +106,7 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
     bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
     uint64_t limit = within_file_size_limit(setup->limit_bytes);
     created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
-    created->record_bytes =
-        exact ? sizeof(struct block_log_exact_mark) : sizeof(struct block_log_mark);
+    created->mark_bytes = MARK_BYTES + (exact ? sizeof(struct sub_tracking_exact) : 0);
     uint64_t chunks = (limit < MOST_BYTES ? limit : MOST_BYTES) / BLOCK_LOG_CHUNK_BYTES;
     created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
     pthread_mutex_init(&created->lock, NULL);
@@ -129,16 +127,6 @@ static void unmap_chunk(char *end)
         munmap(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
 }
 
-static void free_mappings(struct block_log *log)
-{
-    unmap_chunk(log->names.end);
-    for (uint32_t i = 0; i < log->n_free; i++)
-        unmap_chunk(log->free_chunks[i].end);
-    free(log->free_chunks);
-    munmap(log->header, sizeof *log->header);
-    free(log);
-}
-
 void block_log_drop_cursor(struct block_log_cursor *cursor)
 {
     unmap_chunk(cursor->end);
@@ -154,14 +142,19 @@ int block_log_close(struct block_log *log, struct gput_error *error)
     if (close(log->fd) != 0 && code == GPUT_OK)
         code = error_set_errno(error, errno, "Cannot complete the block log");
     pthread_mutex_destroy(&log->lock);
-    free_mappings(log);
+    unmap_chunk(log->names.end);
+    for (uint32_t i = 0; i < log->n_free; i++)
+        unmap_chunk(log->free_chunks[i].end);
+    munmap(log->header, sizeof *log->header);
+    free(log);
     return code;
 }
 
 void block_log_forget(struct block_log *log)
 {
     close(log->fd);
-    free_mappings(log);
+    munmap(log->header, sizeof *log->header);
+    free(log);
 }
 
 static int no_chunk(struct block_log *log, struct gput_error *error)
@@ -244,31 +237,29 @@ static bool take_free_chunk(struct block_log *log, struct block_log_cursor *curs
     return any;
 }
 
-int block_log_extend(
-    struct block_log *log, struct block_log_cursor *cursor, struct gput_error *error)
+int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
+    struct gput_error *error)
 {
     block_log_drop_cursor(cursor);
-    if (take_free_chunk(log, cursor))
-        return GPUT_OK;
-    char *start;
-    TRY(new_chunk(log, log->kind, &start, error));
-    cursor->next = start + sizeof(struct block_log_chunk);
-    cursor->end = start + BLOCK_LOG_CHUNK_BYTES;
+    if (!take_free_chunk(log, cursor)) {
+        char *start;
+        TRY(new_chunk(log, log->kind, &start, error));
+        cursor->next = start + sizeof(struct block_log_chunk);
+        cursor->end = start + BLOCK_LOG_CHUNK_BYTES;
+        cursor->last_ns = BLOCK_LOG_NO_TIME;
+    }
+    block_log_put_state(cursor, BLOCK_LOG_TAG_THREAD, thread_id);
     return GPUT_OK;
 }
 
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
 {
     bool kept = false;
-    if (block_log_has_room(log, cursor)) {
+    if (block_log_has_room(log, cursor)) { /* for a mark and its thread, at least */
         pthread_mutex_lock(&log->lock);
-        struct block_log_cursor *grown =
-            realloc(log->free_chunks, (log->n_free + 1) * sizeof *grown);
-        if (grown) {
-            log->free_chunks = grown;
+        kept = log->n_free < BLOCK_LOG_FREE_CHUNKS;
+        if (kept)
             log->free_chunks[log->n_free++] = *cursor;
-            kept = true;
-        }
         pthread_mutex_unlock(&log->lock);
     }
     if (kept)

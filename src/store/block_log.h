@@ -14,14 +14,16 @@
  *
  * - names: struct block_log_name and its bytes, padded to 8; names are numbered from 0 in the order
  *   of the file;
- * - marks: struct block_log_mark;
- * - exact marks: struct block_log_exact_mark.
+ * - marks: words of 8 bytes, see block_log_word(): which block, start or stop, and the nanoseconds
+ *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the word
+ * that follows is a time, thread id or process id that holds from there on;
+ * - exact marks: the same, each mark followed by a struct sub_tracking_exact.
  *
- * Each record is published by its `tag` (a name by its `length`), which is written last. A chunk
- * whose `kind` is 0 was handed out but never begun, and is skipped. Records of one thread are in
- * the order of time, those of several are not.
+ * Each record is published by its first word (a name by its `length`), which is written last. A
+ * chunk whose `kind` is 0 was handed out but never begun, and is skipped. Marks of one thread are
+ * in the order of time, those of several are not.
  *
- * Growth is bounded: a call costs 32 bytes (exact: 128), and once the file has `limit_bytes`
+ * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
  * further marks are counted in `marks_lost` instead of being kept. Space is reserved on the disk
  * before a chunk is used: a full disk costs marks, never the program (a store to a page that has no
  * room on the disk would be a SIGBUS).
@@ -82,28 +84,23 @@ struct block_log_name {
 /* Longest name, in bytes. */
 #define BLOCK_LOG_NAME_MAX 65000
 
-struct block_log_mark {
-    int64_t time_ns;
-    _Atomic uint32_t tag; /* (name + 1) * 2 + position, or one of the two below; 0: no record */
-    uint32_t thread_id;
-};
+/* The first word of a mark: its tag, and above it the nanoseconds since the mark before. Never 0.
+ */
+static inline uint64_t block_log_word(uint32_t tag, uint32_t elapsed_ns)
+{
+    return (uint64_t)elapsed_ns << 32 | tag;
+}
 
-/* The marks that follow in this chunk are of process `time_ns`, not of the header's. */
-#define BLOCK_LOG_TAG_PROCESS UINT32_C(1)
-/* The marks that follow and have thread id BLOCK_LOG_WIDE_THREAD are of thread `time_ns`. */
-#define BLOCK_LOG_TAG_THREAD UINT32_MAX
-#define BLOCK_LOG_WIDE_THREAD (UINT32_MAX - 1)
-#define BLOCK_LOG_NO_THREAD UINT32_MAX
-
-struct block_log_exact_mark {
-    struct block_log_mark mark;
-    struct sub_tracking_exact exact;
-};
-
+/* A mark's tag: at least 2, less than any below that is not 1. */
 static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 {
     return (name + 1) * 2 + position;
 }
+
+/* Tags of words that say what the word after them is; it holds for the rest of the chunk. */
+#define BLOCK_LOG_TAG_TIME UINT32_C(1)        /* the time of "the mark before" */
+#define BLOCK_LOG_TAG_THREAD (UINT32_MAX - 1) /* at first SUB_TRACKING_UNKNOWN */
+#define BLOCK_LOG_TAG_PROCESS UINT32_MAX      /* at first that of the header */
 
 /* ---- Writing ---- */
 
@@ -111,19 +108,26 @@ static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 struct block_log_cursor {
     char *next;
     char *end;
+    int64_t last_ns; /* time of the mark before, BLOCK_LOG_NO_TIME when there is none */
 };
+
+#define BLOCK_LOG_NO_TIME INT64_MIN
+
+/* So many chunks that are not full are kept for later threads; the rest of further ones is wasted.
+ */
+#define BLOCK_LOG_FREE_CHUNKS 64
 
 /* A log that this process writes. Its members are for the inline functions below. */
 struct block_log {
     int fd;
     struct block_log_header *header; /* mapped */
     enum block_log_kind kind;        /* of the marks */
-    uint32_t record_bytes;
+    uint32_t mark_bytes;             /* of one mark, with all that may have to go before it */
     uint32_t max_chunks;
     _Atomic int failed;   /* the code of the first chunk that could not be had: no more are tried */
     pthread_mutex_t lock; /* of what follows; not taken while there is room in a chunk */
-    struct block_log_cursor *free_chunks; /* left by threads that ended */
     uint32_t n_free;
+    struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* left by threads that ended */
     struct block_log_cursor names;
 };
 
@@ -147,7 +151,8 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
  */
 int block_log_close(struct block_log *log, struct gput_error *error);
 
-/* Frees the memory of a log that belongs to the parent process, without touching its file. */
+/* In a child after fork: lets go of the parent's log without touching its file. What another thread
+ * of the parent may have been changing at that moment stays in memory. */
 void block_log_forget(struct block_log *log);
 
 /* Adds the next name: number 0, 1, 2 …; to be called once a name, in their order. Any thread. */
@@ -155,11 +160,12 @@ int block_log_add_name(
     struct block_log *log, const char *name, size_t length, struct gput_error *error);
 
 /*
- * Gives the cursor room for a record more: a new chunk, or one that another thread left. GPUT_OK,
- * or an error and the marks until then are lost: GPUT_ERROR_IO, GPUT_ERROR_STATE (the limit).
+ * Gives the cursor room for a mark more: a new chunk, or one that another thread left; and writes
+ * there whose marks follow. GPUT_OK, or an error, also for every later call: GPUT_ERROR_IO (no
+ * space), GPUT_ERROR_STATE (the limit).
  */
-int block_log_extend(
-    struct block_log *log, struct block_log_cursor *cursor, struct gput_error *error);
+int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
+    struct gput_error *error);
 
 /* Leaves the rest of a chunk to other threads; the cursor is all zero again. */
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor);
@@ -170,20 +176,39 @@ void block_log_drop_cursor(struct block_log_cursor *cursor);
 static inline bool block_log_has_room(
     const struct block_log *log, const struct block_log_cursor *cursor)
 {
-    return (size_t)(cursor->end - cursor->next) >= log->record_bytes;
+    return (size_t)(cursor->end - cursor->next) >= log->mark_bytes;
 }
 
-/* Writes a record; there must be room. `exact` is ignored by a log without exact figures. */
-static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
-    int64_t time_ns, uint32_t tag, uint32_t thread_id, const struct sub_tracking_exact *exact)
+static inline void block_log_publish(char *at, uint64_t word)
 {
-    struct block_log_exact_mark *record = (struct block_log_exact_mark *)cursor->next;
-    record->mark.time_ns = time_ns;
-    record->mark.thread_id = thread_id;
-    if (log->kind == BLOCK_LOG_EXACT_MARKS)
-        record->exact = *exact;
-    atomic_store_explicit(&record->mark.tag, tag, memory_order_release);
-    cursor->next += log->record_bytes;
+    atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+}
+
+/* Writes what holds from here on, of one of the tags above; there must be room. */
+static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t tag, int64_t value)
+{
+    *(int64_t *)(cursor->next + 8) = value;
+    block_log_publish(cursor->next, block_log_word(tag, 0));
+    cursor->next += 16;
+}
+
+/* Writes a mark; there must be room. `exact` is ignored by a log without exact figures. */
+static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
+    int64_t time_ns, uint32_t tag, const struct sub_tracking_exact *exact)
+{
+    uint64_t elapsed_ns = (uint64_t)time_ns - (uint64_t)cursor->last_ns;
+    if (__builtin_expect(elapsed_ns > UINT32_MAX, 0)) {
+        block_log_put_state(cursor, BLOCK_LOG_TAG_TIME, time_ns);
+        elapsed_ns = 0;
+    }
+    cursor->last_ns = time_ns;
+    char *at = cursor->next;
+    cursor->next += 8;
+    if (log->kind == BLOCK_LOG_EXACT_MARKS) {
+        *(struct sub_tracking_exact *)cursor->next = *exact;
+        cursor->next += sizeof *exact;
+    }
+    block_log_publish(at, block_log_word(tag, (uint32_t)elapsed_ns));
 }
 
 #endif

@@ -19,14 +19,15 @@ struct log_reader {
     int fd;
     uint64_t bytes;
     struct block_log_header header;
-    uint32_t n_chunks;   /* that the file has, the last perhaps in part */
-    uint32_t chunk;      /* the next to be read */
-    char *buffer;        /* one chunk */
-    const char *at;      /* in the buffer: the next record */
-    const char *end;     /* of the chunk's bytes */
-    size_t record_bytes; /* of this chunk's kind; 0: none is being read */
-    int64_t process_id;  /* of the records that follow */
-    int64_t wide_thread;
+    uint32_t n_chunks;  /* that the file has, the last perhaps in part */
+    uint32_t chunk;     /* the next to be read */
+    char *buffer;       /* one chunk */
+    const char *at;     /* in the buffer: the next record */
+    const char *end;    /* of the chunk's bytes */
+    uint32_t kind;      /* of the chunk */
+    int64_t process_id; /* of the marks that follow */
+    int64_t thread_id;
+    int64_t time_ns; /* of the mark before */
     uint32_t *names; /* numbers in the file to numbers in base.names */
     uint32_t n_names;
     uint32_t names_capacity;
@@ -204,78 +205,89 @@ static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_
         if (kind != BLOCK_LOG_MARKS && kind != BLOCK_LOG_EXACT_MARKS)
             continue;
         TRY(load_chunk(reader, reader->chunk, error));
-        reader->record_bytes = kind == BLOCK_LOG_MARKS ? sizeof(struct block_log_mark)
-                                                       : sizeof(struct block_log_exact_mark);
+        reader->kind = kind;
         reader->process_id = reader->header.process_id;
-        reader->wide_thread = SUB_TRACKING_UNKNOWN;
+        reader->thread_id = SUB_TRACKING_UNKNOWN;
+        reader->time_ns = 0;
         *found = true;
     }
     return GPUT_OK;
 }
 
-static int64_t thread_of(const struct log_reader *reader, uint32_t thread_id)
+static bool take(struct log_reader *reader, void *bytes, size_t length)
 {
-    return thread_id == BLOCK_LOG_NO_THREAD     ? SUB_TRACKING_UNKNOWN
-           : thread_id == BLOCK_LOG_WIDE_THREAD ? reader->wide_thread
-                                                : (int64_t)thread_id;
-}
-
-/* Fills a row from a record. False when the record is not one to give out. */
-static bool row_of_record(struct log_reader *reader, const struct block_log_exact_mark *record,
-    struct sub_tracking_row *row)
-{
-    uint32_t tag = record->mark.tag;
-    if (tag == BLOCK_LOG_TAG_PROCESS) {
-        reader->process_id = record->mark.time_ns;
+    if ((size_t)(reader->end - reader->at) < length)
         return false;
-    }
-    if (tag == BLOCK_LOG_TAG_THREAD) {
-        reader->wide_thread = record->mark.time_ns;
-        return false;
-    }
-    uint32_t name = tag / 2 - 1;
-    if (name >= reader->n_names) {
-        reader->nameless++;
-        return false;
-    }
-    row->process_id = reader->process_id;
-    row->thread_id = thread_of(reader, record->mark.thread_id);
-    /* Unsigned: a damaged time may wrap, but never be undefined. */
-    row->timestamp_ns =
-        (int64_t)((uint64_t)record->mark.time_ns + (uint64_t)reader->header.realtime_ns -
-                  (uint64_t)reader->header.monotonic_ns);
-    row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
-    row->name = reader->names[name];
-    row->position = (uint8_t)(tag & 1);
-    row->exact = record->exact;
+    memcpy(bytes, reader->at, length);
+    reader->at += length;
     return true;
 }
 
-/* The next record of the chunk at hand. False at its end. */
-static bool next_record(struct log_reader *reader, struct block_log_exact_mark *record)
+/* Ends the chunk: nothing of it is looked at any more. */
+static bool end_of_chunk(struct log_reader *reader)
 {
-    if (reader->record_bytes == 0 || (size_t)(reader->end - reader->at) < reader->record_bytes)
-        return false;
-    memset(&record->exact, 0xff, sizeof record->exact); /* unknown, unless it is an exact one */
-    memcpy(record, reader->at, reader->record_bytes);
-    reader->at += reader->record_bytes;
-    return record->mark.tag != 0;
+    reader->at = reader->end;
+    return false;
+}
+
+/* The first word of the next mark, after taking in what goes before it. False at the chunk's end.
+ */
+static bool next_mark(struct log_reader *reader, uint64_t *word)
+{
+    while (take(reader, word, sizeof *word) && *word != 0) {
+        uint32_t tag = (uint32_t)*word;
+        int64_t *state = tag == BLOCK_LOG_TAG_TIME      ? &reader->time_ns
+                         : tag == BLOCK_LOG_TAG_THREAD  ? &reader->thread_id
+                         : tag == BLOCK_LOG_TAG_PROCESS ? &reader->process_id
+                                                        : NULL;
+        if (!state)
+            return tag > BLOCK_LOG_TAG_TIME || end_of_chunk(reader);
+        if (!take(reader, state, sizeof *state))
+            break;
+    }
+    return end_of_chunk(reader);
+}
+
+/* The next row of the chunk. False at its end. */
+static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
+{
+    uint64_t word;
+    while (next_mark(reader, &word)) {
+        sub_tracking_row_clear_figures(row);
+        if (reader->kind == BLOCK_LOG_EXACT_MARKS && !take(reader, &row->exact, sizeof row->exact))
+            return end_of_chunk(reader);
+        /* Unsigned: the time of a damaged log may wrap, but must not be undefined. */
+        reader->time_ns = (int64_t)((uint64_t)reader->time_ns + (word >> 32));
+        uint32_t name = (uint32_t)word / 2 - 1;
+        if (name >= reader->n_names) {
+            reader->nameless++;
+            continue;
+        }
+        row->process_id = reader->process_id;
+        row->thread_id = reader->thread_id;
+        row->timestamp_ns =
+            (int64_t)((uint64_t)reader->time_ns + (uint64_t)reader->header.realtime_ns -
+                      (uint64_t)reader->header.monotonic_ns);
+        row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
+        row->name = reader->names[name];
+        row->position = (uint8_t)(word & 1);
+        return true;
+    }
+    return false;
 }
 
 static int log_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct log_reader *reader = (struct log_reader *)base;
-    struct block_log_exact_mark record;
     while (*count < capacity) {
-        if (next_record(reader, &record)) {
-            *count += row_of_record(reader, &record, &rows[*count]);
+        if (next_row(reader, &rows[*count])) {
+            ++*count;
             continue;
         }
         bool found;
         TRY(next_marks_chunk(reader, &found, error));
         if (!found) {
-            reader->record_bytes = 0;
             if (*count == 0)
                 report_losses(reader);
             return GPUT_OK;
@@ -310,9 +322,9 @@ struct log_writer {
     struct block_log *log;
     struct block_log_cursor cursor;
     struct sub_tracking_names *names; /* in the order of the file */
-    bool any;                         /* a record was written: the two below hold */
-    int64_t process_id;               /* of the records that follow in this chunk */
-    int64_t wide_thread;
+    int64_t process_id;               /* of the marks that follow in this chunk */
+    int64_t thread_id;
+    bool any; /* whether there are any in it */
 };
 
 static int log_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
@@ -329,15 +341,6 @@ static int log_create(struct sub_tracking_writer *base, int fd, struct gput_erro
     return GPUT_OK;
 }
 
-/* Room for a mark and the two records that may have to go before it. */
-static int make_room(struct log_writer *writer, struct gput_error *error)
-{
-    if ((size_t)(writer->cursor.end - writer->cursor.next) >= 3 * writer->log->record_bytes)
-        return GPUT_OK;
-    writer->any = false;
-    return block_log_extend(writer->log, &writer->cursor, error);
-}
-
 static int file_name(struct log_writer *writer, const char *text, size_t length, uint32_t *name,
     struct gput_error *error)
 {
@@ -348,17 +351,23 @@ static int file_name(struct log_writer *writer, const char *text, size_t length,
     return *name < before ? GPUT_OK : block_log_add_name(writer->log, text, length, error);
 }
 
-static uint32_t thread_field(struct log_writer *writer, int64_t thread_id)
+/* Room for a mark, and before it what has changed since the one before. */
+static int put_state(
+    struct log_writer *writer, const struct sub_tracking_row *row, struct gput_error *error)
 {
-    if (thread_id == SUB_TRACKING_UNKNOWN)
-        return BLOCK_LOG_NO_THREAD;
-    if (thread_id >= 0 && thread_id < BLOCK_LOG_WIDE_THREAD)
-        return (uint32_t)thread_id;
-    if (writer->wide_thread != thread_id)
-        block_log_put(writer->log, &writer->cursor, thread_id, BLOCK_LOG_TAG_THREAD, 0,
-            &(struct sub_tracking_exact){0});
-    writer->wide_thread = thread_id;
-    return BLOCK_LOG_WIDE_THREAD;
+    if (!block_log_has_room(writer->log, &writer->cursor)) {
+        TRY(block_log_extend(writer->log, &writer->cursor, row->thread_id, error));
+        writer->thread_id = row->thread_id;
+        writer->any = false;
+    }
+    if (!writer->any || writer->process_id != row->process_id)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_PROCESS, row->process_id);
+    if (writer->thread_id != row->thread_id)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_THREAD, row->thread_id);
+    writer->process_id = row->process_id;
+    writer->thread_id = row->thread_id;
+    writer->any = true;
+    return GPUT_OK;
 }
 
 static int add_row(struct log_writer *writer, const struct sub_tracking_row *row,
@@ -367,17 +376,9 @@ static int add_row(struct log_writer *writer, const struct sub_tracking_row *row
     uint32_t name;
     TRY(file_name(writer, sub_tracking_names_text(names, row->name),
         sub_tracking_names_length(names, row->name), &name, error));
-    TRY(make_room(writer, error));
-    if (!writer->any || writer->process_id != row->process_id)
-        block_log_put(writer->log, &writer->cursor, row->process_id, BLOCK_LOG_TAG_PROCESS, 0,
-            &(struct sub_tracking_exact){0});
-    if (!writer->any)
-        writer->wide_thread = SUB_TRACKING_UNKNOWN;
-    writer->process_id = row->process_id;
-    uint32_t thread_id = thread_field(writer, row->thread_id);
-    writer->any = true;
+    TRY(put_state(writer, row, error));
     block_log_put(writer->log, &writer->cursor, row->timestamp_ns,
-        block_log_tag(name, row->position), thread_id, &row->exact);
+        block_log_tag(name, row->position), &row->exact);
     return GPUT_OK;
 }
 

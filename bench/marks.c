@@ -1,0 +1,120 @@
+/*
+ * What marking a block costs: a start and a stop, to each kind of file, beside the least that could
+ * be done (two readings of the clock and two stores to memory). Prints one line a kind: nanoseconds
+ * of CPU a pair, and the ratio to that floor.
+ *
+ *     marks [THREADS]      default 1
+ */
+#include <gputracker/blocks.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_THREADS 64
+
+struct work {
+    struct gput_blocks *blocks; /* NULL: the floor */
+    long pairs;
+    double cpu_ns; /* a pair */
+};
+
+static double thread_cpu_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static void mark_floor(long pairs)
+{
+    static _Thread_local volatile int64_t kept[1024];
+    for (long i = 0; i < pairs * 2; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        kept[i % 1024] = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    }
+}
+
+static void mark_blocks(struct gput_blocks *blocks, long pairs)
+{
+    for (long i = 0; i < pairs; i++) {
+        gput_blocks_begin(blocks, "a block of usual name");
+        gput_blocks_end(blocks);
+    }
+}
+
+static void *run(void *argument)
+{
+    struct work *work = argument;
+    double before = thread_cpu_ns();
+    if (work->blocks)
+        mark_blocks(work->blocks, work->pairs);
+    else
+        mark_floor(work->pairs);
+    work->cpu_ns = (thread_cpu_ns() - before) / (double)work->pairs;
+    return NULL;
+}
+
+/* Mean over the threads, each doing `pairs`. */
+static double measure(struct gput_blocks *blocks, long pairs, int n_threads)
+{
+    pthread_t threads[MOST_THREADS];
+    struct work works[MOST_THREADS];
+    double sum = 0;
+    for (int i = 0; i < n_threads; i++) {
+        works[i] = (struct work){.blocks = blocks, .pairs = pairs};
+        pthread_create(&threads[i], NULL, run, &works[i]);
+    }
+    for (int i = 0; i < n_threads; i++) {
+        pthread_join(threads[i], NULL);
+        sum += works[i].cpu_ns;
+    }
+    return sum / n_threads;
+}
+
+static double measure_file(const char *path, bool exact, long pairs, int n_threads)
+{
+    struct gput_blocks_options options = gput_blocks_options_default();
+    options.overwrite = true;
+    options.exact = exact;
+    struct gput_blocks *blocks;
+    struct gput_error error;
+    if (gput_blocks_open(path, &options, &blocks, &error) != GPUT_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    double cost = measure(blocks, pairs, n_threads);
+    gput_blocks_close(blocks, NULL);
+    unlink(path);
+    return cost;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *what;
+        const char *path;
+        bool exact;
+        long pairs;
+    } kinds[] = {
+        {"block log", "bench-marks.gputblocks", false, 1000000},
+        {"block log, exact", "bench-marks.gputblocks", true, 200000},
+        {"CSV", "bench-marks.csv", false, 100000},
+        {"SQLite", "bench-marks.sqlite", false, 5000},
+    };
+    int n_threads = argc > 1 ? atoi(argv[1]) : 1;
+    if (n_threads < 1 || n_threads > MOST_THREADS)
+        n_threads = 1;
+    double floor = measure(NULL, 1000000, n_threads);
+    printf("%-40s %8.0f ns   1.0 x\n", "two clock readings and two stores", floor);
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        double cost =
+            measure_file(kinds[i].path, kinds[i].exact, kinds[i].pairs / n_threads, n_threads);
+        printf("%-40s %8.0f ns %5.1f x\n", kinds[i].what, cost, cost / floor);
+    }
+    return 0;
+}

@@ -1,0 +1,193 @@
+/*
+ * Code blocks: which parts of a program to look at. Mark where a block starts and stops; the marks
+ * go to a sub-tracking file, and `gpu-tracker sub-track analyze` says what each block used, from
+ * them and the tracking file of the same run.
+ *
+ *     GPUT_BLOCK("load") {
+ *         load();
+ *     }
+ *
+ *     gput_block_begin("train");
+ *     train();
+ *     gput_block_end();
+ *
+ * That is all: the first mark opens the file that the environment variable GPUT_BLOCKS_FILE names,
+ * or `<pid>.csv`. Blocks may nest, the same name may be used anywhere and any number of times, any
+ * thread may mark, and after fork() each process writes a file of its own. A program that is killed
+ * keeps every mark it made.
+ *
+ * Kinds of file, by extension:
+ *
+ *   .csv         for pandas and everything else; a write(2) a mark, a few microseconds a block
+ *   .sqlite      table `data`; some tens of microseconds a block
+ *   .gputblocks  our own log: under 100 ns a block, no system call, no lock. 16 bytes a block
+ * (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine --mix` converts it.
+ *
+ * Cost and truth: the time of a mark is read as close to the block as can be; what marking itself
+ * costs lies outside of it, but for the reading of the clock.
+ *
+ * Not to be called from signal handlers.
+ */
+#ifndef GPUTRACKER_BLOCKS_H
+#define GPUTRACKER_BLOCKS_H
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gput_block_position {
+    GPUT_BLOCK_START = 0,
+    GPUT_BLOCK_STOP = 1,
+};
+
+struct gput_blocks_options {
+    bool overwrite; /**< replace a file that is there; default false: that is an error */
+    bool exact; /**< keep the kernel's own counts at each mark (CPU time of thread and process, page
+                     faults, peak RSS): about 2 us a block more; default false */
+    bool energy;     /**< with `exact`: the energy counters of the processor packages as well, where
+                        they     can be read: some microseconds more; default false */
+    bool thread_ids; /**< .csv and .sqlite: a column thread_id, so that calls of one block that run
+                        in several threads at once are told apart (a log always does); default false
+                      */
+    uint64_t
+        limit_bytes; /**< .gputblocks: further marks are lost; default 1 GiB (67 million calls) */
+    const char *sysfs_root; /**< NULL: /sys */
+};
+
+/** The defaults above. */
+GPUT_API struct gput_blocks_options gput_blocks_options_default(void);
+
+/* ---- The default log of the process ----
+ *
+ * The one piece of state that the library keeps by itself, so that a block can be marked anywhere
+ * in a program without anything handed through. Everything else is below, with an explicit log.
+ */
+
+/**
+ * Opens the default log; to be called before the first mark, and only by who wants another file or
+ * other options than those of the environment:
+ *
+ *   GPUT_BLOCKS_FILE       the path; `%p` stands for the process id. Empty: marks do nothing.
+ *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
+ *   GPUT_BLOCK_EXACT       1: options.exact and options.energy
+ *
+ * `path` NULL: GPUT_BLOCKS_FILE, else `<pid>.csv`. `options` NULL: those of the environment.
+ * Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
+ */
+GPUT_API int gput_block_open(
+    const char *path, const struct gput_blocks_options *options, struct gput_error *error);
+
+/** Completes and closes the default log. Not needed at the end of a program. No other thread may be
+ * marking, or be about to end after having marked. GPUT_OK when it was never opened. */
+GPUT_API int gput_block_close(struct gput_error *error);
+
+/**
+ * Starts a block in the calling thread. The name is copied.
+ *
+ * Returns GPUT_OK, or why the mark was lost; programs may well ignore it. Each begin is followed by
+ * one end, also when it failed.
+ * Errors: those of opening (the same ones at each call, if the file could not be opened),
+ * GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO, GPUT_ERROR_STATE
+ * (limit_bytes), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_block_begin(const char *name);
+
+/** Stops the block that the calling thread started last. GPUT_ERROR_STATE when there is none. */
+GPUT_API int gput_block_end(void);
+
+/* ---- Explicit logs ---- */
+
+/** A log of marks; belongs to the caller, may be used by any number of threads. */
+struct gput_blocks;
+
+/**
+ * Opens a log at `path`, in which `%p` stands for the process id (`%%` for a percent sign). After a
+ * fork the child writes to the same path with its own id, or, when there is no `%p`, with its id
+ * before the extension: marks.csv, marks-4711.csv.
+ *
+ * Errors: GPUT_ERROR_INVALID (`Invalid file name: …`), GPUT_ERROR_EXISTS (`File x already exists.
+ * Set overwrite to True to overwrite the existing file.`), GPUT_ERROR_NOT_FOUND,
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY. `*blocks` is NULL then.
+ */
+GPUT_API int gput_blocks_open(const char *path, const struct gput_blocks_options *options,
+    struct gput_blocks **blocks, struct gput_error *error);
+
+/** Completes the file and frees the log (NULL is fine). No other thread may be using it, or be
+ * about to end after having used it. */
+GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error);
+
+/** As gput_block_begin() and gput_block_end(). */
+GPUT_API int gput_blocks_begin(struct gput_blocks *blocks, const char *name);
+GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
+
+/** A single mark, for blocks that do not nest or that stop in another thread than they started. */
+GPUT_API int gput_blocks_mark(
+    struct gput_blocks *blocks, const char *name, enum gput_block_position position);
+
+struct gput_blocks_status {
+    char path[4096];        /**< the file of this process */
+    uint64_t marks_lost;    /**< marks that could not be kept */
+    struct gput_error lost; /**< why the first of them was lost; GPUT_OK when none was */
+};
+
+/** How a log is doing. */
+GPUT_API void gput_blocks_read_status(
+    struct gput_blocks *blocks, struct gput_blocks_status *status);
+
+/** The same of the default log: all zero before the first mark; only `lost`, and no path, when it
+ * could not be opened. */
+GPUT_API void gput_block_read_status(struct gput_blocks_status *status);
+
+/* ---- Scopes ---- */
+
+/** A block that ends where its scope does, whichever way that is left: by break, return, goto, or
+ * an exception in C++. Made by the macros below. */
+struct gput_block_scope {
+    int running;
+};
+
+static inline struct gput_block_scope gput_block_scope_begin(const char *name)
+{
+    struct gput_block_scope scope;
+    scope.running = 1;
+    gput_block_begin(name);
+    return scope;
+}
+
+static inline void gput_block_scope_end(struct gput_block_scope *scope)
+{
+    (void)scope;
+    gput_block_end();
+}
+
+#define GPUT_BLOCK_TEXT_(token) #token
+#define GPUT_BLOCK_TEXT(token) GPUT_BLOCK_TEXT_(token)
+#define GPUT_BLOCK_JOIN_(first, second) first##second
+#define GPUT_BLOCK_JOIN(first, second) GPUT_BLOCK_JOIN_(first, second)
+#define GPUT_BLOCK_VARIABLE GPUT_BLOCK_JOIN(gput_block_scope_, __LINE__)
+
+/** `GPUT_BLOCK("name") { … }` marks the statement that follows. A `break` or `continue` leaves it.
+ */
+#define GPUT_BLOCK(name)                                                                           \
+    for (struct gput_block_scope GPUT_BLOCK_VARIABLE                                               \
+         __attribute__((cleanup(gput_block_scope_end))) = gput_block_scope_begin(name);            \
+         GPUT_BLOCK_VARIABLE.running; GPUT_BLOCK_VARIABLE.running = 0)
+
+/** The same with the name `file:line`. */
+#define GPUT_BLOCK_HERE() GPUT_BLOCK(__FILE__ ":" GPUT_BLOCK_TEXT(__LINE__))
+
+/** `GPUT_BLOCK_SCOPE("name");` marks the rest of the scope that it stands in. */
+#define GPUT_BLOCK_SCOPE(name)                                                                     \
+    struct gput_block_scope GPUT_BLOCK_VARIABLE                                                    \
+        __attribute__((cleanup(gput_block_scope_end), unused)) = gput_block_scope_begin(name)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Sub-tracking files: combining several into one, and adding a mark from outside of the program
+ * that it is about. Marking from within: <gputracker/blocks.h>.
+ */
+#ifndef GPUTRACKER_SUB_TRACKING_H
+#define GPUTRACKER_SUB_TRACKING_H
+
+#include <gputracker/blocks.h>
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gput_combine_options {
+    /** Files of different kinds may be combined; the result is of the kind of its extension.
+     * Default: all must have the same extension. */
+    bool mix;
+    /** Called now and then with how much is done, in bytes of the files read. NULL: not. */
+    void (*progress)(void *user, uint64_t done, uint64_t total);
+    /** Called with one line (no newline) for each warning. NULL: not. */
+    void (*warn)(void *user, const char *message);
+    void *user; /**< handed to both */
+};
+
+/** Nothing mixed, nothing called. */
+GPUT_API struct gput_combine_options gput_combine_options_default(void);
+
+/**
+ * Combines sub-tracking files into a new one: their rows in the order of `paths`. Memory does not
+ * grow with the number of files or rows, and one file at a time is open. The new file is written
+ * beside and put in place when it is whole. It has the optional columns (thread ids, exact figures)
+ * that any of the files has.
+ *
+ * Errors: GPUT_ERROR_EXISTS (`Cannot create sub-tracking file x. File already exists.`),
+ * GPUT_ERROR_INVALID (`File a does not end with the same extension as x. Must end in ".csv".`),
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (one is no sub-tracking file), GPUT_ERROR_IO,
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
+    const struct gput_combine_options *options, struct gput_error *error);
+
+/** The same for all files of a directory, sorted by name. */
+GPUT_API int gput_sub_tracking_combine_directory(const char *output, const char *directory,
+    const struct gput_combine_options *options, struct gput_error *error);
+
+/**
+ * Adds a mark of this moment to a .csv or .sqlite file, for shell scripts and the like; the file is
+ * made when it is not there. The columns of an existing file may be in any order; those that are
+ * not known here stay empty. Several programs may add to one file at the same time.
+ *
+ * Errors: GPUT_ERROR_INVALID (the extension), GPUT_ERROR_FORMAT (the file is no sub-tracking file),
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
+    enum gput_block_position position, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+#include "blocks/block_figures.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/number.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static bool read_counter(int fd, uint64_t *value)
+{
+    char text[32];
+    long length = file_reread(fd, text, sizeof text);
+    return length > 0 && number_parse_uint64(text, text + length, value) != NULL;
+}
+
+static bool read_counter_at(const char *path, uint64_t *value)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool read = read_counter(fd, value);
+    close(fd);
+    return read;
+}
+
+static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
+{
+    char path[4096];
+    snprintf(
+        path, sizeof path, "%s/class/powercap/intel-rapl:%u/max_energy_range_uj", sysfs_root, i);
+    if (!read_counter_at(path, &package->range) || package->range == 0)
+        return false;
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/energy_uj", sysfs_root, i);
+    package->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (package->fd < 0)
+        return false;
+    if (!read_counter(package->fd, &package->first)) {
+        close(package->fd);
+        return false;
+    }
+    atomic_init(&package->energy_uj, 0);
+    return true;
+}
+
+void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root)
+{
+    for (unsigned i = 0; i < BLOCK_FIGURES_MAX_PACKAGES; i++)
+        if (open_package(&figures->packages[figures->n_packages], sysfs_root, i))
+            figures->n_packages++;
+}
+
+void block_figures_close(struct block_figures *figures)
+{
+    for (unsigned i = 0; i < figures->n_packages; i++)
+        close(figures->packages[i].fd);
+    figures->n_packages = 0;
+}
+
+/*
+ * Energy since the package was opened: the counter starts over after `range`, so only steps are
+ * added up. Threads read at the same time; a step that looks like more than half a round is one
+ * that another thread has counted already.
+ */
+static bool read_package(struct block_energy_package *package, uint64_t *energy_uj)
+{
+    uint64_t counter;
+    uint64_t before = atomic_load(&package->energy_uj);
+    if (!read_counter(package->fd, &counter))
+        return false;
+    for (;;) {
+        uint64_t round = package->range + 1;
+        uint64_t seen = (package->first + before) % round;
+        uint64_t step = (counter % round + round - seen) % round;
+        if (step > package->range / 2)
+            step = 0;
+        *energy_uj = before + step;
+        if (step == 0 || atomic_compare_exchange_weak(&package->energy_uj, &before, before + step))
+            return true;
+    }
+}
+
+static int64_t read_energy(struct block_figures *figures)
+{
+    int64_t sum = figures->n_packages > 0 ? 0 : SUB_TRACKING_UNKNOWN;
+    for (unsigned i = 0; i < figures->n_packages; i++) {
+        uint64_t energy;
+        if (!read_package(&figures->packages[i], &energy))
+            return SUB_TRACKING_UNKNOWN;
+        sum += (int64_t)energy;
+    }
+    return sum;
+}
+
+static void read_usage(struct sub_tracking_exact *exact)
+{
+    struct rusage usage;
+    memset(&usage, 0, sizeof usage);
+    getrusage(RUSAGE_THREAD, &usage);
+    exact->minor_faults = usage.ru_minflt;
+    exact->major_faults = usage.ru_majflt;
+    exact->peak_rss_bytes = usage.ru_maxrss * INT64_C(1024);
+}
+
+static void read_clocks(struct sub_tracking_exact *exact)
+{
+    exact->process_cpu_ns = clock_process_cpu_ns();
+    exact->thread_cpu_ns = clock_thread_cpu_ns();
+}
+
+void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
+    struct sub_tracking_exact *exact)
+{
+    if (position == SUB_TRACKING_STOP)
+        read_clocks(exact);
+    exact->energy_uj = read_energy(figures);
+    read_usage(exact);
+    if (position == SUB_TRACKING_START)
+        read_clocks(exact);
+}

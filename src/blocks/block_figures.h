@@ -1,0 +1,38 @@
+/*
+ * The exact figures of a mark: what the kernel has counted until now.
+ */
+#ifndef BLOCKS_BLOCK_FIGURES_H
+#define BLOCKS_BLOCK_FIGURES_H
+
+#include "store/sub_tracking_file.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BLOCK_FIGURES_MAX_PACKAGES 16
+
+/* What is needed to read them; all zero reads everything but energy. */
+struct block_figures {
+    unsigned n_packages;
+    struct block_energy_package {
+        int fd;
+        uint64_t range;             /* the counter starts over after this */
+        _Atomic uint64_t energy_uj; /* since it was opened */
+        uint64_t first;
+    } packages[BLOCK_FIGURES_MAX_PACKAGES];
+};
+
+/*
+ * Looks for energy counters of processor packages: class/powercap/intel-rapl:N below `sysfs_root`.
+ * None, or none that may be read, is no error: energy is then SUB_TRACKING_UNKNOWN.
+ */
+void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root);
+void block_figures_close(struct block_figures *figures);
+
+/* Reads all figures of the calling thread and its process: CPU time last at a start and first at a
+ * stop, so that reading is not counted to the block. */
+void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
+    struct sub_tracking_exact *exact);
+
+#endif

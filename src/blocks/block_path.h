@@ -1,0 +1,29 @@
+/*
+ * Which file the marks of a process go to.
+ */
+#ifndef BLOCKS_BLOCK_PATH_H
+#define BLOCKS_BLOCK_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The path with `%p` replaced by the process id and `%%` by a percent sign. The caller frees it;
+ * NULL without memory. */
+char *block_path_expand(const char *pattern, pid_t process_id);
+
+/* Whether the pattern gives each process a path of its own. */
+bool block_path_has_process_id(const char *pattern);
+
+/*
+ * The path with the process id before its extension, and with a further number when that is not 0:
+ * "a/marks.csv" gives "a/marks-4711.csv", "a/marks-4711-2.csv". The caller frees it; NULL without
+ * memory.
+ */
+char *block_path_with_process_id(const char *path, pid_t process_id, unsigned number);
+
+/* The path as seen from the root, so that it holds when the working directory changes. The caller
+ * frees it; NULL without memory. */
+char *block_path_absolute(const char *path);
+
+#endif

@@ -1,0 +1,127 @@
+#include "blocks/block_sink.h"
+
+#include "base/clock.h"
+#include "store/sqlite_file.h"
+#include "store/sub_tracking_columns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct block_sink_methods *const kinds[] = {
+    [SUB_TRACKING_CSV] = &block_sink_csv,
+    [SUB_TRACKING_SQLITE] = &block_sink_sqlite,
+    [SUB_TRACKING_LOG] = &block_sink_log,
+};
+
+static int remove_file(const char *path, enum sub_tracking_format format, struct gput_error *error)
+{
+    if (format == SUB_TRACKING_SQLITE)
+        return sqlite_file_remove(path, error);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return error_set_errno(error, errno, "Cannot overwrite %s", path);
+    return GPUT_OK;
+}
+
+/* A new, empty file. One that is there is removed rather than emptied: another process may have it
+ * mapped. */
+static int create_file(const char *path, enum sub_tracking_format format, bool overwrite, int *fd,
+    struct gput_error *error)
+{
+    if (overwrite)
+        TRY(remove_file(path, format, error));
+    *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (*fd >= 0)
+        return GPUT_OK;
+    if (errno == EEXIST)
+        return error_set(error, GPUT_ERROR_EXISTS,
+            "File %s already exists. Set overwrite to True to overwrite the existing file.", path);
+    return error_set_errno(error, errno, "Cannot create %s", path);
+}
+
+static unsigned columns_of(const struct gput_blocks_options *options)
+{
+    return (options->thread_ids ? SUB_TRACKING_COLUMN_THREAD_ID : 0u) |
+           (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u);
+}
+
+static void free_sink(struct block_sink *sink)
+{
+    block_figures_close(&sink->figures);
+    free(sink->path);
+    free(sink);
+}
+
+int block_sink_open(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
+{
+    *sink = NULL;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    struct block_sink *created = calloc(1, kinds[format]->bytes);
+    if (!created)
+        return error_memory(error);
+    created->methods = kinds[format];
+    created->process_id = getpid();
+    created->columns = columns_of(options);
+    created->limit_bytes = options->limit_bytes;
+    created->path = strdup(path);
+    int fd = -1;
+    int code = created->path ? create_file(path, format, options->overwrite, &fd, error)
+                             : error_memory(error);
+    if (code == GPUT_OK) {
+        if (options->exact && options->energy)
+            block_figures_open_energy(
+                &created->figures, options->sysfs_root ? options->sysfs_root : "/sys");
+        code = created->methods->begin(created, fd, error);
+        if (code != GPUT_OK)
+            remove_file(path, format, NULL);
+    }
+    if (code != GPUT_OK) {
+        free_sink(created);
+        return code;
+    }
+    *sink = created;
+    return GPUT_OK;
+}
+
+int block_sink_close(struct block_sink *sink, struct gput_error *error)
+{
+    int code = sink->methods->finish(sink, error);
+    free_sink(sink);
+    return code;
+}
+
+void block_sink_forget(struct block_sink *sink)
+{
+    if (!sink->methods->forget)
+        return;
+    sink->methods->forget(sink);
+    free_sink(sink);
+}
+
+void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread)
+{
+    if (sink && sink->methods->leave)
+        sink->methods->leave(sink, thread);
+    block_log_drop_cursor(&thread->cursor);
+    str_finish(&thread->line);
+}
+
+void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread *thread,
+    enum sub_tracking_position position, struct sub_tracking_row *row)
+{
+    sub_tracking_row_clear_figures(row);
+    row->process_id = sink->process_id;
+    row->thread_id = thread->thread_id;
+    row->position = (uint8_t)position;
+    bool exact = sink->columns & SUB_TRACKING_COLUMNS_EXACT;
+    if (exact && position == SUB_TRACKING_START)
+        block_figures_read(&sink->figures, position, &row->exact);
+    row->timestamp_ns = clock_realtime_ns();
+    if (exact && position == SUB_TRACKING_STOP)
+        block_figures_read(&sink->figures, position, &row->exact);
+    row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
+}

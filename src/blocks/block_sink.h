@@ -1,0 +1,85 @@
+/*
+ * Where marks go: one vtable, one source file a format. A sink belongs to one process and one file.
+ */
+#ifndef BLOCKS_BLOCK_SINK_H
+#define BLOCKS_BLOCK_SINK_H
+
+#include "base/str.h"
+#include "blocks/block_figures.h"
+#include "store/block_log.h"
+#include "store/sub_tracking_file.h"
+
+#include <gputracker/blocks.h>
+
+/* What a sink keeps for each thread; all zero at first. */
+struct block_sink_thread {
+    int64_t thread_id;
+    struct block_log_cursor cursor; /* log */
+    struct str line;                /* CSV */
+};
+
+/* First member of each kind. */
+struct block_sink {
+    const struct block_sink_methods *methods;
+    char *path;
+    int64_t process_id;
+    unsigned columns; /* enum sub_tracking_columns */
+    uint64_t limit_bytes;
+    struct block_figures figures;
+};
+
+/* A name as threads know it: its number in the names table, and its text. */
+struct block_name {
+    uint32_t number;
+    uint32_t length;
+    const char *text;
+};
+
+struct block_sink_methods {
+    size_t bytes; /* what to allocate, all zero but for the members above */
+
+    /* Begins the empty file `fd` (sink->path), which is the sink's from here on, also on failure.
+     */
+    int (*begin)(struct block_sink *sink, int fd, struct gput_error *error);
+    /* A new name; called once for each, in the order of their numbers, before it is first used.
+     * NULL: not needed. */
+    int (*add_name)(
+        struct block_sink *sink, const struct block_name *name, struct gput_error *error);
+    /* Reads the time, and the exact figures, and keeps the mark. Any thread. */
+    int (*mark)(struct block_sink *sink, struct block_sink_thread *thread,
+        const struct block_name *name, enum sub_tracking_position position,
+        struct gput_error *error);
+    /* Gives back what a thread used, when it ends. NULL: nothing to give. */
+    void (*leave)(struct block_sink *sink, struct block_sink_thread *thread);
+    /* Completes the file and gives back what begin() took. */
+    int (*finish)(struct block_sink *sink, struct gput_error *error);
+    /* In a child after fork: the same without touching the parent's file. NULL: that cannot be
+     * done, and its memory stays. */
+    void (*forget)(struct block_sink *sink);
+};
+
+extern const struct block_sink_methods block_sink_csv;
+extern const struct block_sink_methods block_sink_sqlite;
+extern const struct block_sink_methods block_sink_log;
+
+/*
+ * Makes a sink for `path` by its extension, in a new file. The caller owns `*sink`.
+ * Errors: as gput_blocks_open().
+ */
+int block_sink_open(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error);
+
+/* Completes and frees it. */
+int block_sink_close(struct block_sink *sink, struct gput_error *error);
+
+/* Frees the sink of a parent process, as far as that can be done. */
+void block_sink_forget(struct block_sink *sink);
+
+/* Gives back what a thread used. `sink` NULL: of a sink that is closed or forgotten. */
+void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread);
+
+/* For the sinks: a row of this moment, all but its name. */
+void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread *thread,
+    enum sub_tracking_position position, struct sub_tracking_row *row);
+
+#endif

@@ -1,0 +1,83 @@
+#include "base/clock.h"
+#include "blocks/block_sink.h"
+
+struct log_sink {
+    struct block_sink base;
+    struct block_log *log;
+};
+
+static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
+{
+    struct block_log_setup setup = {
+        .columns = base->columns,
+        .process_id = base->process_id,
+        .limit_bytes = base->limit_bytes,
+    };
+    return block_log_create(fd, base->path, &setup, &((struct log_sink *)base)->log, error);
+}
+
+static int log_add_name(
+    struct block_sink *base, const struct block_name *name, struct gput_error *error)
+{
+    return block_log_add_name(((struct log_sink *)base)->log, name->text, name->length, error);
+}
+
+static int lost(struct block_log *log, int code)
+{
+    atomic_fetch_add(&log->header->marks_lost, 1);
+    return code;
+}
+
+/* The clock is read as close to the block as can be: after making room at a start, before it at a
+ * stop. */
+static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+{
+    struct block_log *log = ((struct log_sink *)base)->log;
+    struct block_log_cursor *cursor = &thread->cursor;
+    struct sub_tracking_exact exact;
+    int64_t now = 0;
+    bool has_exact = log->kind == BLOCK_LOG_EXACT_MARKS;
+    if (position == SUB_TRACKING_STOP) {
+        now = clock_monotonic_ns();
+        if (has_exact)
+            block_figures_read(&base->figures, position, &exact);
+    }
+    if (!block_log_has_room(log, cursor)) {
+        int code = block_log_extend(log, cursor, thread->thread_id, error);
+        if (code != GPUT_OK)
+            return lost(log, code);
+    }
+    if (position == SUB_TRACKING_START) {
+        if (has_exact)
+            block_figures_read(&base->figures, position, &exact);
+        now = clock_monotonic_ns();
+    }
+    block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
+    return GPUT_OK;
+}
+
+static void log_leave(struct block_sink *base, struct block_sink_thread *thread)
+{
+    block_log_release(((struct log_sink *)base)->log, &thread->cursor);
+}
+
+static int log_finish(struct block_sink *base, struct gput_error *error)
+{
+    return block_log_close(((struct log_sink *)base)->log, error);
+}
+
+static void log_forget(struct block_sink *base)
+{
+    block_log_forget(((struct log_sink *)base)->log);
+}
+
+const struct block_sink_methods block_sink_log = {
+    .bytes = sizeof(struct log_sink),
+    .begin = log_begin,
+    .add_name = log_add_name,
+    .mark = log_mark,
+    .leave = log_leave,
+    .finish = log_finish,
+    .forget = log_forget,
+};

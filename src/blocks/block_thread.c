@@ -1,0 +1,57 @@
+#include "blocks/block_thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct block_thread *block_thread_create(void)
+{
+    struct block_thread *thread = calloc(1, sizeof *thread);
+    if (thread)
+        thread->sink.thread_id = gettid();
+    return thread;
+}
+
+void block_thread_destroy(struct block_thread *thread)
+{
+    free(thread->open);
+    free(thread);
+}
+
+void block_thread_inherit(struct block_thread *thread)
+{
+    memset(thread->recent, 0, sizeof thread->recent);
+    thread->inherited = thread->depth;
+    thread->sink.thread_id = gettid();
+}
+
+void block_thread_push(struct block_thread *thread, const struct block_name *name)
+{
+    if (thread->depth == thread->capacity) {
+        size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
+        struct block_name *grown = realloc(thread->open, capacity * sizeof *grown);
+        if (!grown) {
+            thread->not_pushed++;
+            return;
+        }
+        thread->open = grown;
+        thread->capacity = capacity;
+    }
+    thread->open[thread->depth++] = *name;
+}
+
+enum block_thread_popped block_thread_pop(struct block_thread *thread, struct block_name *name)
+{
+    if (thread->not_pushed > 0) {
+        thread->not_pushed--;
+        return BLOCK_POPPED_UNMARKED;
+    }
+    if (thread->depth == 0)
+        return BLOCK_NOTHING_OPEN;
+    *name = thread->open[--thread->depth];
+    if (thread->depth < thread->inherited) {
+        thread->inherited = thread->depth;
+        return BLOCK_POPPED_UNMARKED;
+    }
+    return name->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
+}

@@ -1,0 +1,58 @@
+/*
+ * What one thread keeps for one log: which blocks it has open, and the names it used lately.
+ */
+#ifndef BLOCKS_BLOCK_THREAD_H
+#define BLOCKS_BLOCK_THREAD_H
+
+#include "blocks/block_sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_THREAD_RECENT 64
+
+struct block_thread {
+    struct gput_blocks *blocks;
+    struct block_thread *next; /* in blocks->threads */
+    struct block_thread *previous;
+    uint64_t generation; /* of `blocks` when this thread joined it: another one after a fork */
+    struct block_sink_thread sink;
+
+    /* Blocks that were begun and not ended. Those of a parent process are no concern of its child's
+     * file: the first `inherited` of them are ended without a mark. */
+    struct block_name *open;
+    size_t depth;
+    size_t capacity;
+    size_t inherited;
+    size_t not_pushed; /* begun while there was no memory */
+
+    /* Names by the address of the text that the caller gave. Only a hint: texts are compared. */
+    struct block_recent_name {
+        const char *given;
+        struct block_name name;
+    } recent[BLOCK_THREAD_RECENT];
+};
+
+/* All zero but for the thread id. NULL without memory. */
+struct block_thread *block_thread_create(void);
+void block_thread_destroy(struct block_thread *thread);
+
+/* Forgets names, and takes the blocks that are open for a parent's. */
+void block_thread_inherit(struct block_thread *thread);
+
+void block_thread_push(struct block_thread *thread, const struct block_name *name);
+
+enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OPEN };
+
+/* The block begun last; `*name` is set for BLOCK_POPPED only. */
+enum block_thread_popped block_thread_pop(struct block_thread *thread, struct block_name *name);
+
+static inline struct block_recent_name *block_thread_recent(
+    struct block_thread *thread, const char *given)
+{
+    uintptr_t address = (uintptr_t)given;
+    return &thread->recent[(address ^ address >> 6) % BLOCK_THREAD_RECENT];
+}
+
+#endif

@@ -1,0 +1,435 @@
+#include "base/error.h"
+#include "blocks/block_path.h"
+#include "blocks/block_sink.h"
+#include "blocks/block_thread.h"
+#include "store/sub_tracking_names.h"
+
+#include <gputracker/blocks.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A child tries so many names for its file before it gives up. */
+#define MOST_PATHS 100
+
+/* Values of `owner` that are no process id. */
+#define NOBODY 0      /* forked: the page was wiped */
+#define CHANGING (-1) /* a thread of the child is making the log its own */
+
+struct gput_blocks {
+    /*
+     * The process that this log writes for. Lives in a page that the kernel wipes in a child, so
+     * that a fork is seen by one load, without a system call, and without a lock that a thread
+     * which the child does not have may be holding. Where the kernel cannot wipe, getpid() is asked
+     * each time.
+     */
+    _Atomic pid_t *owner;
+    bool wipes;
+
+    char *path;     /* as given, `%p` still in it */
+    char *absolute; /* the same from the root: a child may have another working directory */
+    struct gput_blocks_options options;
+    char *sysfs_root;  /* owned copy */
+    pthread_key_t key; /* each thread's struct block_thread */
+
+    /* In a child: what its parent had and what may not be freed here. Kept in sight, so that leak
+     * checkers do not take it for lost. */
+    struct block_sink *parents_sink;
+    struct block_thread *parents_threads;
+
+    /* All of this is the owner's; a child begins anew. */
+    uint64_t generation;
+    struct block_sink *sink; /* NULL when it could not be opened; see `lost` */
+    struct sub_tracking_names *names;
+    _Atomic uint32_t n_published; /* names that the sink knows */
+    pthread_mutex_t lock;         /* of what follows, and of publishing */
+    struct block_thread *threads;
+    _Atomic uint64_t marks_lost;
+    struct gput_error lost; /* the first */
+};
+
+struct gput_blocks_options gput_blocks_options_default(void)
+{
+    return (struct gput_blocks_options){.limit_bytes = UINT64_C(1) << 30};
+}
+
+/* ---- Failures ---- */
+
+static int mark_lost(struct gput_blocks *blocks, const struct gput_error *reason)
+{
+    pthread_mutex_lock(&blocks->lock);
+    if (atomic_fetch_add(&blocks->marks_lost, 1) == 0)
+        blocks->lost = *reason;
+    pthread_mutex_unlock(&blocks->lock);
+    return reason->code;
+}
+
+/* ---- One process ---- */
+
+/* Tries the path, and for a child others beside it: its process id may have been used before. */
+static int open_sink(struct gput_blocks *blocks, bool child, struct gput_error *error)
+{
+    bool has_process_id = block_path_has_process_id(blocks->path);
+    const char *pattern = child ? blocks->absolute : blocks->path;
+    int code = GPUT_ERROR_EXISTS;
+    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MOST_PATHS; number++) {
+        char *path = block_path_expand(pattern, getpid());
+        if (path && child && (number > 0 || !has_process_id)) {
+            char *own = block_path_with_process_id(path, getpid(), number);
+            free(path);
+            path = own;
+        }
+        code = path ? block_sink_open(path, &blocks->options, &blocks->sink, error)
+                    : error_memory(error);
+        free(path);
+        if (!child)
+            break;
+    }
+    return code;
+}
+
+/* Begins the part of a log that is one process's. */
+static int begin_process(struct gput_blocks *blocks, bool child, struct gput_error *error)
+{
+    blocks->sink = NULL;
+    blocks->threads = NULL;
+    atomic_store(&blocks->n_published, 0);
+    atomic_store(&blocks->marks_lost, 0);
+    pthread_mutex_init(&blocks->lock, NULL);
+    blocks->names = sub_tracking_names_create();
+    if (!blocks->names)
+        return error_memory(error);
+    return open_sink(blocks, child, error);
+}
+
+/*
+ * In a child: leaves the parent's file alone and opens one of its own. Other threads of the parent
+ * do not exist here; what they held in memory is left as it is, for they may have been changing it.
+ */
+static void become_own(struct gput_blocks *blocks)
+{
+    if (blocks->sink && !blocks->sink->methods->forget)
+        blocks->parents_sink = blocks->sink;
+    else if (blocks->sink)
+        block_sink_forget(blocks->sink);
+    blocks->parents_threads = blocks->threads;
+    sub_tracking_names_destroy(blocks->names);
+    blocks->generation++;
+    blocks->lost = (struct gput_error){0};
+    begin_process(blocks, true, &blocks->lost);
+}
+
+/* Sees to it that the log is this process's. */
+static inline bool is_own(const struct gput_blocks *blocks)
+{
+    pid_t owner = atomic_load_explicit(blocks->owner, memory_order_acquire);
+    return owner > 0 && (blocks->wipes || owner == getpid());
+}
+
+static void make_own(struct gput_blocks *blocks)
+{
+    while (!is_own(blocks)) {
+        pid_t seen = atomic_load(blocks->owner);
+        if (seen == CHANGING) {
+            sched_yield();
+        } else if (atomic_compare_exchange_strong(blocks->owner, &seen, CHANGING)) {
+            become_own(blocks);
+            atomic_store_explicit(blocks->owner, getpid(), memory_order_release);
+        }
+    }
+}
+
+/* ---- Threads ---- */
+
+/* When a thread ends. */
+static void leave(void *pointer)
+{
+    struct block_thread *thread = pointer;
+    struct gput_blocks *blocks = thread->blocks;
+    bool joined = is_own(blocks) && thread->generation == blocks->generation;
+    if (joined) {
+        pthread_mutex_lock(&blocks->lock);
+        if (thread->previous)
+            thread->previous->next = thread->next;
+        else
+            blocks->threads = thread->next;
+        if (thread->next)
+            thread->next->previous = thread->previous;
+        pthread_mutex_unlock(&blocks->lock);
+    }
+    block_sink_leave(joined ? blocks->sink : NULL, &thread->sink);
+    block_thread_destroy(thread);
+}
+
+static void join(struct gput_blocks *blocks, struct block_thread *thread)
+{
+    pthread_mutex_lock(&blocks->lock);
+    thread->blocks = blocks;
+    thread->generation = blocks->generation;
+    thread->previous = NULL;
+    thread->next = blocks->threads;
+    if (thread->next)
+        thread->next->previous = thread;
+    blocks->threads = thread;
+    pthread_mutex_unlock(&blocks->lock);
+}
+
+/* The slow way to this thread's part: its first mark, here or since a fork. NULL without memory. */
+static __attribute__((noinline)) struct block_thread *find_thread(struct gput_blocks *blocks)
+{
+    make_own(blocks);
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (!thread) {
+        thread = block_thread_create();
+        if (!thread || pthread_setspecific(blocks->key, thread) != 0) {
+            free(thread);
+            return NULL;
+        }
+        join(blocks, thread);
+    } else if (thread->generation != blocks->generation) {
+        block_sink_leave(NULL, &thread->sink);
+        block_thread_inherit(thread);
+        join(blocks, thread);
+    }
+    return thread;
+}
+
+static inline struct block_thread *this_thread(struct gput_blocks *blocks)
+{
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (thread && is_own(blocks) && thread->generation == blocks->generation)
+        return thread;
+    return find_thread(blocks);
+}
+
+/* ---- Names ---- */
+
+/* Tells the sink all names up to that number, in their order. */
+static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    pthread_mutex_lock(&blocks->lock);
+    for (uint32_t next; code == GPUT_OK && (next = atomic_load(&blocks->n_published)) <= number;) {
+        struct block_name name = {
+            .number = next,
+            .length = (uint32_t)sub_tracking_names_length(blocks->names, next),
+            .text = sub_tracking_names_text(blocks->names, next),
+        };
+        if (blocks->sink->methods->add_name)
+            code = blocks->sink->methods->add_name(blocks->sink, &name, error);
+        if (code == GPUT_OK)
+            atomic_store_explicit(&blocks->n_published, next + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return code;
+}
+
+static __attribute__((noinline)) int find_name(struct gput_blocks *blocks,
+    struct block_thread *thread, const char *given, struct block_name *name,
+    struct gput_error *error)
+{
+    size_t length = given ? strnlen(given, BLOCK_LOG_NAME_MAX + 1) : 0;
+    if (!given || length > BLOCK_LOG_NAME_MAX)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of a code block must be a text of at most %d bytes.", BLOCK_LOG_NAME_MAX);
+    name->number = sub_tracking_names_add(blocks->names, given, length);
+    if (name->number == SUB_TRACKING_NO_NAME)
+        return error_memory(error);
+    if (name->number >= atomic_load_explicit(&blocks->n_published, memory_order_acquire))
+        TRY(publish(blocks, name->number, error));
+    name->length = (uint32_t)length;
+    name->text = sub_tracking_names_text(blocks->names, name->number);
+    *block_thread_recent(thread, given) = (struct block_recent_name){given, *name};
+    return GPUT_OK;
+}
+
+static inline int name_of(struct gput_blocks *blocks, struct block_thread *thread,
+    const char *given, struct block_name *name, struct gput_error *error)
+{
+    const struct block_recent_name *recent = block_thread_recent(thread, given);
+    if (recent->given == given && given && strcmp(recent->name.text, given) == 0) {
+        *name = recent->name;
+        return GPUT_OK;
+    }
+    return find_name(blocks, thread, given, name, error);
+}
+
+/* ---- Marks ---- */
+
+static int no_thread(struct gput_blocks *blocks)
+{
+    struct gput_error reason;
+    error_memory(&reason);
+    return mark_lost(blocks, &reason);
+}
+
+/* What opening failed with, at each mark again. */
+static int no_sink(struct gput_blocks *blocks)
+{
+    atomic_fetch_add(&blocks->marks_lost, 1);
+    return blocks->lost.code;
+}
+
+static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position)
+{
+    struct gput_error reason;
+    int code = blocks->sink->methods->mark(blocks->sink, &thread->sink, name, position, &reason);
+    return code == GPUT_OK ? GPUT_OK : mark_lost(blocks, &reason);
+}
+
+int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
+{
+    struct block_thread *thread = this_thread(blocks);
+    if (!thread)
+        return no_thread(blocks);
+    struct block_name name = {0};
+    struct gput_error reason;
+    int code = blocks->sink ? name_of(blocks, thread, given, &name, &reason) : no_sink(blocks);
+    block_thread_push(thread, &name);
+    if (!blocks->sink)
+        return code;
+    if (code != GPUT_OK)
+        return mark_lost(blocks, &reason);
+    return mark(blocks, thread, &name, SUB_TRACKING_START);
+}
+
+int gput_blocks_end(struct gput_blocks *blocks)
+{
+    struct block_thread *thread = this_thread(blocks);
+    struct block_name name;
+    switch (thread ? block_thread_pop(thread, &name) : BLOCK_NOTHING_OPEN) {
+    case BLOCK_POPPED:
+        return mark(blocks, thread, &name, SUB_TRACKING_STOP);
+    case BLOCK_POPPED_UNMARKED:
+        return GPUT_OK;
+    default:
+        return GPUT_ERROR_STATE;
+    }
+}
+
+int gput_blocks_mark(
+    struct gput_blocks *blocks, const char *given, enum gput_block_position position)
+{
+    struct block_thread *thread = this_thread(blocks);
+    if (!thread)
+        return no_thread(blocks);
+    if (!blocks->sink)
+        return no_sink(blocks);
+    if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
+        return GPUT_ERROR_INVALID;
+    struct block_name name;
+    struct gput_error reason;
+    if (name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
+        return mark_lost(blocks, &reason);
+    return mark(blocks, thread, &name, (enum sub_tracking_position)position);
+}
+
+/* ---- Opening and closing ---- */
+
+static bool map_owner(struct gput_blocks *blocks)
+{
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return false;
+    blocks->owner = page;
+    blocks->wipes = madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == 0;
+    return true;
+}
+
+static void free_blocks(struct gput_blocks *blocks)
+{
+    if (blocks->owner)
+        munmap(blocks->owner, (size_t)sysconf(_SC_PAGESIZE));
+    sub_tracking_names_destroy(blocks->names);
+    free(blocks->sysfs_root);
+    free(blocks->path);
+    free(blocks->absolute);
+    free(blocks);
+}
+
+static int copy_setup(struct gput_blocks *blocks, const char *path,
+    const struct gput_blocks_options *options, struct gput_error *error)
+{
+    blocks->options = options ? *options : gput_blocks_options_default();
+    if (blocks->options.limit_bytes == 0)
+        blocks->options.limit_bytes = gput_blocks_options_default().limit_bytes;
+    if (blocks->options.sysfs_root) {
+        blocks->sysfs_root = strdup(blocks->options.sysfs_root);
+        blocks->options.sysfs_root = blocks->sysfs_root;
+        if (!blocks->sysfs_root)
+            return error_memory(error);
+    }
+    blocks->path = strdup(path);
+    blocks->absolute = block_path_absolute(path);
+    if (!blocks->path || !blocks->absolute || !map_owner(blocks))
+        return error_memory(error);
+    return GPUT_OK;
+}
+
+int gput_blocks_open(const char *path, const struct gput_blocks_options *options,
+    struct gput_blocks **blocks, struct gput_error *error)
+{
+    *blocks = NULL;
+    struct gput_blocks *created = calloc(1, sizeof *created);
+    if (!created)
+        return error_memory(error);
+    int code = copy_setup(created, path, options, error);
+    if (code == GPUT_OK)
+        code = begin_process(created, false, error);
+    if (code == GPUT_OK && pthread_key_create(&created->key, leave) != 0) {
+        block_sink_close(created->sink, NULL);
+        code = error_memory(error);
+    }
+    if (code != GPUT_OK) {
+        free_blocks(created);
+        return code;
+    }
+    atomic_store(created->owner, getpid());
+    *blocks = created;
+    return GPUT_OK;
+}
+
+int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
+{
+    if (!blocks)
+        return GPUT_OK;
+    struct block_thread *mine = pthread_getspecific(blocks->key);
+    bool own = is_own(blocks);
+    pthread_key_delete(blocks->key);
+    if (mine && (!own || mine->generation != blocks->generation)) {
+        block_sink_leave(NULL, &mine->sink);
+        block_thread_destroy(mine);
+    }
+    while (own && blocks->threads) {
+        struct block_thread *thread = blocks->threads;
+        blocks->threads = thread->next;
+        block_sink_leave(blocks->sink, &thread->sink);
+        block_thread_destroy(thread);
+    }
+    int code = GPUT_OK;
+    if (blocks->sink && own)
+        code = block_sink_close(blocks->sink, error);
+    else if (blocks->sink)
+        block_sink_forget(blocks->sink);
+    pthread_mutex_destroy(&blocks->lock);
+    free_blocks(blocks);
+    return code;
+}
+
+void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_status *status)
+{
+    make_own(blocks);
+    pthread_mutex_lock(&blocks->lock);
+    status->marks_lost = atomic_load(&blocks->marks_lost);
+    status->lost = blocks->lost;
+    snprintf(status->path, sizeof status->path, "%s", blocks->sink ? blocks->sink->path : "");
+    pthread_mutex_unlock(&blocks->lock);
+}

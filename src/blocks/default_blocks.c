@@ -1,0 +1,124 @@
+/*
+ * The default log of the process: the one instance that is nobody's but the process's own, see
+ * <gputracker/blocks.h>. It is a front end, and so reads the environment.
+ */
+#include "base/error.h"
+
+#include <gputracker/blocks.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    _Atomic(struct gput_blocks *) blocks; /* NULL: see `refusal` */
+    _Atomic int
+        refusal; /* what marks return without a log; GPUT_OK with `off` or before the first */
+    _Atomic bool settled; /* opened, failed, switched off or closed: not to be opened by a mark */
+    pthread_mutex_t lock; /* of changing any of these */
+    struct gput_error failure; /* of opening */
+} process_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
+static struct gput_blocks_options options_of_environment(void)
+{
+    struct gput_blocks_options options = gput_blocks_options_default();
+    options.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
+    options.exact = options.energy = is_set("GPUT_BLOCK_EXACT");
+    return options;
+}
+
+/* With the lock held. */
+static int open_default(
+    const char *path, const struct gput_blocks_options *options, struct gput_error *error)
+{
+    process_log.failure = (struct gput_error){0};
+    struct gput_blocks_options usual = options_of_environment();
+    if (!path)
+        path = getenv("GPUT_BLOCKS_FILE");
+    if (!path)
+        path = "%p.csv";
+    struct gput_blocks *blocks = NULL;
+    int code = GPUT_OK;
+    if (*path)
+        code = gput_blocks_open(path, options ? options : &usual, &blocks, &process_log.failure);
+    if (code != GPUT_OK)
+        error_set(error, process_log.failure.code, "%s", process_log.failure.message);
+    atomic_store(&process_log.refusal, code);
+    atomic_store_explicit(&process_log.blocks, blocks, memory_order_release);
+    atomic_store(&process_log.settled, true);
+    return code;
+}
+
+int gput_block_open(
+    const char *path, const struct gput_blocks_options *options, struct gput_error *error)
+{
+    pthread_mutex_lock(&process_log.lock);
+    int code =
+        atomic_load(&process_log.blocks)
+            ? error_set(error, GPUT_ERROR_STATE, "Code blocks are being marked to a file already.")
+            : open_default(path, options, error);
+    pthread_mutex_unlock(&process_log.lock);
+    return code;
+}
+
+int gput_block_close(struct gput_error *error)
+{
+    pthread_mutex_lock(&process_log.lock);
+    struct gput_blocks *blocks = atomic_exchange(&process_log.blocks, NULL);
+    if (blocks)
+        atomic_store(&process_log.refusal, GPUT_ERROR_STATE);
+    int code = gput_blocks_close(blocks, error);
+    pthread_mutex_unlock(&process_log.lock);
+    return code;
+}
+
+/* The log, opened by the first mark; NULL when there is none, and then `*code` says why (GPUT_OK:
+ * it is switched off). */
+static inline struct gput_blocks *default_blocks(int *code)
+{
+    struct gput_blocks *blocks = atomic_load_explicit(&process_log.blocks, memory_order_acquire);
+    if (__builtin_expect(blocks != NULL, 1))
+        return blocks;
+    if (!atomic_load(&process_log.settled)) {
+        pthread_mutex_lock(&process_log.lock);
+        if (!atomic_load(&process_log.settled))
+            open_default(NULL, NULL, NULL);
+        pthread_mutex_unlock(&process_log.lock);
+    }
+    *code = atomic_load(&process_log.refusal);
+    return atomic_load(&process_log.blocks);
+}
+
+int gput_block_begin(const char *name)
+{
+    int code = GPUT_OK;
+    struct gput_blocks *blocks = default_blocks(&code);
+    return blocks ? gput_blocks_begin(blocks, name) : code;
+}
+
+int gput_block_end(void)
+{
+    int code = GPUT_OK;
+    struct gput_blocks *blocks = default_blocks(&code);
+    return blocks ? gput_blocks_end(blocks) : code;
+}
+
+void gput_block_read_status(struct gput_blocks_status *status)
+{
+    memset(status, 0, sizeof *status);
+    struct gput_blocks *blocks = atomic_load(&process_log.blocks);
+    if (blocks) {
+        gput_blocks_read_status(blocks, status);
+        return;
+    }
+    pthread_mutex_lock(&process_log.lock);
+    status->lost = process_log.failure;
+    pthread_mutex_unlock(&process_log.lock);
+}

@@ -1,0 +1,90 @@
+#include "blocks/block_figures.h"
+#include "testing.h"
+
+#include <sys/stat.h>
+
+static char root[] = "/tmp/test-energy-XXXXXX";
+
+static void write_counter(const char *package, const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/class/powercap/%s/%s", root, package, file);
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static int make_packages(void **state)
+{
+    (void)state;
+    static const char *const folders[] = {
+        "class", "class/powercap", "class/powercap/intel-rapl:0", "class/powercap/intel-rapl:1"};
+    char path[256];
+    if (!mkdtemp(root))
+        return -1;
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", root, folders[i]);
+        if (mkdir(path, 0700) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int remove_packages(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    return system(command);
+}
+
+static int64_t energy(struct block_figures *figures)
+{
+    struct sub_tracking_exact exact;
+    block_figures_read(figures, SUB_TRACKING_START, &exact);
+    return exact.energy_uj;
+}
+
+static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *package = i ? "intel-rapl:1" : "intel-rapl:0";
+        write_counter(package, "max_energy_range_uj", "999999\n");
+        write_counter(package, "energy_uj", "990000\n");
+    }
+    struct block_figures figures = {0};
+    block_figures_open_energy(&figures, root);
+    assert_int_equal(figures.n_packages, 2);
+    assert_int_equal(energy(&figures), 0);
+    write_counter("intel-rapl:0", "energy_uj", "995000\n");
+    assert_int_equal(energy(&figures), 5000);
+    write_counter("intel-rapl:0", "energy_uj", "1000\n");
+    write_counter("intel-rapl:1", "energy_uj", "990007\n");
+    assert_int_equal(energy(&figures), 11007);
+    write_counter("intel-rapl:1", "energy_uj", "990003\n"); /* read before another thread's */
+    assert_int_equal(energy(&figures), 11007);
+    write_counter("intel-rapl:0", "energy_uj", "");
+    assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
+    block_figures_close(&figures);
+}
+
+static void without_counters_energy_is_unknown(void **state)
+{
+    (void)state;
+    struct block_figures figures = {0};
+    block_figures_open_energy(&figures, "/nonexistent");
+    assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
+    block_figures_close(&figures);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energy_is_summed_over_packages_and_over_the_end_of_a_counter),
+        cmocka_unit_test(without_counters_energy_is_unknown),
+    };
+    return cmocka_run_group_tests_name(
+        "blocks/block_figures", tests, make_packages, remove_packages);
+}

@@ -1,0 +1,565 @@
+#include "store/sub_tracking_file.h"
+#include "store/temporary.h"
+
+#include <gputracker/blocks.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* ---- Reading back ---- */
+
+struct content {
+    struct sub_tracking_names *names;
+    struct sub_tracking_row *rows;
+    size_t count;
+    char warning[512];
+};
+
+static struct content read_file(const char *path)
+{
+    struct content content = {.names = sub_tracking_names_create()};
+    content.rows = calloc(200000, sizeof *content.rows);
+    struct sub_tracking_reader *reader;
+    struct gput_error error;
+    if (sub_tracking_reader_open(path, content.names, &reader, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    size_t got;
+    do {
+        assert_int_equal(sub_tracking_reader_next(reader, content.rows + content.count,
+                             200000 - content.count, &got, &error),
+            GPUT_OK);
+        content.count += got;
+    } while (got > 0);
+    const char *warning = sub_tracking_reader_warning(reader);
+    snprintf(content.warning, sizeof content.warning, "%s", warning ? warning : "");
+    sub_tracking_reader_close(reader);
+    return content;
+}
+
+static void forget(struct content *content)
+{
+    sub_tracking_names_destroy(content->names);
+    free(content->rows);
+}
+
+static void assert_row(const struct content *content, size_t i, const char *name, int position)
+{
+    assert_true(i < content->count);
+    assert_string_equal(sub_tracking_names_text(content->names, content->rows[i].name), name);
+    assert_int_equal(content->rows[i].position, position);
+    if (i > 0)
+        assert_true(content->rows[i].timestamp_ns >= content->rows[i - 1].timestamp_ns);
+}
+
+/* Each thread's starts and stops of a name take turns, and no start is left open. */
+static void assert_paired(const struct content *content, size_t pairs)
+{
+    enum { MOST = 64 };
+    int64_t threads[MOST];
+    int open[MOST] = {0};
+    size_t n_threads = 0;
+    size_t stops = 0;
+    for (size_t i = 0; i < content->count; i++) {
+        const struct sub_tracking_row *row = &content->rows[i];
+        size_t t = 0;
+        while (t < n_threads && threads[t] != row->thread_id)
+            t++;
+        if (t == n_threads)
+            threads[n_threads++] = row->thread_id;
+        open[t] += row->position == SUB_TRACKING_START ? 1 : -1;
+        assert_in_range(open[t], 0, 1);
+        stops += row->position;
+    }
+    assert_int_equal(stops, pairs);
+    assert_int_equal(content->count, pairs * 2);
+}
+
+static const char *const files[] = {"marks.csv", "marks.sqlite", "marks.gputblocks"};
+
+static struct gput_blocks *open_blocks(const char *path, struct gput_blocks_options options)
+{
+    struct gput_blocks *blocks;
+    struct gput_error error;
+    if (gput_blocks_open(path, &options, &blocks, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return blocks;
+}
+
+/* ---- Marks ---- */
+
+static void nested_blocks_are_marked_in_every_format(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *path = temporary(files[i]);
+        struct gput_blocks *blocks = open_blocks(path, gput_blocks_options_default());
+        char changing[] = "outer";
+        assert_int_equal(gput_blocks_begin(blocks, changing), GPUT_OK);
+        memcpy(changing, "INNER", 5); /* the same address, another name */
+        assert_int_equal(gput_blocks_begin(blocks, changing), GPUT_OK);
+        assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+        assert_int_equal(gput_blocks_mark(blocks, "a, \"b\"", GPUT_BLOCK_START), GPUT_OK);
+        assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+        assert_int_equal(gput_blocks_end(blocks), GPUT_ERROR_STATE);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+
+        struct content content = read_file(path);
+        assert_int_equal(content.count, 5);
+        assert_row(&content, 0, "outer", 0);
+        assert_row(&content, 1, "INNER", 0);
+        assert_row(&content, 2, "INNER", 1);
+        assert_row(&content, 3, "a, \"b\"", 0);
+        assert_row(&content, 4, "outer", 1);
+        assert_int_equal(content.rows[0].process_id, getpid());
+        assert_string_equal(content.warning, "");
+        forget(&content);
+    }
+    assert_int_equal(temporary_count(), 3);
+}
+
+static void times_are_of_the_epoch(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct timespec before;
+        struct timespec after;
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        clock_gettime(CLOCK_REALTIME, &before);
+        gput_blocks_mark(blocks, "x", GPUT_BLOCK_START);
+        clock_gettime(CLOCK_REALTIME, &after);
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(temporary(files[i]));
+        /* The log's times come from two clocks, read a little apart; SQLite's are doubles. */
+        double seconds = content.rows[0].timestamp;
+        assert_true(seconds >= (double)before.tv_sec + (double)before.tv_nsec / 1e9 - 1e-3);
+        assert_true(seconds <= (double)after.tv_sec + (double)after.tv_nsec / 1e9 + 1e-3);
+        forget(&content);
+    }
+}
+
+static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *path = temporary(files[i]);
+        temporary_write(path, "precious");
+        struct gput_blocks *blocks;
+        struct gput_error error;
+        assert_int_equal(gput_blocks_open(path, NULL, &blocks, &error), GPUT_ERROR_EXISTS);
+        assert_null(blocks);
+        char expected[5000];
+        snprintf(expected, sizeof expected,
+            "File %s already exists. Set overwrite to True to overwrite the existing file.", path);
+        assert_string_equal(error.message, expected);
+        char *text = temporary_read(path);
+        assert_string_equal(text, "precious");
+        free(text);
+
+        struct gput_blocks_options options = gput_blocks_options_default();
+        options.overwrite = true;
+        blocks = open_blocks(path, options);
+        gput_blocks_begin(blocks, "x");
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(path);
+        assert_int_equal(content.count, 1);
+        forget(&content);
+    }
+}
+
+static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
+{
+    (void)state;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    gput_blocks_close(open_blocks(temporary("a.csv"), options), NULL);
+    char *text = temporary_read(temporary("a.csv"));
+    assert_string_equal(text, "process_id,code_block_name,position,timestamp\n");
+    free(text);
+    options.thread_ids = true;
+    gput_blocks_close(open_blocks(temporary("b.csv"), options), NULL);
+    text = temporary_read(temporary("b.csv"));
+    assert_string_equal(text, "process_id,code_block_name,position,timestamp,thread_id\n");
+    free(text);
+}
+
+static void what_cannot_be_a_name_is_refused_and_its_end_still_fits(void **state)
+{
+    (void)state;
+    struct gput_blocks *blocks =
+        open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
+    char *longest = calloc(1, 70000);
+    memset(longest, 'n', 65001);
+    gput_blocks_begin(blocks, "outer");
+    assert_int_equal(gput_blocks_begin(blocks, longest), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+    assert_int_equal(gput_blocks_begin(blocks, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_blocks_end(blocks), GPUT_OK);
+    longest[65000] = '\0';
+    assert_int_equal(gput_blocks_begin(blocks, longest), GPUT_OK);
+    gput_blocks_end(blocks);
+    gput_blocks_end(blocks);
+    struct gput_blocks_status status;
+    gput_blocks_read_status(blocks, &status);
+    assert_int_equal(status.marks_lost, 2);
+    assert_int_equal(status.lost.code, GPUT_ERROR_INVALID);
+    assert_string_equal(status.path, temporary("x.gputblocks"));
+    gput_blocks_close(blocks, NULL);
+
+    struct content content = read_file(temporary("x.gputblocks"));
+    assert_int_equal(content.count, 4);
+    assert_row(&content, 0, "outer", 0);
+    assert_row(&content, 1, longest, 0);
+    assert_row(&content, 2, longest, 1);
+    assert_row(&content, 3, "outer", 1);
+    forget(&content);
+    free(longest);
+}
+
+static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
+{
+    (void)state;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    options.limit_bytes = 4 * 65536; /* a header, names, two chunks of marks */
+    struct gput_blocks *blocks = open_blocks(temporary("x.gputblocks"), options);
+    int code = GPUT_OK;
+    uint64_t kept = 0;
+    while ((code = gput_blocks_mark(blocks, "x", kept % 2 ? GPUT_BLOCK_STOP : GPUT_BLOCK_START)) ==
+           GPUT_OK)
+        assert_true(++kept < 100000);
+    assert_int_equal(code, GPUT_ERROR_STATE);
+    assert_true(kept > 16000);
+    struct gput_blocks_status status;
+    gput_blocks_read_status(blocks, &status);
+    assert_int_equal(status.marks_lost, 1);
+    assert_non_null(strstr(status.lost.message, "limit"));
+    gput_blocks_close(blocks, NULL);
+    struct content content = read_file(temporary("x.gputblocks"));
+    assert_int_equal(content.count, kept);
+    assert_non_null(strstr(content.warning, "1 marks are not in it"));
+    forget(&content);
+}
+
+static void a_file_size_limit_costs_marks_and_not_the_program(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {200000, 200000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        struct gput_blocks *blocks;
+        if (gput_blocks_open(temporary("x.gputblocks"), NULL, &blocks, NULL) != GPUT_OK)
+            _exit(1);
+        int code = GPUT_OK;
+        for (int i = 0; i < 100000 && code == GPUT_OK; i++)
+            code = gput_blocks_begin(blocks, "x");
+        _exit(code == GPUT_ERROR_STATE ? 0 : 2);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+/* ---- Exact figures ---- */
+
+static void exact_marks_hold_what_the_kernel_counted(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct gput_blocks_options options = gput_blocks_options_default();
+        options.exact = true;
+        struct gput_blocks *blocks = open_blocks(temporary(files[i]), options);
+        gput_blocks_begin(blocks, "work");
+        void *memory =
+            mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(memory, 1, 16 << 20);
+        for (volatile int spin = 0; spin < 2000000; spin++)
+            ;
+        gput_blocks_end(blocks);
+        munmap(memory, 16 << 20);
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 2);
+        struct sub_tracking_exact a = content.rows[0].exact;
+        struct sub_tracking_exact b = content.rows[1].exact;
+        int64_t cpu = b.thread_cpu_ns - a.thread_cpu_ns;
+        assert_true(cpu > 0);
+        assert_true(cpu <= content.rows[1].timestamp_ns - content.rows[0].timestamp_ns + 1000000);
+        assert_true(b.process_cpu_ns - a.process_cpu_ns >= cpu - 1000000);
+        assert_true(b.minor_faults > a.minor_faults);
+        assert_true(b.peak_rss_bytes >= 16 << 20);
+        assert_int_equal(b.energy_uj, SUB_TRACKING_UNKNOWN);
+        forget(&content);
+    }
+}
+
+/* ---- Threads ---- */
+
+enum { THREADS = 8, PAIRS_EACH = 1500 };
+
+static void *mark_many(void *pointer)
+{
+    for (int i = 0; i < PAIRS_EACH; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "block %d", i % 50);
+        gput_blocks_begin(pointer, name);
+        gput_blocks_end(pointer);
+    }
+    return NULL;
+}
+
+static void mark_from_threads(struct gput_blocks *blocks)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, mark_many, blocks), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void threads_mark_at_once_and_no_mark_is_lost(void **state)
+{
+    (void)state;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    options.thread_ids = true;
+    for (unsigned i = 0; i < 3; i++) {
+        struct gput_blocks *blocks = open_blocks(temporary(files[i]), options);
+        mark_from_threads(blocks);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+        struct content content = read_file(temporary(files[i]));
+        assert_paired(&content, THREADS * PAIRS_EACH);
+        forget(&content);
+    }
+}
+
+static void *mark_once(void *pointer)
+{
+    gput_blocks_begin(pointer, "short");
+    gput_blocks_end(pointer);
+    return NULL;
+}
+
+static void threads_that_follow_one_another_share_a_chunk(void **state)
+{
+    (void)state;
+    struct gput_blocks *blocks =
+        open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
+    for (int i = 0; i < 200; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, mark_once, blocks), 0);
+        pthread_join(thread, NULL);
+    }
+    gput_blocks_close(blocks, NULL);
+    struct content content = read_file(temporary("x.gputblocks"));
+    assert_int_equal(content.count, 400);
+    forget(&content);
+    FILE *file = fopen(temporary("x.gputblocks"), "r");
+    fseek(file, 0, SEEK_END);
+    assert_int_equal(ftell(file), 3 * 65536);
+    fclose(file);
+}
+
+/* ---- Processes ---- */
+
+static void a_forked_child_writes_a_file_of_its_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        gput_blocks_begin(blocks, "parent");
+        pid_t child = fork();
+        if (child == 0) {
+            if (chdir("/") != 0)
+                _exit(9);
+            gput_blocks_begin(blocks, "child");
+            gput_blocks_end(blocks);
+            gput_blocks_end(blocks); /* the parent's: no concern of this file */
+            _exit(0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
+        gput_blocks_end(blocks);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 2);
+        assert_row(&content, 0, "parent", 0);
+        assert_row(&content, 1, "parent", 1);
+        forget(&content);
+        char name[64];
+        const char *dot = strchr(files[i], '.');
+        snprintf(name, sizeof name, "marks-%d%s", child, dot);
+        content = read_file(temporary(name));
+        assert_int_equal(content.count, 2);
+        assert_row(&content, 0, "child", 0);
+        assert_row(&content, 1, "child", 1);
+        assert_int_equal(content.rows[0].process_id, child);
+        forget(&content);
+    }
+}
+
+static void each_process_has_its_path_where_the_pattern_says_so(void **state)
+{
+    (void)state;
+    struct gput_blocks *blocks =
+        open_blocks(temporary("%p-100%%.csv"), gput_blocks_options_default());
+    gput_blocks_begin(blocks, "x");
+    pid_t child = fork();
+    if (child == 0) {
+        gput_blocks_begin(blocks, "y");
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    gput_blocks_close(blocks, NULL);
+    char name[64];
+    snprintf(name, sizeof name, "%d-100%%.csv", child);
+    struct content content = read_file(temporary(name));
+    assert_row(&content, 0, "y", 0);
+    forget(&content);
+    snprintf(name, sizeof name, "%d-100%%.csv", getpid());
+    assert_int_equal(access(temporary(name), R_OK), 0);
+    assert_int_equal(temporary_count(), 2);
+}
+
+static void a_child_closes_its_own_file(void **state)
+{
+    (void)state;
+    struct gput_blocks *blocks =
+        open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
+    gput_blocks_begin(blocks, "x");
+    for (int marks = 0; marks < 2; marks++) { /* also one that never marked */
+        pid_t child = fork();
+        if (child == 0) {
+            if (marks)
+                gput_blocks_begin(blocks, "y");
+            _exit(gput_blocks_close(blocks, NULL));
+        }
+        int status;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
+        assert_int_equal(temporary_count(), 1 + marks);
+    }
+    gput_blocks_end(blocks);
+    gput_blocks_close(blocks, NULL);
+    struct content content = read_file(temporary("x.gputblocks"));
+    assert_int_equal(content.count, 2);
+    forget(&content);
+}
+
+static void a_child_of_threads_marks_on_while_they_do(void **state)
+{
+    (void)state;
+    struct gput_blocks *blocks =
+        open_blocks(temporary("x.gputblocks"), gput_blocks_options_default());
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, mark_many, blocks), 0);
+    for (int i = 0; i < 4; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            mark_from_threads(blocks);
+            _exit(0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
+        char name[64];
+        snprintf(name, sizeof name, "x-%d.gputblocks", child);
+        struct content content = read_file(temporary(name));
+        assert_paired(&content, THREADS * PAIRS_EACH);
+        forget(&content);
+    }
+    pthread_join(thread, NULL);
+    gput_blocks_close(blocks, NULL);
+    struct content content = read_file(temporary("x.gputblocks"));
+    assert_paired(&content, PAIRS_EACH);
+    forget(&content);
+}
+
+static void a_killed_program_keeps_every_mark(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            struct gput_blocks *blocks;
+            if (gput_blocks_open(temporary(files[i]), NULL, &blocks, NULL) != GPUT_OK)
+                _exit(1);
+            mark_from_threads(blocks);
+            if (write(ends[1], "x", 1) == 1)
+                pause();
+            _exit(1);
+        }
+        char byte;
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        close(ends[0]);
+        close(ends[1]);
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 2 * THREADS * PAIRS_EACH);
+        assert_string_equal(content.warning, "");
+        forget(&content);
+    }
+}
+
+static void a_program_killed_amid_marks_leaves_a_whole_file(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0) {
+            struct gput_blocks *blocks;
+            if (gput_blocks_open(temporary(files[i]), NULL, &blocks, NULL) != GPUT_OK)
+                _exit(1);
+            gput_blocks_begin(blocks, "first");
+            gput_blocks_end(blocks);
+            if (write(ends[1], "x", 1) == 1)
+                for (;;)
+                    mark_from_threads(blocks);
+            _exit(1);
+        }
+        char byte;
+        assert_int_equal(read(ends[0], &byte, 1), 1);
+        usleep(20000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        close(ends[0]);
+        close(ends[1]);
+        struct content content = read_file(temporary(files[i]));
+        assert_true(content.count >= 2);
+        assert_row(&content, 0, "first", 0);
+        assert_string_equal(content.warning, "");
+        forget(&content);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        temporary_test(nested_blocks_are_marked_in_every_format),
+        temporary_test(times_are_of_the_epoch),
+        temporary_test(an_existing_file_is_kept_unless_overwriting_was_asked_for),
+        temporary_test(csv_has_the_four_columns_unless_more_were_asked_for),
+        temporary_test(what_cannot_be_a_name_is_refused_and_its_end_still_fits),
+        temporary_test(a_log_at_its_limit_loses_marks_and_says_so),
+        temporary_test(a_file_size_limit_costs_marks_and_not_the_program),
+        temporary_test(exact_marks_hold_what_the_kernel_counted),
+        temporary_test(threads_mark_at_once_and_no_mark_is_lost),
+        temporary_test(threads_that_follow_one_another_share_a_chunk),
+        temporary_test(a_forked_child_writes_a_file_of_its_own),
+        temporary_test(each_process_has_its_path_where_the_pattern_says_so),
+        temporary_test(a_child_closes_its_own_file),
+        temporary_test(a_child_of_threads_marks_on_while_they_do),
+        temporary_test(a_killed_program_keeps_every_mark),
+        temporary_test(a_program_killed_amid_marks_leaves_a_whole_file),
+    };
+    return cmocka_run_group_tests_name("blocks/blocks", tests, temporary_create, temporary_remove);
+}
