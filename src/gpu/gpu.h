@@ -40,7 +40,8 @@ struct gpu_options {
         *nvml_path;    /* a file to load instead of the driver's libnvidia-ml.so.1; NULL: none */
     const char *brand; /* "nvidia", "amd" or "intel"; NULL: all that are there */
     const char *uuids; /* comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
-    double interval_seconds; /* between ticks; 0: 1 s. Decides when a missing answer is too old */
+    double interval_seconds; /* between ticks; 0: 1 s */
+    double patience_seconds; /* from what age a figure is missing; 0: 10 s, or 3 ticks if longer */
     /* One line for each thing worth a warning (a lost GPU, …), only from within the calls of this
      * header, on the caller's thread. NULL: none. */
     void (*warn)(void *user, const char *message);

@@ -6,7 +6,7 @@
 
 #include "gpu/gpu.h"
 
-/* NULL and "" are the same brand: none. Errors: GPUT_ERROR_INVALID with the valid words. */
+/* NULL: no brand, GPU_VENDOR_OTHER. Errors: GPUT_ERROR_INVALID with the valid words. */
 int gpu_brand_parse(const char *brand, enum gpu_vendor *vendor, struct gput_error *error);
 
 /* True when `uuids` names that device, the index-th. NULL selects every device. */

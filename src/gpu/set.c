@@ -1,10 +1,7 @@
-#include "gpu/gpu.h"
+#include "gpu/set.h"
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "gpu/attribution.h"
-#include "gpu/feed.h"
-#include "gpu/pci_address.h"
 #include "gpu/selection.h"
 
 #include <math.h>
@@ -20,61 +17,12 @@
 /* How long gpu_set_close() lets threads end by themselves. */
 #define CLOSE_WAIT_NS (NS_PER_SECOND / 4)
 /* From what age a figure is no longer one: this, or this many ticks. */
-#define OLD_NS (10 * NS_PER_SECOND)
+#define OLD_SECONDS 10.0
 #define OLD_TICKS 3
-/* Lists in a row with pids of nobody after which they are not just processes that ended. */
-#define LISTS_UNTIL_WARNING 3
 
-static const char stale_reason[] = "the driver does not answer any more";
-static const char waiting_reason[] = "the driver has not answered yet";
-static const char forked_reason[] = "opened in another process, before a fork";
+const char gpu_waiting_reason[] = "the driver has not answered yet";
 
-/* A source that was probed, and what of it the set has taken over. */
-struct member {
-    struct gpu_feed *feed; /* NULL: skipped */
-    struct gpu_feed_view *view;
-    uint64_t merged_version;            /* of view->devices */
-    uint32_t position[GPU_MAX_DEVICES]; /* where its devices are in the set */
-    bool failure_told;
-
-    uint64_t attributed_version; /* of view->processes */
-    uint64_t attributed_generation;
-    struct gpu_share shares[GPU_MAX_DEVICES];
-    uint32_t n_unattributed;
-};
-
-struct gpu_set {
-    pid_t owner;
-    char *procfs_root, *sysfs_root, *nvml_path, *uuids;
-    enum gpu_vendor vendor;
-    int64_t old_ns;
-    bool synchronous;
-    void (*warn)(void *user, const char *message);
-    void *user;
-
-    struct member members[GPU_SOURCE_COUNT];
-    struct gpu_source_status statuses[GPU_SOURCE_COUNT];
-
-    size_t n_devices;
-    struct gpu_device devices[GPU_MAX_DEVICES];
-    const char *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT]; /* what devices[].missing says now */
-    bool lost[GPU_MAX_DEVICES];
-    char absence[640];
-
-    bool asked; /* since the last sample */
-    bool tracking;
-    uint64_t generation;
-    struct pid_book book;
-    pid_t *pids; /* of the tree, ascending, for sources that ask each */
-    size_t pid_capacity;
-    unsigned lists_with_unknown;
-    bool unknown_told, overflow_told;
-};
-
-static void warn(struct gpu_set *set, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void warn(struct gpu_set *set, const char *format, ...)
+void gpu_set_warn(struct gpu_set *set, const char *format, ...)
 {
     char message[512];
     if (!set->warn)
@@ -108,15 +56,18 @@ static uint32_t place(struct gpu_set *set, const struct gpu_device *device, cons
     if (set->n_devices < GPU_MAX_DEVICES)
         return (uint32_t)set->n_devices++;
     if (!set->overflow_told)
-        warn(set, "More than %d GPUs: the others are left out", GPU_MAX_DEVICES);
+        gpu_set_warn(set, "More than %d GPUs: the others are left out", GPU_MAX_DEVICES);
     set->overflow_told = true;
     return GPU_MAX_DEVICES;
 }
 
-static void merge_devices(struct gpu_set *set, struct member *member)
+static void merge_devices(struct gpu_set *set, struct gpu_member *member)
 {
     const struct gpu_feed_view *view = member->view;
     if (member->merged_version == view->devices_version)
+        return;
+    /* What was known without the driver counts only as long as the driver may still answer. */
+    if (!view->opened && !view->opening && view->status.state != GPU_SOURCE_ASLEEP)
         return;
     bool taken[GPU_MAX_DEVICES] = {0};
     for (uint32_t i = 0; i < view->n_devices; i++) {
@@ -132,7 +83,7 @@ static void merge_devices(struct gpu_set *set, struct member *member)
     member->merged_version = view->devices_version;
 }
 
-static void tell_failure(struct gpu_set *set, struct member *member)
+void gpu_set_tell_failure(struct gpu_set *set, struct gpu_member *member)
 {
     const struct gpu_source_status *status = &member->view->status;
     if (status->state != GPU_SOURCE_FAILED || member->failure_told)
@@ -140,13 +91,13 @@ static void tell_failure(struct gpu_set *set, struct member *member)
     member->failure_told = true;
     /* Without any device the caller gives gpu_set_missing() as its one warning. */
     if (set->n_devices)
-        warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
+        gpu_set_warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
 }
 
-static void take_all(struct gpu_set *set)
+void gpu_set_take(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct member *member = &set->members[i];
+        struct gpu_member *member = &set->members[i];
         if (!member->feed)
             continue;
         gpu_feed_take(member->feed, member->view);
@@ -163,8 +114,7 @@ static bool is_opening(const struct gpu_set *set)
     return false;
 }
 
-/* True when there are GPUs that do not show, so that nothing is not zero. */
-static bool something_is_hidden(const struct gpu_set *set)
+bool gpu_set_hides_something(const struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->statuses[i].state == GPU_SOURCE_FAILED ||
@@ -193,9 +143,10 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     set->user = options->user;
     set->synchronous = options->synchronous;
     double interval = options->interval_seconds > 0 ? options->interval_seconds : 1;
-    set->old_ns = OLD_NS;
-    if (OLD_TICKS * interval > (double)OLD_NS / NS_PER_SECOND)
-        set->old_ns = (int64_t)(OLD_TICKS * interval * NS_PER_SECOND);
+    double patience = options->patience_seconds;
+    if (patience <= 0)
+        patience = OLD_TICKS * interval > OLD_SECONDS ? OLD_TICKS * interval : OLD_SECONDS;
+    set->old_ns = (int64_t)(patience * (double)NS_PER_SECOND);
     return failed ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
 
@@ -215,7 +166,7 @@ static int start_feeds(struct gpu_set *set)
         .wake = set->uuids != NULL,
     };
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct member *member = &set->members[i];
+        struct gpu_member *member = &set->members[i];
         set->statuses[i].name = gpu_sources[i]->name;
         if (!wanted(set, gpu_sources[i])) {
             gpu_source_status_set(&set->statuses[i], GPU_SOURCE_SKIPPED, "",
@@ -247,7 +198,7 @@ static bool settle(struct gpu_set *set, int64_t deadline_ns)
 static void describe_absence(struct gpu_set *set)
 {
     struct str text = {0};
-    bool hidden = something_is_hidden(set);
+    bool hidden = gpu_set_hides_something(set);
     const char *brand = set->vendor == GPU_VENDOR_NVIDIA  ? " NVIDIA"
                         : set->vendor == GPU_VENDOR_AMD   ? " AMD"
                         : set->vendor == GPU_VENDOR_INTEL ? " Intel"
@@ -263,8 +214,8 @@ static void describe_absence(struct gpu_set *set)
         if (status->state == GPU_SOURCE_SKIPPED ||
             (hidden && status->state == GPU_SOURCE_ABSENT && !opening))
             continue;
-        str_printf(
-            &text, "%s%s: %s", separator, status->name, opening ? waiting_reason : status->detail);
+        str_printf(&text, "%s%s: %s", separator, status->name,
+            opening ? gpu_waiting_reason : status->detail);
         separator = "; ";
     }
     snprintf(set->absence, sizeof set->absence, "%s", str_text(&text));
@@ -278,15 +229,15 @@ static int open_all(
         return error_memory(error);
     int64_t start = clock_monotonic_ns();
     settle(set, start + OPEN_WAIT_NS);
-    take_all(set);
+    gpu_set_take(set);
     if (set->uuids && is_opening(set) &&
         gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK) {
         settle(set, start + OPEN_WAIT_FOR_UUID_NS);
-        take_all(set);
+        gpu_set_take(set);
     }
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            tell_failure(set, &set->members[i]);
+            gpu_set_tell_failure(set, &set->members[i]);
     describe_absence(set);
     return gpu_selection_check(set->uuids, set->devices, set->n_devices, error);
 }
@@ -319,7 +270,7 @@ void gpu_set_close(struct gpu_set *set)
         if (set->members[i].feed && owned)
             gpu_feed_stop(set->members[i].feed);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct member *member = &set->members[i];
+        struct gpu_member *member = &set->members[i];
         if (member->feed && owned)
             gpu_feed_close(member->feed, deadline_ns);
         if (member->view)
@@ -354,7 +305,7 @@ size_t gpu_set_selected_count(const struct gpu_set *set)
 double gpu_set_capacity_bytes(const struct gpu_set *set)
 {
     if (!set->n_devices)
-        return something_is_hidden(set) ? NAN : 0;
+        return gpu_set_hides_something(set) ? NAN : 0;
     double sum = NAN;
     for (size_t i = 0; i < set->n_devices; i++) {
         double capacity = set->devices[i].ram_capacity_bytes;
@@ -375,257 +326,12 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
     return set->statuses;
 }
 
-/* ---- a tick ---- */
-
-static void ask(struct gpu_set *set)
-{
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
-            gpu_feed_ask(set->members[i].feed);
-}
-
-void gpu_set_refresh(struct gpu_set *set)
-{
-    if (set->owner != getpid() || set->synchronous)
-        return;
-    ask(set);
-    set->asked = true;
-}
-
-/* Hands the pids of a changed tree to the sources. */
-static void track(struct gpu_set *set, const struct gpu_tree *tree)
-{
-    if (set->tracking && set->generation == tree->generation)
-        return;
-    size_t count = tree->n_descendants + 1, length = 0;
-    if (count > set->pid_capacity) {
-        pid_t *grown = reallocarray(set->pids, count * 2, sizeof *grown);
-        if (!grown)
-            return;
-        set->pids = grown;
-        set->pid_capacity = count * 2;
-    }
-    bool placed = tree->main <= 0;
-    for (size_t i = 0; i < tree->n_descendants; i++) {
-        if (!placed && tree->main < tree->descendants[i]) {
-            set->pids[length++] = tree->main;
-            placed = true;
-        }
-        set->pids[length++] = tree->descendants[i];
-    }
-    if (!placed)
-        set->pids[length++] = tree->main;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
-            gpu_feed_track(set->members[i].feed, set->pids, length);
-    set->tracking = true;
-    set->generation = tree->generation;
-}
-
-static void clear_device(struct gpu_device_sample *device)
-{
-    *device = (struct gpu_device_sample){
-        .ram_used_bytes = NAN,
-        .utilization_percent = NAN,
-        .power_watts = NAN,
-        .energy_joules = NAN,
-        .main_ram_bytes = NAN,
-        .descendants_ram_bytes = NAN,
-        .combined_ram_bytes = NAN,
-        .main_sm_percent = NAN,
-        .descendants_sm_percent = NAN,
-        .age_seconds = NAN,
-    };
-}
-
-static void clear_sample(struct gpu_sample *sample, double value)
-{
-    sample->main_ram_bytes = sample->descendants_ram_bytes = sample->combined_ram_bytes = value;
-    sample->system_ram_bytes = value;
-    sample->utilization_sum_percent = sample->utilization_hardware_percent = value;
-    sample->unattributed_ram_bytes = 0;
-    sample->n_unattributed = 0;
-    sample->device_age_seconds = sample->process_age_seconds = NAN;
-    sample->n_devices = 0;
-}
-
-/* Puts a reason (static text, NULL: none) where the device list shows it. */
-static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, const char *reason)
-{
-    if (set->missing[at][figure] == reason)
-        return;
-    set->missing[at][figure] = reason;
-    snprintf(set->devices[at].missing[figure], sizeof set->devices[at].missing[figure], "%s",
-        reason ? reason : "");
-}
-
-static void tell_loss(struct gpu_set *set, uint32_t at, const struct gpu_device_reading *reading)
-{
-    if (reading->lost && !set->lost[at])
-        warn(set, "GPU %s (%s) was lost: its figures are missing from here on",
-            set->devices[at].uuid, set->devices[at].name);
-    set->lost[at] = reading->lost;
-}
-
-/* The older of two ages; NaN is no age. */
-static double older(double a, double b)
-{
-    return isnan(a) || b > a ? b : a;
-}
-
-static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
-    const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
-{
-    struct gpu_device_sample *out = &sample->devices[at];
-    const struct gpu_device_reading *reading = &view->readings[index];
-    if (!view->opened)
-        return;
-    bool fresh = view->read_ns[index] && now - view->read_ns[index] <= set->old_ns;
-    for (int figure = 0; figure <= GPU_ENERGY; figure++)
-        explain(set, at, figure,
-            fresh                  ? reading->missing[figure]
-            : view->read_ns[index] ? stale_reason
-                                   : waiting_reason);
-    if (!fresh)
-        return;
-    out->ram_used_bytes = reading->ram_used_bytes;
-    out->utilization_percent = reading->utilization_percent;
-    out->power_watts = reading->power_watts;
-    out->energy_joules = reading->energy_joules;
-    out->age_seconds = (double)(now - view->read_ns[index]) / NS_PER_SECOND;
-    sample->device_age_seconds = older(sample->device_age_seconds, out->age_seconds);
-    tell_loss(set, at, reading);
-}
-
-static void attribute(struct gpu_set *set, struct member *member, const struct gpu_tree *tree)
-{
-    const struct gpu_feed_view *view = member->view;
-    bool is_new_list = member->attributed_version != view->processes_version;
-    if (!is_new_list && member->attributed_generation == tree->generation)
-        return;
-    member->n_unattributed = gpu_attribute(
-        &view->processes, view->n_devices, tree, &set->book, set->procfs_root, member->shares);
-    member->attributed_version = view->processes_version;
-    member->attributed_generation = tree->generation;
-    if (!is_new_list)
-        return;
-    set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
-    if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_told) {
-        set->unknown_told = true;
-        warn(set,
-            "%s lists %u process(es) that are not in %s (a driver that answers the pids of the "
-            "host, "
-            "or of another container): their GPU RAM is nobody's in the figures",
-            view->status.name, member->n_unattributed, set->procfs_root);
-    }
-}
-
-static void sample_processes(
-    struct gpu_set *set, struct gpu_sample *sample, struct member *member, int64_t now)
-{
-    const struct gpu_feed_view *view = member->view;
-    if (!view->opened)
-        return;
-    int64_t age_ns = now - view->processes_ns;
-    bool fresh = view->processes_version && age_ns <= set->old_ns;
-    const char *reason = view->processes_version ? stale_reason : waiting_reason;
-    for (uint32_t i = 0; i < view->n_devices; i++) {
-        uint32_t at = member->position[i];
-        if (at == GPU_MAX_DEVICES)
-            continue;
-        explain(set, at, GPU_PROCESS_RAM, fresh ? view->processes.ram_missing[i] : reason);
-        explain(set, at, GPU_PROCESS_UTILIZATION, fresh ? view->processes.sm_missing[i] : reason);
-        if (!fresh)
-            continue;
-        const struct gpu_share *share = &member->shares[i];
-        struct gpu_device_sample *out = &sample->devices[at];
-        out->main_ram_bytes = share->main_ram_bytes;
-        out->descendants_ram_bytes = share->descendants_ram_bytes;
-        out->combined_ram_bytes = share->combined_ram_bytes;
-        out->main_sm_percent = share->main_sm_percent;
-        out->descendants_sm_percent = share->descendants_sm_percent;
-        sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
-    }
-    if (!fresh)
-        return;
-    sample->n_unattributed += member->n_unattributed;
-    sample->process_age_seconds =
-        older(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
-}
-
-static void add_known(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
-}
-
-static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
-{
-    unsigned busy_known = 0;
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        const struct gpu_device_sample *device = &sample->devices[i];
-        add_known(&sample->main_ram_bytes, device->main_ram_bytes);
-        add_known(&sample->descendants_ram_bytes, device->descendants_ram_bytes);
-        add_known(&sample->combined_ram_bytes, device->combined_ram_bytes);
-        add_known(&sample->system_ram_bytes, device->ram_used_bytes);
-        if (!set->devices[i].selected || isnan(device->utilization_percent))
-            continue;
-        add_known(&sample->utilization_sum_percent, device->utilization_percent);
-        busy_known++;
-    }
-    if (busy_known)
-        sample->utilization_hardware_percent = sample->utilization_sum_percent / busy_known;
-}
-
-static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
-{
-    clear_sample(sample, NAN);
-    sample->n_devices = (uint32_t)set->n_devices;
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        clear_device(&sample->devices[i]);
-        for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
-            explain(set, i, figure, forked_reason);
-    }
-}
-
-void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
-{
-    if (set->owner != getpid()) {
-        sample_forked(set, sample);
-        return;
-    }
-    track(set, tree);
-    if (set->synchronous)
-        ask(set);
-    take_all(set);
-    clear_sample(sample, set->n_devices || something_is_hidden(set) ? NAN : 0);
-    sample->n_devices = (uint32_t)set->n_devices;
-    for (uint32_t i = 0; i < sample->n_devices; i++)
-        clear_device(&sample->devices[i]);
-    int64_t now = clock_monotonic_ns();
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        struct member *member = &set->members[i];
-        if (!member->feed)
-            continue;
-        tell_failure(set, member);
-        for (uint32_t j = 0; j < member->view->n_devices; j++)
-            if (member->position[j] < GPU_MAX_DEVICES)
-                sample_device(set, sample, member->view, j, member->position[j], now);
-        attribute(set, member, tree);
-        sample_processes(set, sample, member, now);
-    }
-    sum_up(set, sample);
-    if (!set->asked && !set->synchronous)
-        ask(set);
-    set->asked = false;
-}
-
 bool gpu_set_settle(struct gpu_set *set, double timeout_seconds)
 {
     if (set->owner != getpid())
         return false;
     bool settled =
         settle(set, clock_monotonic_ns() + (int64_t)(timeout_seconds * (double)NS_PER_SECOND));
-    take_all(set);
+    gpu_set_take(set);
     return settled;
 }

@@ -1,0 +1,265 @@
+#include "gpu/set.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lists in a row with pids of nobody after which they are not just processes that ended. */
+#define LISTS_UNTIL_WARNING 3
+
+static const char stale_reason[] = "the driver does not answer any more";
+static const char untold_reason[] = "the driver does not tell it for the tracked processes";
+static const char forked_reason[] = "opened in another process, before a fork";
+
+static void ask(struct gpu_set *set)
+{
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_ask(set->members[i].feed);
+}
+
+void gpu_set_refresh(struct gpu_set *set)
+{
+    if (set->owner != getpid() || set->synchronous)
+        return;
+    ask(set);
+    set->asked = true;
+}
+
+/* Hands the pids of a changed tree to the sources. */
+static void track(struct gpu_set *set, const struct gpu_tree *tree)
+{
+    if (set->tracking && set->generation == tree->generation)
+        return;
+    size_t count = tree->n_descendants + 1, length = 0;
+    if (count > set->pid_capacity) {
+        pid_t *grown = reallocarray(set->pids, count * 2, sizeof *grown);
+        if (!grown)
+            return;
+        set->pids = grown;
+        set->pid_capacity = count * 2;
+    }
+    bool placed = tree->main <= 0;
+    for (size_t i = 0; i < tree->n_descendants; i++) {
+        if (!placed && tree->main < tree->descendants[i]) {
+            set->pids[length++] = tree->main;
+            placed = true;
+        }
+        set->pids[length++] = tree->descendants[i];
+    }
+    if (!placed)
+        set->pids[length++] = tree->main;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_track(set->members[i].feed, set->pids, length);
+    set->tracking = true;
+    set->generation = tree->generation;
+}
+
+static void clear_device(struct gpu_device_sample *device)
+{
+    *device = (struct gpu_device_sample){
+        .ram_used_bytes = NAN,
+        .utilization_percent = NAN,
+        .power_watts = NAN,
+        .energy_joules = NAN,
+        .main_ram_bytes = NAN,
+        .descendants_ram_bytes = NAN,
+        .combined_ram_bytes = NAN,
+        .main_sm_percent = NAN,
+        .descendants_sm_percent = NAN,
+        .age_seconds = NAN,
+    };
+}
+
+static void clear_sample(struct gpu_sample *sample, double value)
+{
+    sample->main_ram_bytes = sample->descendants_ram_bytes = sample->combined_ram_bytes = value;
+    sample->system_ram_bytes = value;
+    sample->utilization_sum_percent = sample->utilization_hardware_percent = value;
+    sample->unattributed_ram_bytes = 0;
+    sample->n_unattributed = 0;
+    sample->device_age_seconds = sample->process_age_seconds = NAN;
+    sample->n_devices = 0;
+}
+
+/* Puts a reason (static text, NULL: none) where the device list shows it. */
+static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, const char *reason)
+{
+    if (set->missing[at][figure] == reason)
+        return;
+    set->missing[at][figure] = reason;
+    snprintf(set->devices[at].missing[figure], sizeof set->devices[at].missing[figure], "%s",
+        reason ? reason : "");
+}
+
+static void tell_loss(struct gpu_set *set, uint32_t at, const struct gpu_device_reading *reading)
+{
+    if (reading->lost && !set->lost[at])
+        gpu_set_warn(set, "GPU %s (%s) was lost: its figures are missing from here on",
+            set->devices[at].uuid, set->devices[at].name);
+    set->lost[at] = reading->lost;
+}
+
+/* The older of two ages; NaN is no age. */
+static double older(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
+    const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
+{
+    struct gpu_device_sample *out = &sample->devices[at];
+    const struct gpu_device_reading *reading = &view->readings[index];
+    if (!view->opened)
+        return;
+    bool fresh = view->read_ns[index] && now - view->read_ns[index] <= set->old_ns;
+    for (int figure = 0; figure <= GPU_ENERGY; figure++)
+        explain(set, at, figure,
+            fresh                  ? reading->missing[figure]
+            : view->read_ns[index] ? stale_reason
+                                   : gpu_waiting_reason);
+    if (!fresh)
+        return;
+    out->ram_used_bytes = reading->ram_used_bytes;
+    out->utilization_percent = reading->utilization_percent;
+    out->power_watts = reading->power_watts;
+    out->energy_joules = reading->energy_joules;
+    out->age_seconds = (double)(now - view->read_ns[index]) / NS_PER_SECOND;
+    sample->device_age_seconds = older(sample->device_age_seconds, out->age_seconds);
+    tell_loss(set, at, reading);
+}
+
+static void attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
+{
+    const struct gpu_feed_view *view = member->view;
+    bool is_new_list = member->attributed_version != view->processes_version;
+    if (!is_new_list && member->attributed_generation == tree->generation)
+        return;
+    member->n_unattributed = gpu_attribute(
+        &view->processes, view->n_devices, tree, &set->book, set->procfs_root, member->shares);
+    member->attributed_version = view->processes_version;
+    member->attributed_generation = tree->generation;
+    if (!is_new_list)
+        return;
+    set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
+    if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_told) {
+        set->unknown_told = true;
+        gpu_set_warn(set,
+            "%s lists %u process(es) that are not in %s (a driver that answers the pids of the "
+            "host, "
+            "or of another container): their GPU RAM is nobody's in the figures",
+            view->status.name, member->n_unattributed, set->procfs_root);
+    }
+}
+
+static void sample_processes(
+    struct gpu_set *set, struct gpu_sample *sample, struct gpu_member *member, int64_t now)
+{
+    const struct gpu_feed_view *view = member->view;
+    if (!view->opened)
+        return;
+    int64_t age_ns = now - view->processes_ns;
+    bool fresh = view->processes_version && age_ns <= set->old_ns;
+    const char *reason = view->processes_version ? stale_reason : gpu_waiting_reason;
+    for (uint32_t i = 0; i < view->n_devices; i++) {
+        uint32_t at = member->position[i];
+        if (at == GPU_MAX_DEVICES)
+            continue;
+        const struct gpu_share *share = &member->shares[i];
+        const char *ram_reason = fresh ? view->processes.ram_missing[i] : reason;
+        const char *sm_reason = fresh ? view->processes.sm_missing[i] : reason;
+        if (!ram_reason && isnan(share->combined_ram_bytes))
+            ram_reason = untold_reason;
+        if (!sm_reason && (isnan(share->main_sm_percent) || isnan(share->descendants_sm_percent)))
+            sm_reason = untold_reason;
+        explain(set, at, GPU_PROCESS_RAM, ram_reason);
+        explain(set, at, GPU_PROCESS_UTILIZATION, sm_reason);
+        if (!fresh)
+            continue;
+        struct gpu_device_sample *out = &sample->devices[at];
+        out->main_ram_bytes = share->main_ram_bytes;
+        out->descendants_ram_bytes = share->descendants_ram_bytes;
+        out->combined_ram_bytes = share->combined_ram_bytes;
+        out->main_sm_percent = share->main_sm_percent;
+        out->descendants_sm_percent = share->descendants_sm_percent;
+        sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
+    }
+    if (!fresh)
+        return;
+    sample->n_unattributed += member->n_unattributed;
+    sample->process_age_seconds =
+        older(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
+}
+
+static void add_known(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
+{
+    unsigned busy_known = 0;
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
+        add_known(&sample->main_ram_bytes, device->main_ram_bytes);
+        add_known(&sample->descendants_ram_bytes, device->descendants_ram_bytes);
+        add_known(&sample->combined_ram_bytes, device->combined_ram_bytes);
+        add_known(&sample->system_ram_bytes, device->ram_used_bytes);
+        if (!set->devices[i].selected || isnan(device->utilization_percent))
+            continue;
+        add_known(&sample->utilization_sum_percent, device->utilization_percent);
+        busy_known++;
+    }
+    if (busy_known)
+        sample->utilization_hardware_percent = sample->utilization_sum_percent / busy_known;
+}
+
+static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
+{
+    clear_sample(sample, NAN);
+    sample->n_devices = (uint32_t)set->n_devices;
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        clear_device(&sample->devices[i]);
+        for (int figure = 0; figure < GPU_FIGURE_COUNT; figure++)
+            explain(set, i, figure, forked_reason);
+    }
+}
+
+void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
+{
+    if (set->owner != getpid()) {
+        sample_forked(set, sample);
+        return;
+    }
+    track(set, tree);
+    if (set->synchronous)
+        ask(set);
+    gpu_set_take(set);
+    clear_sample(sample, set->n_devices || gpu_set_hides_something(set) ? NAN : 0);
+    sample->n_devices = (uint32_t)set->n_devices;
+    for (uint32_t i = 0; i < sample->n_devices; i++)
+        clear_device(&sample->devices[i]);
+    int64_t now = clock_monotonic_ns();
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        struct gpu_member *member = &set->members[i];
+        if (!member->feed)
+            continue;
+        gpu_set_tell_failure(set, member);
+        for (uint32_t j = 0; j < member->view->n_devices; j++)
+            if (member->position[j] < GPU_MAX_DEVICES)
+                sample_device(set, sample, member->view, j, member->position[j], now);
+        attribute(set, member, tree);
+        sample_processes(set, sample, member, now);
+    }
+    sum_up(set, sample);
+    if (!set->asked && !set->synchronous)
+        ask(set);
+    set->asked = false;
+}

@@ -1,0 +1,30 @@
+#include "gpu/nvidia_sleep.h"
+#include "gpu/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The texts that a user or the NVIDIA driver gives: a choice of GPUs, and a GPU's information. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct gpu_device devices[] = {
+        {.uuid = "GPU-1111", .pci_address = "0000:01:00.0"},
+        {.uuid = "0000:00:02.0", .pci_address = "0000:00:02.0"},
+    };
+    struct gpu_device device = {0};
+    struct gput_error error;
+    struct pci_address address;
+    char *text = malloc(size + 1);
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    gpu_selection_check(text, devices, 2, &error);
+    gpu_selection_has(text, &devices[1], 1);
+    nvidia_information_parse(text, &device);
+    pci_address_parse(text, &address);
+    free(text);
+    return 0;
+}

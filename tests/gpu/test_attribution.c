@@ -1,0 +1,98 @@
+#include "gpu/attribution.h"
+#include "testing.h"
+
+#include <math.h>
+
+/* The fixture has processes 5000, 5007 and 30. */
+#define MAIN 5000
+#define CHILD 5007
+#define OTHER 30
+#define NOBODY 31
+
+static struct gpu_share shares[2];
+
+static uint32_t attribute(const struct gpu_process *entries, size_t count)
+{
+    struct gpu_process_list list = {0};
+    struct pid_book book = {0};
+    pid_t descendants[] = {CHILD, CHILD + 1, CHILD + 2};
+    struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 3};
+    for (size_t i = 0; i < count; i++)
+        assert_true(gpu_process_list_add(&list, entries[i]));
+    gpu_process_list_sort(&list);
+    uint32_t unknown =
+        gpu_attribute(&list, 2, &tree, &book, fixture("gpu-namespaces/proc"), shares);
+    gpu_process_list_finish(&list);
+    pid_book_finish(&book);
+    return unknown;
+}
+
+static void who_is_not_listed_has_none(void **state)
+{
+    (void)state;
+    assert_int_equal(attribute(NULL, 0), 0);
+    assert_true(shares[1].main_ram_bytes == 0 && shares[1].combined_ram_bytes == 0);
+    assert_true(shares[1].main_sm_percent == 0);
+}
+
+static void a_client_held_by_several_counts_once_in_each_sum(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.device = 1, .pid = CHILD + 1, .client = 7, .ram_bytes = 100, .sm_percent = 5},
+        {.device = 1, .pid = MAIN, .client = 7, .ram_bytes = 100, .sm_percent = 5},
+        {.device = 1, .pid = CHILD, .client = 7, .ram_bytes = 100, .sm_percent = 5},
+        {.device = 1, .pid = MAIN, .client = 8, .ram_bytes = 30, .sm_percent = 1},
+        {.device = 0, .pid = CHILD, .client = 7, .ram_bytes = 1000, .sm_percent = 2},
+        {.device = 0, .pid = OTHER, .client = 9, .ram_bytes = 5000, .sm_percent = 50},
+    };
+    assert_int_equal(attribute(entries, 6), 0);
+    assert_true(shares[1].main_ram_bytes == 130);
+    assert_true(shares[1].descendants_ram_bytes == 100);
+    assert_true(shares[1].combined_ram_bytes == 130);
+    assert_true(shares[1].descendants_sm_percent == 5);
+    assert_true(shares[0].main_ram_bytes == 0);
+    assert_true(shares[0].combined_ram_bytes == 1000);
+}
+
+static void figures_that_are_known_outweigh_those_that_are_not(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.pid = CHILD, .ram_bytes = NAN, .sm_percent = NAN},
+        {.pid = CHILD + 1, .ram_bytes = 40, .sm_percent = 3},
+        {.pid = CHILD + 2, .ram_bytes = NAN, .sm_percent = NAN},
+        {.pid = MAIN, .ram_bytes = NAN, .sm_percent = NAN},
+        {.pid = MAIN, .ram_bytes = NAN, .sm_percent = 4},
+    };
+    attribute(entries, 5);
+    assert_true(isnan(shares[0].main_ram_bytes));
+    assert_true(shares[0].main_sm_percent == 4);
+    assert_true(shares[0].descendants_ram_bytes == 40);
+    assert_true(shares[0].combined_ram_bytes == 40);
+}
+
+static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.pid = NOBODY, .ram_bytes = 10, .sm_percent = NAN},
+        {.pid = NOBODY + 1, .ram_bytes = NAN, .sm_percent = NAN},
+        {.device = 1, .pid = NOBODY, .client = 3, .ram_bytes = 5},
+    };
+    assert_int_equal(attribute(entries, 3), 3);
+    assert_true(shares[0].unattributed_ram_bytes == 10);
+    assert_true(shares[1].unattributed_ram_bytes == 5);
+    assert_true(shares[0].combined_ram_bytes == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_not_listed_has_none),
+        cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
+        cmocka_unit_test(figures_that_are_known_outweigh_those_that_are_not),
+        cmocka_unit_test(pids_of_nobody_are_counted_and_their_memory_told),
+    };
+    return cmocka_run_group_tests_name("gpu/attribution", tests, NULL, NULL);
+}

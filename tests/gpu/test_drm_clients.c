@@ -1,0 +1,228 @@
+/* What processes use of cards, from a procfs that the test writes while it is read. */
+#include "gpu/drm_clients.h"
+#include "testing.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[64];
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Opens a descriptor: a link, and what the kernel says of it. */
+static void open_fd(pid_t pid, int fd, const char *target, const char *info)
+{
+    char path[256], name[64];
+    snprintf(name, sizeof name, "%d/fdinfo/%d", (int)pid, fd);
+    write_file(name, info);
+    snprintf(path, sizeof path, "%s/%d/fd", root, (int)pid);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%d/fd/%d", root, (int)pid, fd);
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/gput-test-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command);
+}
+
+static struct drm_target target = {.pci_address = "0000:00:02.0",
+    .driver = "i915",
+    .card_number = 1,
+    .render_number = 129,
+    .integrated = true};
+
+static struct gpu_process_list list;
+
+/* Reads the processes 10 and 11 at a moment. */
+static void read_at(struct drm_client_reader *reader, int64_t seconds)
+{
+    pid_t pids[] = {10, 11};
+    struct gpu_tracked tracked = {pids, 2};
+    gpu_process_list_clear(&list);
+    drm_clients_read(reader, root, &tracked, &target, 1, seconds * NS_PER_SECOND, &list);
+}
+
+static const char *client(const char *engines)
+{
+    static char text[512];
+    snprintf(text, sizeof text,
+        "drm-driver:\ti915\ndrm-pdev:\t0000:00:02.0\ndrm-client-id:\t5\n"
+        "drm-resident-system0:\t4 KiB\n%s",
+        engines);
+    return text;
+}
+
+static void gives_the_share_of_the_busiest_engine(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-engine-render:\t7000000000 ns\ndrm-engine-video:\t0 ns\n"
+               "drm-engine-capacity-video:\t2\n"));
+    read_at(&reader, 100);
+    assert_int_equal(list.count, 1);
+    assert_true(list.entries[0].ram_bytes == 4096);
+    assert_true(isnan(list.entries[0].sm_percent)); /* nothing to compare with yet */
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-engine-render:\t7500000000 ns\ndrm-engine-video:\t3000000000 ns\n"
+               "drm-engine-capacity-video:\t2\n"));
+    read_at(&reader, 102);
+    assert_true(fabs(list.entries[0].sm_percent - 75) < 1e-9); /* 3 s of two engines in 2 s */
+    /* A counter that dips, then goes on from where it was. */
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-render:\t7400000000 ns\n"));
+    read_at(&reader, 104);
+    assert_true(list.entries[0].sm_percent == 0);
+    open_fd(10, 3, "/dev/dri/renderD129", client("drm-engine-render:\t7700000000 ns\n"));
+    read_at(&reader, 106);
+    assert_true(fabs(list.entries[0].sm_percent - 10) < 1e-9);
+    drm_client_reader_finish(&reader);
+}
+
+static void gives_the_ratio_of_cycles(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-cycles-rcs:\t1000\ndrm-total-cycles-rcs:\t100000\n"));
+    read_at(&reader, 1);
+    open_fd(10, 3, "/dev/dri/renderD129",
+        client("drm-cycles-rcs:\t26000\ndrm-total-cycles-rcs:\t200000\n"));
+    read_at(&reader, 2);
+    assert_true(fabs(list.entries[0].sm_percent - 25) < 1e-9);
+    drm_client_reader_finish(&reader);
+}
+
+static void counts_a_client_once_a_process(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    open_fd(10, 4, "/dev/dri/card1", client(""));
+    open_fd(11, 9, "/dev/dri/renderD129", client(""));
+    read_at(&reader, 1);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.entries[0].client, list.entries[1].client);
+    drm_client_reader_finish(&reader);
+}
+
+static void passes_over_other_cards_and_everything_else(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 0, "/dev/null", client(""));
+    open_fd(10, 1, "socket:[77]", client(""));
+    open_fd(10, 3, "/dev/dri/renderD128", client(""));
+    open_fd(10, 4, "/home/user/dri/renderD129", client(""));
+    read_at(&reader, 1);
+    assert_int_equal(list.count, 0);
+    drm_client_reader_finish(&reader);
+}
+
+static void sees_a_descriptor_that_becomes_a_card(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/null", "");
+    read_at(&reader, 1);
+    assert_int_equal(list.count, 0);
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    open_fd(10, 4, "/dev/dri/renderD129", client(""));
+    read_at(&reader, 2);
+    assert_int_equal(list.count, 1); /* a new number at once */
+    unlink(strcat(strcpy((char[128]){0}, root), "/10/fd/4"));
+    read_at(&reader, 9);
+    assert_int_equal(list.count, 1); /* an old one after a while */
+    drm_client_reader_finish(&reader);
+}
+
+static void a_driver_that_tells_nothing_leaves_the_figure_missing(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", "pos:\t0\nflags:\t02\n");
+    read_at(&reader, 1);
+    assert_int_equal(list.count, 1);
+    assert_true(isnan(list.entries[0].ram_bytes) && isnan(list.entries[0].sm_percent));
+    drm_client_reader_finish(&reader);
+}
+
+static void a_process_that_may_not_be_seen_is_missing_not_zero(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    char path[128];
+    snprintf(path, sizeof path, "%s/10/fd", root);
+    chmod(path, 0);
+    chmod(root, 0755);
+    uid_t uid = geteuid();
+    if (uid == 0) /* root may see everything */
+        assert_int_equal(seteuid(65534), 0);
+    read_at(&reader, 1);
+    if (uid == 0)
+        assert_int_equal(seteuid(0), 0);
+    chmod(path, 0700);
+    assert_int_equal(list.count, 1);
+    assert_true(isnan(list.entries[0].ram_bytes));
+    drm_client_reader_finish(&reader);
+}
+
+static void a_sleeping_card_is_not_read(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    target.suspended = true;
+    read_at(&reader, 1);
+    target.suspended = false;
+    assert_int_equal(list.count, 0);
+    drm_client_reader_finish(&reader);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(gives_the_share_of_the_busiest_engine),
+        TEST(gives_the_ratio_of_cycles),
+        TEST(counts_a_client_once_a_process),
+        TEST(passes_over_other_cards_and_everything_else),
+        TEST(sees_a_descriptor_that_becomes_a_card),
+        TEST(a_driver_that_tells_nothing_leaves_the_figure_missing),
+        TEST(a_process_that_may_not_be_seen_is_missing_not_zero),
+        TEST(a_sleeping_card_is_not_read),
+    };
+    int failed = cmocka_run_group_tests_name("gpu/drm_clients", tests, NULL, NULL);
+    gpu_process_list_finish(&list);
+    return failed;
+}

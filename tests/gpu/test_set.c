@@ -1,0 +1,236 @@
+/* A set that reads in the background: what it does when drivers are slow or hang. */
+#include "scenario.h"
+
+#define GPU_A "gpu GPU-aaaa\nmemory 16000000000 0 1000000000\nutilization 40\n"
+
+/* Longer than any test may take: whoever waits for it fails by that. */
+#define HANG "delay_ms * 600000\n"
+
+/* Ends a hanging call. The thread in it is the last to hold what is shared: it shuts the library
+ * down. */
+static void end_hang(void)
+{
+    scenario_write(GPU_A);
+    while (!count_calls("nvmlShutdown", 0))
+        usleep(1000);
+    usleep(20000);
+}
+
+static struct gpu_set *open_threaded(struct gpu_options options)
+{
+    options.synchronous = false;
+    return open_set(&options);
+}
+
+static void gives_figures_with_the_first_sample_and_fresh_ones_when_asked(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 1e9);
+    scenario_write("gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
+    gpu_set_refresh(set);
+    assert_true(gpu_set_settle(set, 30));
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    assert_number(sample.system_ram_bytes, 2e9);
+    assert_in_range((int)(sample.device_age_seconds * 1000), 0, 30000);
+    gpu_set_close(set);
+}
+
+static void asks_by_itself_when_nobody_does(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    scenario_write("gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
+    assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 1e9); /* one tick old */
+    assert_true(gpu_set_settle(set, 30));
+    assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 2e9);
+    gpu_set_close(set);
+}
+
+static void a_driver_that_hangs_stops_neither_samples_nor_the_end(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_options options = fake_options();
+    options.patience_seconds = 0.05;
+    struct gpu_set *set = open_threaded(options);
+    scenario_write(HANG GPU_A);
+    gpu_set_refresh(set);
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    for (int i = 0; i < 1000 && !isnan(sample.system_ram_bytes); i++) {
+        usleep(1000);
+        sample = sample_once(set, getpid(), 0);
+    }
+    assert_number(sample.system_ram_bytes, NAN);
+    assert_number(sample.utilization_sum_percent, NAN);
+    assert_contains(missing(set, 0, GPU_RAM_USED), "does not answer any more");
+    assert_false(gpu_set_settle(set, 0.01));
+    gpu_set_close(set);
+    assert_int_equal(count_calls("nvmlShutdown", 0), 0);
+    end_hang();
+}
+
+static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    scenario_write("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n"
+                   "gpu GPU-aaaa\nmemory 16000000000 0 3000000000\n");
+    struct gpu_sample sample = {0};
+    for (int i = 0; i < 20000 && sample.system_ram_bytes != 3e9; i++) {
+        gpu_set_refresh(set);
+        usleep(1000);
+        sample = sample_once(set, getpid(), 0);
+    }
+    assert_number(sample.system_ram_bytes, 3e9);
+    assert_number(sample.main_ram_bytes, 0); /* of the last list there was */
+    gpu_set_close(set);
+    end_hang();
+}
+
+static void a_driver_that_is_slow_to_start_joins_later(void **state)
+{
+    (void)state;
+    scenario_write("delay_ms nvmlInit 4000\n" GPU_A "compute 1 5\n");
+    struct gpu_set *set = open_threaded(fake_options());
+    size_t count;
+    gpu_set_devices(set, &count);
+    assert_int_equal(count, 0);
+    assert_contains(gpu_set_missing(set), "nvml: the driver has not answered yet");
+    assert_number(sample_once(set, 1, 0).system_ram_bytes, NAN);
+    assert_true(gpu_set_settle(set, 50));
+    struct gpu_sample sample = sample_once(set, 1, 0);
+    assert_int_equal(sample.n_devices, 1);
+    assert_number(sample.system_ram_bytes, 1e9);
+    assert_number(sample.main_ram_bytes, 5);
+    gpu_set_devices(set, &count);
+    assert_int_equal(count, 1);
+    gpu_set_close(set);
+}
+
+static void warns_once_of_a_driver_that_fails_beside_one_that_works(void **state)
+{
+    (void)state;
+    char sysfs[4096];
+    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-amd-discrete/sys"));
+    scenario_write("code nvmlInit 18\n");
+    struct gpu_options options = fake_options();
+    options.sysfs_root = sysfs;
+    struct gpu_set *set = open_threaded(options);
+    assert_null(gpu_set_missing(set));
+    assert_string_equal(warnings,
+        "GPUs of nvml cannot be read: NVIDIA driver and library versions differ (NVML code "
+        "18)\n");
+    sample_once(set, 1, 0);
+    assert_null(strchr(strchr(warnings, '\n') + 1, '\n'));
+    gpu_set_close(set);
+}
+
+static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **state)
+{
+    (void)state;
+    struct gpu_options options = fake_options();
+    options.nvml_path = "/nonexistent";
+    struct gpu_set *set = open_threaded(options);
+    assert_contains(gpu_set_missing(set), "No GPU was found, so GPU figures stay 0: nvml: ");
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    assert_number(sample.main_ram_bytes, 0);
+    assert_number(sample.descendants_ram_bytes, 0);
+    assert_number(sample.combined_ram_bytes, 0);
+    assert_number(sample.system_ram_bytes, 0);
+    assert_number(sample.utilization_sum_percent, 0);
+    assert_number(sample.utilization_hardware_percent, 0);
+    assert_number(gpu_set_capacity_bytes(set), 0);
+    assert_int_equal(sample.n_devices, 0);
+    assert_string_equal(warnings, "");
+    gpu_set_close(set);
+}
+
+static void looks_only_at_the_brand_that_is_asked_for(void **state)
+{
+    (void)state;
+    char sysfs[4096];
+    size_t count;
+    snprintf(sysfs, sizeof sysfs, "%s", fixture("gpu-two-vendors/sys"));
+    scenario_write(GPU_A);
+    struct gpu_options options = fake_options();
+    options.sysfs_root = sysfs;
+    static const struct {
+        const char *brand, *uuid;
+        size_t count;
+    } cases[] = {{NULL, "GPU-aaaa", 3}, {"nvidia", "GPU-aaaa", 1},
+        {"amd", "GPU-8f2e1c0d9a7b6c5d", 1}, {"intel", "0000:00:02.0", 1}};
+    for (size_t i = 0; i < 4; i++) {
+        options.brand = cases[i].brand;
+        struct gpu_set *set = open_threaded(options);
+        const struct gpu_device *devices = gpu_set_devices(set, &count);
+        assert_int_equal(count, cases[i].count);
+        assert_string_equal(devices[0].uuid, cases[i].uuid);
+        gpu_set_close(set);
+    }
+    options.brand = "nvidia";
+    options.nvml_path = "/nonexistent";
+    struct gpu_set *set = open_threaded(options);
+    assert_contains(gpu_set_missing(set), "No NVIDIA GPU was found");
+    gpu_set_close(set);
+}
+
+static void counts_utilization_of_the_selected_gpus_only(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A "gpu GPU-bbbb\nmemory 100 0 10\nutilization 30\n"
+                         "gpu GPU-cccc\nmemory 100 0 10\nutilization 7\n");
+    struct gpu_options options = fake_options();
+    options.uuids = "GPU-bbbb, 0000:03:00.0";
+    struct gpu_set *set = open_threaded(options);
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    assert_number(sample.utilization_sum_percent, 37);
+    assert_number(sample.utilization_hardware_percent, 18.5);
+    assert_number(sample.system_ram_bytes, 1e9 + 20);
+    assert_int_equal(gpu_set_selected_count(set), 2);
+    gpu_set_close(set);
+}
+
+static void refuses_uuids_and_brands_that_are_none(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A "gpu GPU-bbbb\nmemory 100 0 10\n");
+    struct gpu_set *set = NULL;
+    struct gput_error error;
+    struct gpu_options options = fake_options();
+    options.uuids = "GPU-aaaa,GPU-zzzz";
+    assert_int_equal(gpu_set_open(&options, &set, &error), GPUT_ERROR_NOT_FOUND);
+    assert_null(set);
+    assert_string_equal(error.message,
+        "GPU UUID of GPU-zzzz is not valid. Available UUIDs are: GPU-aaaa, GPU-bbbb");
+    options.uuids = " , ";
+    assert_int_equal(gpu_set_open(&options, &set, &error), GPUT_ERROR_INVALID);
+    assert_contains(error.message, "list of GPU UUIDs is empty");
+    options.uuids = NULL;
+    options.brand = "voodoo";
+    assert_int_equal(gpu_set_open(&options, &set, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(
+        error.message, "\"voodoo\" is not a valid GPU brand. Valid values are amd, intel, nvidia");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scenario_setup, scenario_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(gives_figures_with_the_first_sample_and_fresh_ones_when_asked),
+        TEST(asks_by_itself_when_nobody_does),
+        TEST(a_driver_that_hangs_stops_neither_samples_nor_the_end),
+        TEST(slow_lists_of_processes_leave_device_figures_fresh),
+        TEST(a_driver_that_is_slow_to_start_joins_later),
+        TEST(warns_once_of_a_driver_that_fails_beside_one_that_works),
+        TEST(without_any_gpu_everything_is_zero_and_there_is_a_reason),
+        TEST(looks_only_at_the_brand_that_is_asked_for),
+        TEST(counts_utilization_of_the_selected_gpus_only),
+        TEST(refuses_uuids_and_brands_that_are_none),
+    };
+    return cmocka_run_group_tests_name("gpu/set", tests, NULL, NULL);
+}
