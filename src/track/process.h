@@ -49,6 +49,7 @@ struct process {
     uint32_t image_members;    /* tracked processes with this image, itself included */
     uint64_t faults_when_read; /* minor_faults at the last exact reading */
     bool memory_is_stale;      /* others who share its memory came, went or changed it */
+    int64_t exact_read_ns; /* look of the last exact reading */
     int64_t exact_not_before_ns;
 
     int64_t read_ns; /* when stat and statm were last read */

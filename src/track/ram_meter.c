@@ -119,8 +119,9 @@ static bool wants_reading(
         return false;
     if (meter->exact || memory_has_moved(memory))
         return true;
+    /* With nobody to share with any more, its private part has grown while its RSS stood still. */
     if (is_alone)
-        return false;
+        return process->memory_is_stale;
     if (memory_ranges_have_moved(memory))
         return true;
     return process->memory_is_stale || (shares_anonymous(process) && has_copied(meter, process));
@@ -160,6 +161,7 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     process->exact_not_before_ns = now_ns + cost_ns * REST_AFTER_READING;
     if (code != GPUT_OK)
         return;
+    process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;
     if (!rollup)
@@ -217,9 +219,18 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
         meter->is_behind = true;
         return;
     }
+    /* The second time for those whose sharing the first has found to be another. */
+    for (int time = 0; time < 2; time++) {
+        for (size_t i = 0; i < group->count; i++) {
+            struct process *process = group->members[i];
+            if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
+                read_exact(meter, tree, process, is_alone, now_ns);
+        }
+    }
+    /* Figures of one look fit together. */
     for (size_t i = 0; i < group->count; i++) {
-        if (wants_reading(meter, group->members[i], is_alone))
-            read_exact(meter, tree, group->members[i], is_alone, now_ns);
+        if (group->members[i]->exact_read_ns == now_ns)
+            group->members[i]->memory_is_stale = false;
     }
 }
 

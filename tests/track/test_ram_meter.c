@@ -1,0 +1,281 @@
+#include "track/live.h"
+#include "track/ram_meter.h"
+
+#include "base/clock.h"
+
+#define MB 1000000.0
+
+/* What a consumer has besides what it was told to have. */
+#define PROGRAM (3 * MB)
+
+/* A family of real processes and two meters that look at it at the same moments. */
+struct stage {
+    struct actors actors;
+    struct process_tree tree, other_tree;
+    struct ram_meter adaptive, exact;
+    int64_t now_ns;
+};
+
+static void open_tree(struct process_tree *tree, pid_t main)
+{
+    struct process_tree_options options = {
+        .procfs_root = "/proc", .main = main, .adopts = true, .kept_files = 64};
+    assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
+}
+
+static void open_stage(struct stage *stage, const char *words, int told)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    actors_start(&stage->actors, words);
+    actors_await(&stage->actors, told);
+    open_tree(&stage->tree, stage->actors.pid);
+    open_tree(&stage->other_tree, stage->actors.pid);
+    stage->now_ns = clock_monotonic_ns();
+    ram_meter_init(&stage->adaptive, false, stage->now_ns);
+    ram_meter_init(&stage->exact, true, stage->now_ns);
+}
+
+static void close_stage(struct stage *stage)
+{
+    ram_meter_finish(&stage->adaptive);
+    ram_meter_finish(&stage->exact);
+    process_tree_finish(&stage->tree);
+    process_tree_finish(&stage->other_tree);
+    actors_end(&stage->actors);
+    collect_orphans();
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+/* One look of both, a minute after the last one: the rest between exact readings is over. */
+static void measure(struct stage *stage)
+{
+    stage->now_ns += 60 * NS_PER_SECOND;
+    assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->other_tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
+}
+
+static bool near(uint64_t a, uint64_t b)
+{
+    double difference = a > b ? (double)(a - b) : (double)(b - a);
+    /* A hundredth; of a few pages that nobody minds, less is not asked. */
+    return difference <= 0.01 * (double)(a > b ? a : b) || difference < 0.3 * MB;
+}
+
+static void assert_same(const struct rss *a, const struct rss *b, const char *scope)
+{
+    if (!near(a->total, b->total) || !near(a->private, b->private) || !near(a->shared, b->shared))
+        fail_msg("%s: adaptive %.2f = %.2f + %.2f, exact %.2f = %.2f + %.2f MB", scope,
+            (double)a->total / MB, (double)a->private / MB, (double)a->shared / MB,
+            (double)b->total / MB, (double)b->private / MB, (double)b->shared / MB);
+}
+
+static void assert_agree(const struct stage *stage)
+{
+    const struct ram_figures *a = &stage->adaptive.figures, *b = &stage->exact.figures;
+    assert_same(&a->main, &b->main, "main");
+    assert_same(&a->descendants, &b->descendants, "descendants");
+    assert_same(&a->combined, &b->combined, "combined");
+}
+
+static void assert_megabytes(uint64_t bytes, double megabytes, double more)
+{
+    if ((double)bytes < megabytes * MB || (double)bytes > megabytes * MB * 1.01 + more)
+        fail_msg("%.2f MB, not %.2f to %.2f", (double)bytes / MB, megabytes,
+            megabytes * 1.01 + more / MB);
+}
+
+static void one_process_is_its_rss(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 50 tell hear 3", 1);
+    measure(&stage);
+    const struct process *main = process_tree_main(&stage.tree);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_int_equal(figures->main.total, main->memory.exact.total);
+    assert_int_equal(figures->main.total, figures->main.private + figures->main.shared);
+    assert_int_equal(figures->combined.total, figures->main.total);
+    assert_int_equal(figures->descendants.total, 0);
+    assert_megabytes(figures->main.private, 50, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void a_shared_mapping_counts_once_and_wholly(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "shared 80 child [ touch tell hear 3 ] child [ touch tell hear 3 ] touch tell hear 3", 3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->main.total, 80, PROGRAM);
+    assert_megabytes(figures->descendants.total, 80, PROGRAM);
+    assert_megabytes(figures->combined.total, 80, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void memory_from_before_a_fork_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 25 alloc 25 alloc 25 alloc 25 child [ tell hear 3 ] child [ tell hear 3 ] tell hear "
+        "3",
+        3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->main.total, 100, PROGRAM);
+    assert_megabytes(figures->descendants.total, 100, PROGRAM);
+    assert_megabytes(figures->combined.total, 100, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void a_child_that_writes_has_its_own_copy(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.main.total, 60, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 60, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void when_the_child_ends_the_copy_is_mains_own_again(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    measure(&stage);
+    assert_true(stage.adaptive.figures.main.shared > 60 * MB);
+    actors_release(&stage.actors, 3, 1);
+    actors_release(&stage.actors, 4, 1);
+    actors_await(&stage.actors, 1);
+    measure(&stage);
+    assert_int_equal(stage.tree.count, 1);
+    assert_megabytes(stage.adaptive.figures.main.private, 60, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void growing_and_shrinking_is_followed(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "tell hear 3 alloc 40 tell hear 3 huge 64 tell hear 3 free tell hear 3", 1);
+    measure(&stage);
+    assert_agree(&stage);
+    static const double after[] = {40, 104, 0};
+    for (int i = 0; i < 3; i++) {
+        actors_release(&stage.actors, 3, 1);
+        actors_await(&stage.actors, 1);
+        measure(&stage);
+        assert_megabytes(stage.adaptive.figures.main.total, after[i], PROGRAM);
+        assert_agree(&stage);
+    }
+    close_stage(&stage);
+}
+
+static void private_memory_of_children_adds_up(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "child [ alloc 20 tell hear 3 ] child [ alloc 30 tell hear 3 ] alloc 10 tell hear 3", 3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->descendants.private, 50, PROGRAM);
+    assert_megabytes(figures->combined.private, 60, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void what_stands_still_is_read_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 20 child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3", 3);
+    for (int i = 0; i < 10; i++)
+        measure(&stage);
+    uint64_t readings = stage.adaptive.exact_readings;
+    for (int i = 0; i < 10; i++)
+        measure(&stage);
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    assert_true(stage.exact.exact_readings >= 60);
+    close_stage(&stage);
+}
+
+static void readings_are_bounded_by_what_they_cost(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    measure(&stage);
+    struct process *main = process_tree_main(&stage.tree);
+    uint64_t readings = stage.adaptive.exact_readings;
+    int64_t rest_ns = main->exact_not_before_ns - stage.now_ns;
+    assert_true(rest_ns > 0);
+
+    /* It grows all the time: looks that come sooner than the rest do not read. */
+    for (int i = 0; i < 50; i++) {
+        memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
+        main->has_run = true;
+        stage.now_ns += rest_ns / 100;
+        assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    }
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    assert_true(stage.adaptive.is_behind);
+    stage.now_ns += rest_ns;
+    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    close_stage(&stage);
+}
+
+static void a_file_that_all_read_counts_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(posix_fallocate(fd, 0, 40000000), 0);
+    close(fd);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "child [ file %s tell hear 3 ] child [ file %s tell hear 3 ] tell hear 3", path, path);
+    open_stage(&stage, words, 3);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.combined.total, 40, PROGRAM);
+    assert_true(stage.adaptive.figures.main.total < 5 * MB);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_process_is_its_rss),
+        cmocka_unit_test(a_shared_mapping_counts_once_and_wholly),
+        cmocka_unit_test(memory_from_before_a_fork_counts_once),
+        cmocka_unit_test(a_child_that_writes_has_its_own_copy),
+        cmocka_unit_test(when_the_child_ends_the_copy_is_mains_own_again),
+        cmocka_unit_test(growing_and_shrinking_is_followed),
+        cmocka_unit_test(private_memory_of_children_adds_up),
+        cmocka_unit_test(what_stands_still_is_read_once),
+        cmocka_unit_test(readings_are_bounded_by_what_they_cost),
+        cmocka_unit_test(a_file_that_all_read_counts_once),
+    };
+    return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
+}
