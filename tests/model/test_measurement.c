@@ -1,0 +1,66 @@
+#include "testing.h"
+
+#include <gputracker/measurement.h>
+
+#include <string.h>
+
+static void every_row_is_whole_and_found_by_its_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
+        assert_int_equal(row->id, i);
+        assert_non_null(row->name);
+        assert_non_null(row->source);
+        assert_ptr_equal(gput_measurement_find(row->name), row);
+    }
+    assert_null(gput_measurement_find("no_such_thing"));
+    assert_null(gput_measurement_find(""));
+}
+
+/* What other programs read by name and position. */
+static void the_columns_of_tracking_files_are_those_that_files_have(void **state)
+{
+    (void)state;
+    static const char columns[] =
+        "main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,descendants_gpu_ram,"
+        "combined_gpu_ram,system_gpu_ram,gpu_sum_utilization_percent,"
+        "gpu_hardware_utilization_percent,main_n_threads,descendants_n_threads,combined_n_threads,"
+        "cpu_system_sum_utilization_percent,cpu_system_hardware_utilization_percent,"
+        "cpu_main_sum_utilization_percent,cpu_main_hardware_utilization_percent,"
+        "cpu_descendants_sum_utilization_percent,cpu_descendants_hardware_utilization_percent,"
+        "cpu_combined_sum_utilization_percent,cpu_combined_hardware_utilization_percent";
+    char names[2048] = "";
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        if (i)
+            strcat(names, ",");
+        strcat(names, gput_measurement((enum gput_measurement_id)i)->name);
+    }
+    assert_string_equal(names, columns);
+}
+
+static void a_name_says_what_kind_of_number_it_is(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
+        enum gput_quantity quantity = GPUT_QUANTITY_RAM;
+        if (strstr(row->name, "percent"))
+            quantity = GPUT_QUANTITY_PERCENT;
+        else if (strstr(row->name, "gpu_ram"))
+            quantity = GPUT_QUANTITY_GPU_RAM;
+        else if (strstr(row->name, "threads"))
+            quantity = GPUT_QUANTITY_COUNT;
+        assert_int_equal(row->quantity, quantity);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
+        cmocka_unit_test(the_columns_of_tracking_files_are_those_that_files_have),
+        cmocka_unit_test(a_name_says_what_kind_of_number_it_is),
+    };
+    return cmocka_run_group_tests_name("model/measurement", tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+#include "testing.h"
+
+#include <gputracker/units.h>
+
+static void every_word_reads_as_the_unit_that_has_it(void **state)
+{
+    (void)state;
+    for (int i = GPUT_BYTES; i <= GPUT_TERABYTES; i++) {
+        enum gput_ram_unit unit;
+        const char *word = gput_ram_unit_name((enum gput_ram_unit)i);
+        assert_int_equal(gput_ram_unit_parse(word, "RAM", &unit, NULL), GPUT_OK);
+        assert_int_equal(unit, i);
+    }
+    for (int i = GPUT_SECONDS; i <= GPUT_DAYS; i++) {
+        enum gput_time_unit unit;
+        const char *word = gput_time_unit_name((enum gput_time_unit)i);
+        assert_int_equal(gput_time_unit_parse(word, &unit, NULL), GPUT_OK);
+        assert_int_equal(unit, i);
+    }
+}
+
+static void units_are_decimal(void **state)
+{
+    (void)state;
+    static const double factors[] = {1, 1e-3, 1e-6, 1e-9, 1e-12};
+    for (int i = GPUT_BYTES; i <= GPUT_TERABYTES; i++)
+        assert_true(gput_ram_unit_factor((enum gput_ram_unit)i) == factors[i]);
+    static const double seconds[] = {1, 60, 3600, 86400};
+    for (int i = GPUT_SECONDS; i <= GPUT_DAYS; i++)
+        assert_true(gput_time_unit_seconds((enum gput_time_unit)i) == seconds[i]);
+}
+
+static void a_word_that_is_no_unit_names_those_that_are(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    enum gput_ram_unit ram = GPUT_TERABYTES;
+    enum gput_time_unit time = GPUT_DAYS;
+    assert_int_equal(gput_ram_unit_parse("x", "GPU RAM", &ram, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message,
+        "\"x\" is not a valid GPU RAM unit. Valid values are bytes, gigabytes, kilobytes, "
+        "megabytes, terabytes");
+    assert_int_equal(ram, GPUT_TERABYTES);
+    assert_int_equal(gput_time_unit_parse("Hours", &time, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message,
+        "\"Hours\" is not a valid time unit. Valid values are days, hours, minutes, seconds");
+    assert_int_equal(time, GPUT_DAYS);
+    assert_int_equal(gput_ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_word_reads_as_the_unit_that_has_it),
+        cmocka_unit_test(units_are_decimal),
+        cmocka_unit_test(a_word_that_is_no_unit_names_those_that_are),
+    };
+    return cmocka_run_group_tests_name("model/units", tests, NULL, NULL);
+}
