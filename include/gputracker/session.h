@@ -120,7 +120,11 @@ GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, boo
  */
 GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *error);
 
-/** Figures of the whole session after a stop, so far before it. */
+/**
+ * Figures of the whole session after a stop, so far before it.
+ * Errors: GPUT_ERROR_STATE before tracking began, and in a fork of the process that created the
+ * session (which can only destroy its copy).
+ */
 GPUT_API int gput_session_results(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 

@@ -38,6 +38,14 @@ void session_warn(const struct gput_session *session, const char *format, ...)
     session->options.warn(session->options.user, message);
 }
 
+int session_check_owner(const struct gput_session *session, struct gput_error *error)
+{
+    if (session->owner == getpid())
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_STATE,
+        "This process is a fork of the one that tracks; only that one can use the session.");
+}
+
 static int check_options(const struct gput_options *options, struct gput_error *error)
 {
     double sleep = options->sleep_time_seconds;
@@ -177,7 +185,8 @@ static void release_shared(struct gput_session *session)
     if (session->phase == SESSION_TRACKING)
         gput_session_stop(session, NULL);
     tracking_file_finish(session->tracking_file, NULL, NULL);
-    results_file_close(session->results_file);
+    /* Left over from a beginning that failed. */
+    results_file_remove(session->results_file);
     own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
     pthread_mutex_destroy(&session->lock);

@@ -308,6 +308,7 @@ int gput_session_results(
 {
     if (session->phase == SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    TRY(session_check_owner(session, error));
     pthread_mutex_lock(&session->lock);
     session_fill_results(session, results);
     pthread_mutex_unlock(&session->lock);

@@ -105,6 +105,12 @@ int64_t session_next_limit_ns(const struct gput_session *session);
 
 /* session.c */
 
+/*
+ * GPUT_ERROR_STATE in a fork of the process that created the session: the sampling thread is not
+ * there, and may have held the lock when the process was forked.
+ */
+int session_check_owner(const struct gput_session *session, struct gput_error *error);
+
 void session_warn(const struct gput_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

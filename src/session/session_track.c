@@ -90,7 +90,10 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     if (session->phase != SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
-    TRY(results_file_create(session->options.resource_usage_file, &session->results_file, error));
+    /* An earlier try that failed has left it. */
+    if (!session->results_file)
+        TRY(results_file_create(
+            session->options.resource_usage_file, &session->results_file, error));
     session->mode = mode;
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     session->start_ns = clock_monotonic_ns();
@@ -230,6 +233,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     *status = session->main_status;
     if (session->phase == SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE, "Nothing is tracked yet.");
+    TRY(session_check_owner(session, error));
     int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
 
     if (!session->has_main_usage) {
@@ -251,9 +255,7 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
         return error_set(error, GPUT_ERROR_STATE, "Tracking was not started.");
     if (session->phase == SESSION_STOPPED)
         return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
-    if (session->owner != getpid())
-        return error_set(error, GPUT_ERROR_STATE,
-            "This process is a fork of the one that tracks; only that one can stop it.");
+    TRY(session_check_owner(session, error));
     session_end_ticks(session);
     session->phase = SESSION_STOPPED;
 
