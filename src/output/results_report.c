@@ -23,7 +23,7 @@ enum kind {
     GPU_RAM,          /* likewise in the GPU RAM unit */
     TIME,             /* double, seconds; shown in the time unit */
     NUMBER,           /* double */
-    THREADS,          /* double, shown as a whole number */
+    WHOLE,            /* double, shown as a whole number */
     COUNT_32,         /* uint32_t */
     COUNT_64,         /* uint64_t */
     FLAG,             /* bool */
@@ -74,6 +74,11 @@ static bool has_passed_limit(const struct gput_results *results)
     DOCUMENTED(2, "mean_sum_percent", NUMBER, MEAN(SUM)),               \
     DOCUMENTED(2, "mean_hardware_percent", NUMBER, MEAN(HARDWARE))
 
+#define PEAK_OF(whose, member)                                          \
+    OWN(1, whose, RAM, AT(peaks.member.bytes)),                         \
+    OWN(1, whose "_at_most", RAM, AT(peaks.member.at_most_bytes)),      \
+    OWN(1, whose "_source", TEXT, AT(peaks.member.source))
+
 static const struct line lines[] = {
     DOCUMENTED(0, "max_ram", SECTION, 0),
     DOCUMENTED(1, "unit", RAM_UNIT, 0),
@@ -98,9 +103,9 @@ static const struct line lines[] = {
     UTILIZATION_OF("main", GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE),
     UTILIZATION_OF("descendants", GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE),
     UTILIZATION_OF("combined", GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE),
-    DOCUMENTED(1, "main_n_threads", THREADS, MAX(GPUT_MAIN_THREADS)),
-    DOCUMENTED(1, "descendants_n_threads", THREADS, MAX(GPUT_DESCENDANTS_THREADS)),
-    DOCUMENTED(1, "combined_n_threads", THREADS, MAX(GPUT_COMBINED_THREADS)),
+    DOCUMENTED(1, "main_n_threads", WHOLE, MAX(GPUT_MAIN_THREADS)),
+    DOCUMENTED(1, "descendants_n_threads", WHOLE, MAX(GPUT_DESCENDANTS_THREADS)),
+    DOCUMENTED(1, "combined_n_threads", WHOLE, MAX(GPUT_COMBINED_THREADS)),
 
     DOCUMENTED(0, "gpu_utilization", SECTION, 0),
     DOCUMENTED(1, "system_gpu_count", COUNT_32, AT(static_data.system_gpu_count)),
@@ -118,18 +123,34 @@ static const struct line lines[] = {
 
     OWN(0, "peaks", SECTION, 0),
     OWN(1, "unit", RAM_UNIT, 0),
-    OWN(1, "main", RAM, AT(peaks.main.bytes)),
-    OWN(1, "main_source", TEXT, AT(peaks.main.source)),
-    OWN(1, "combined", RAM, AT(peaks.combined.bytes)),
-    OWN(1, "combined_source", TEXT, AT(peaks.combined.source)),
+    PEAK_OF("main", main),
+    PEAK_OF("descendants", descendants),
+    PEAK_OF("combined", combined),
 
     OWN(0, "accounting", SECTION, 0),
     OWN(1, "cpu_seconds", SECTION, 0),
     OWN(2, "kernel", NUMBER, AT(accounting.kernel_cpu_seconds)),
+    OWN(2, "kernel_user", NUMBER, AT(accounting.kernel_user_cpu_seconds)),
+    OWN(2, "kernel_system", NUMBER, AT(accounting.kernel_system_cpu_seconds)),
     OWN(2, "sampled", NUMBER, AT(accounting.sampled_cpu_seconds)),
     OWN(2, "captured_percent", CAPTURED_PERCENT, 0),
     OWN(1, "processes", SECTION, 0),
     OWN(2, "seen", COUNT_64, AT(accounting.processes_seen)),
+    OWN(2, "missed", WHOLE, AT(accounting.processes_missed)),
+    OWN(2, "missed_reason", TEXT, AT(accounting.processes_missed_reason)),
+    OWN(1, "page_faults", SECTION, 0),
+    OWN(2, "minor", WHOLE, AT(accounting.minor_page_faults)),
+    OWN(2, "major", WHOLE, AT(accounting.major_page_faults)),
+    OWN(1, "context_switches", SECTION, 0),
+    OWN(2, "voluntary", WHOLE, AT(accounting.voluntary_context_switches)),
+    OWN(2, "involuntary", WHOLE, AT(accounting.involuntary_context_switches)),
+    OWN(1, "bytes", SECTION, 0),
+    OWN(2, "read", WHOLE, AT(accounting.read_bytes)),
+    OWN(2, "written", WHOLE, AT(accounting.write_bytes)),
+    OWN(2, "read_from_storage", WHOLE, AT(accounting.storage_read_bytes)),
+    OWN(2, "written_to_storage", WHOLE, AT(accounting.storage_write_bytes)),
+    OWN(2, "system_network_received", WHOLE, AT(accounting.system_network_received_bytes)),
+    OWN(2, "system_network_sent", WHOLE, AT(accounting.system_network_sent_bytes)),
 
     OWN(0, "tracker", SECTION, 0),
     OWN(1, "cpu_seconds", NUMBER, AT(tracker.cpu_seconds)),
@@ -156,6 +177,16 @@ static const struct line lines[] = {
 static void add_number(struct doc *parent, const struct line *line, double value)
 {
     doc_add_double(parent, line->key, line->documented && isnan(value) ? 0.0 : value);
+}
+
+static void add_whole(struct doc *parent, const struct line *line, double value)
+{
+    if (fabs(value) < 0x1p53)
+        doc_add_int(parent, line->key, (int64_t)value);
+    else if (line->documented && isnan(value))
+        doc_add_int(parent, line->key, 0);
+    else
+        doc_add_double(parent, line->key, value);
 }
 
 static double captured_percent(const struct gput_results *results)
@@ -236,11 +267,9 @@ static void add_value(
     case NUMBER:
         add_number(parent, line, double_at(results, line->offset));
         break;
-    case THREADS: {
-        double threads = double_at(results, line->offset);
-        doc_add_int(parent, line->key, threads > 0 ? (int64_t)threads : 0);
+    case WHOLE:
+        add_whole(parent, line, double_at(results, line->offset));
         break;
-    }
     case COUNT_32:
     case COUNT_64:
         doc_add_int(parent, line->key, count_at(results, line));
@@ -249,7 +278,10 @@ static void add_value(
         doc_add_bool(parent, line->key, *(const bool *)at);
         break;
     case TEXT:
-        doc_add_string(parent, line->key, at);
+        if (*at)
+            doc_add_string(parent, line->key, at);
+        else
+            doc_add_null(parent, line->key);
         break;
     case CAPTURED_PERCENT:
         add_number(parent, line, captured_percent(results));

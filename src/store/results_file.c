@@ -182,7 +182,10 @@ static bool results_are_sane(struct gput_results *results)
         results->n_sources > GPUT_MAX_SOURCES)
         return false;
     terminate(results->peaks.main.source, sizeof results->peaks.main.source);
+    terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
+    terminate(results->accounting.processes_missed_reason,
+        sizeof results->accounting.processes_missed_reason);
     terminate(results->limit.kind_name, sizeof results->limit.kind_name);
     for (uint32_t i = 0; i < results->n_sources; i++) {
         struct gput_source *source = &results->sources[i];

@@ -36,11 +36,32 @@ static struct gput_results make_results(void)
     results.elapsed_seconds = 100;
     results.peaks.main.bytes = 51200000;
     strcpy(results.peaks.main.source, "VmHWM");
+    results.peaks.main.at_most_bytes = NAN;
+    results.peaks.descendants.bytes = 25600000;
+    results.peaks.descendants.at_most_bytes = 25600000;
+    strcpy(results.peaks.descendants.source, "ru_maxrss");
     results.peaks.combined.bytes = NAN;
+    results.peaks.combined.at_most_bytes = NAN;
     strcpy(results.peaks.combined.source, "no control group of its own");
-    results.accounting.kernel_cpu_seconds = 12.5;
-    results.accounting.sampled_cpu_seconds = 12;
-    results.accounting.processes_seen = 7;
+    results.accounting = (struct gput_accounting){
+        .kernel_cpu_seconds = 12.5,
+        .kernel_user_cpu_seconds = 10.25,
+        .kernel_system_cpu_seconds = 2.25,
+        .sampled_cpu_seconds = 12,
+        .processes_seen = 7,
+        .processes_missed = 1,
+        .processes_missed_reason = "pids given out",
+        .minor_page_faults = 123456789,
+        .major_page_faults = 0,
+        .voluntary_context_switches = 10,
+        .involuntary_context_switches = 11,
+        .read_bytes = 5e9,
+        .write_bytes = 4096,
+        .storage_read_bytes = NAN,
+        .storage_write_bytes = NAN,
+        .system_network_received_bytes = 1000,
+        .system_network_sent_bytes = 0,
+    };
     results.tracker.cpu_seconds = 0.0125;
     results.tracker.rss_bytes = 3645440;
     results.tracker.ticks = 1000;
@@ -120,6 +141,7 @@ static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **
     results.max[GPUT_MAIN_GPU_RAM] = NAN;
     results.max[GPUT_MAIN_THREADS] = NAN;
     results.accounting.kernel_cpu_seconds = NAN;
+    results.accounting.processes_missed = NAN;
     results.tracker.rss_bytes = NAN;
     struct doc *doc = report_doc(&results);
     assert_int_equal(member(doc, "max_gpu_ram", "main")->kind, DOC_DOUBLE);
@@ -129,6 +151,7 @@ static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **
     const struct doc *cpu = member(doc, "accounting", "cpu_seconds");
     assert_int_equal(doc_get(cpu, "kernel")->kind, DOC_NULL);
     assert_int_equal(doc_get(cpu, "captured_percent")->kind, DOC_NULL);
+    assert_int_equal(doc_get(member(doc, "accounting", "processes"), "missed")->kind, DOC_NULL);
     assert_int_equal(member(doc, "tracker", "rss")->kind, DOC_NULL);
     doc_destroy(doc);
 }
