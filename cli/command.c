@@ -25,6 +25,11 @@ static const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED
 static const enum option_id compare_options[] = {COMMON_OPTIONS, OPTION_MAP,
     OPTION_COMPARISON_CONFIG, OPTION_STATISTIC, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT,
     OPTION_RELATIVE, OPTION_FAIL_IF, OPTION_END};
+static const enum option_id combine_options[] = {
+    COMMON_OPTIONS, OPTION_COMBINED_FILE, OPTION_PART, OPTION_MIX, OPTION_END};
+static const enum option_id mark_options[] = {
+    COMMON_OPTIONS, OPTION_MARKED_FILE, OPTION_MARKED_PROCESS, OPTION_END};
+
 static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
     OPTION_START, OPTION_STOP, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_END};
 
@@ -85,6 +90,47 @@ static const struct command commands[] = {
         .operand = ARGUMENT_FILE,
         .least_operands = 1,
         .most_operands = 1,
+    },
+    {
+        .name = "mark start",
+        .function = cmd_mark_start,
+        .usage = "[OPTIONS] NAME",
+        .summary = "Mark where a code block of a script starts.",
+        .help = "Writes to a sub-tracking file that the code block of that name starts now, for "
+                "shell scripts and other programs that cannot use the library. The same name is "
+                "to be given to 'gpu-tracker mark stop' where it ends:\n"
+                "\n"
+                "    gpu-tracker mark start download --stf=blocks.csv\n"
+                "    curl -O \"$url\"\n"
+                "    gpu-tracker mark stop download --stf=blocks.csv",
+        .options = mark_options,
+        .operand = ARGUMENT_TEXT,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "mark stop",
+        .function = cmd_mark_stop,
+        .usage = "[OPTIONS] NAME",
+        .summary = "Mark where a code block of a script stops.",
+        .help = "Writes to a sub-tracking file that the code block of that name stops now. See "
+                "'gpu-tracker mark start --help'.",
+        .options = mark_options,
+        .operand = ARGUMENT_TEXT,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "sub-track combine",
+        .function = cmd_sub_track_combine,
+        .usage = "--stf=<sub-track-file> -p <file-path>...",
+        .summary = "Combine several sub-tracking files into one.",
+        .help = "Combines multiple sub-tracking files into one. This is usually a result of "
+                "sub-tracking a code block that is called in multiple simultaneous processes.\n"
+                "\n"
+                "    gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
+                "    gpu-tracker sub-track combine --stf=all.csv -p folder/",
+        .options = combine_options,
     },
     {
         .name = "sub-track analyze",

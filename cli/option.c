@@ -93,6 +93,22 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Exit with status 3 when a session other than the first breaks a rule such as "
                 "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
                 "times. Changes within the noise of several runs break none."},
+    [OPTION_COMBINED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .help = "The sub-tracking file to make; it must not exist."},
+    [OPTION_PART] = {'p', NULL, ARGUMENT_FILE, "file-path", .repeatable = true,
+        .help = "Paths to the sub-tracking files to combine. Must all be the same file format and "
+                "the same file format as the resulting sub-tracking file. If only one path is "
+                "provided, it is interpreted as a path to a directory and all the files in this "
+                "directory are combined, sorted by name."},
+    [OPTION_MIX] = {0, "mix", ARGUMENT_NONE, .newer = true,
+        .help = "Combine files of different formats (.csv, .sqlite, .gputblocks); the result has "
+                "the format of its extension. With one file, this converts it."},
+    [OPTION_MARKED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
+        .help = "The sub-tracking file (.csv or .sqlite) to add the mark to; it is made when it "
+                "is not there. Defaults to <pid>.csv."},
+    [OPTION_MARKED_PROCESS] = {0, "pid", ARGUMENT_TEXT, "pid",
+        .help = "The process that the code block belongs to. Defaults to the one that calls "
+                "gpu-tracker: the shell or script."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output."},

@@ -20,8 +20,8 @@ struct gput_combine_options {
     /** Files of different kinds may be combined; the result is of the kind of its extension.
      * Default: all must have the same extension. */
     bool mix;
-    /** Called now and then with how much is done, in bytes of the files read. NULL: not. */
-    void (*progress)(void *user, uint64_t done, uint64_t total);
+    /** Called now and then with the share of the work that is done, 0 to 1. NULL: not. */
+    void (*progress)(void *user, double done);
     /** Called with one line (no newline) for each warning. NULL: not. */
     void (*warn)(void *user, const char *message);
     void *user; /**< handed to both */

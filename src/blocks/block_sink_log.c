@@ -9,7 +9,7 @@ struct log_sink {
 static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
 {
     struct block_log_setup setup = {
-        .columns = base->columns,
+        .columns = base->columns | SUB_TRACKING_COLUMN_THREAD_ID,
         .process_id = base->process_id,
         .limit_bytes = base->limit_bytes,
     };

@@ -81,7 +81,7 @@ static void header_fill(struct block_log_header *header, const struct block_log_
     header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
     header->process_id = setup->process_id;
     header->limit_bytes = setup->limit_bytes;
-    header->columns = setup->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    header->columns = setup->columns;
     if (!setup->epoch_times)
         read_both_clocks(header);
 }

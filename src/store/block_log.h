@@ -60,7 +60,7 @@ struct block_log_header {
     uint64_t limit_bytes;
     _Atomic uint64_t marks_lost;
     _Atomic uint32_t n_chunks; /* handed out so far */
-    uint32_t columns;          /* enum sub_tracking_columns */
+    uint32_t columns;          /* enum sub_tracking_columns: what its marks have */
 };
 
 enum block_log_kind {
@@ -132,7 +132,7 @@ struct block_log {
 };
 
 struct block_log_setup {
-    unsigned columns;     /* SUB_TRACKING_COLUMNS_EXACT: exact marks */
+    unsigned columns;     /* enum sub_tracking_columns */
     int64_t process_id;   /* whose marks they are until a process record says otherwise */
     uint64_t limit_bytes; /* of the file */
     bool epoch_times;     /* times of records are of the epoch, not monotonic */

@@ -123,9 +123,9 @@ const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader
 struct sub_tracking_writer;
 
 /*
- * Starts a new file at `path`, in the format of its extension, with the given optional columns (a
- * log always has thread ids). Rows go to a file beside it until sub_tracking_writer_finish() puts
- * it in place; what was at `path` before stays until then.
+ * Starts a new file at `path`, in the format of its extension, with the given optional columns.
+ * Rows go to a file beside it until sub_tracking_writer_finish() puts it in place; what was at
+ * `path` before stays until then.
  *
  * On success the caller owns `*writer`, and ends it by _finish() or _abandon().
  */

@@ -172,7 +172,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         reader->bytes > begin ? (reader->bytes - begin + chunk_bytes - 1) / chunk_bytes : 0;
     reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
     base->columns =
-        SUB_TRACKING_COLUMN_THREAD_ID | (reader->header.columns & SUB_TRACKING_COLUMNS_EXACT);
+        reader->header.columns & (SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);

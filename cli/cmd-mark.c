@@ -1,0 +1,56 @@
+/* gpu-tracker mark: where a code block of a script starts and stops. */
+#include "arguments.h"
+#include "message.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Without --pid it is the caller's mark: the shell that runs this very command. */
+static int read_process(
+    const struct arguments *arguments, int64_t *process_id, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_MARKED_PROCESS);
+    *process_id = getppid();
+    if (!word)
+        return GPUT_OK;
+    char *end;
+    errno = 0;
+    *process_id = strtoll(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0 || *process_id <= 0)
+        return fail(
+            error, GPUT_ERROR_INVALID, "--pid must be the number of a process, not \"%s\".", word);
+    return GPUT_OK;
+}
+
+static int mark(const struct arguments *arguments, enum gput_block_position position)
+{
+    struct gput_error error;
+    int64_t process_id;
+    char usual_path[40];
+    int code = read_process(arguments, &process_id, &error);
+    if (code == GPUT_OK) {
+        const char *path = arguments_value(arguments, OPTION_MARKED_FILE);
+        snprintf(usual_path, sizeof usual_path, "%" PRId64 ".csv", process_id);
+        code = gput_sub_tracking_mark(
+            path ? path : usual_path, process_id, arguments->operands[0], position, &error);
+    }
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}
+
+int cmd_mark_start(const struct arguments *arguments)
+{
+    return mark(arguments, GPUT_BLOCK_START);
+}
+
+int cmd_mark_stop(const struct arguments *arguments)
+{
+    return mark(arguments, GPUT_BLOCK_STOP);
+}

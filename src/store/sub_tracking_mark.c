@@ -1,0 +1,126 @@
+#include "base/clock.h"
+#include "base/file.h"
+#include "store/sqlite_file.h"
+#include "store/sub_tracking_csv.h"
+#include "store/sub_tracking_sqlite.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Another program may hold the database locked for so long. */
+#define BUSY_TIMEOUT_MS 10000
+
+/* Which column is where in a file that is there. */
+static int read_layout(
+    const char *path, struct sub_tracking_csv_layout *layout, struct gput_error *error)
+{
+    struct csv_reader *reader;
+    TRY(csv_reader_open(path, &reader, error));
+    struct csv_record header;
+    bool end;
+    unsigned have = 0;
+    int code = csv_reader_next(reader, &header, &end, error);
+    if (code == GPUT_OK && !end)
+        code = sub_tracking_csv_layout_parse(layout, &header, &have, error);
+    csv_reader_close(reader);
+    unsigned required = (1u << SUB_TRACKING_REQUIRED_COLUMNS) - 1;
+    if (code == GPUT_OK && (have & required) != required)
+        code = error_set(error, GPUT_ERROR_FORMAT,
+            "Sub-tracking file %s is invalid: its header must name process_id, code_block_name, "
+            "position and timestamp.",
+            path);
+    return code;
+}
+
+/* What is to be written at the end of the file, which is locked. */
+static int compose(int fd, const char *path, const struct sub_tracking_row *row, const char *name,
+    struct str *text, struct gput_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return error_set_errno(error, errno, "Cannot read %s", path);
+    struct sub_tracking_csv_layout layout = {0};
+    int code = GPUT_OK;
+    if (status.st_size > 0) {
+        char last = '\n';
+        code = read_layout(path, &layout, error);
+        if (pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
+            str_append_char(text, '\n');
+    } else if (sub_tracking_csv_layout_init(&layout, 0)) {
+        sub_tracking_csv_append_header(text, &layout);
+    } else {
+        code = error_memory(error);
+    }
+    if (code == GPUT_OK)
+        sub_tracking_csv_append_row(text, &layout, row, name, strlen(name));
+    sub_tracking_csv_layout_finish(&layout);
+    return code == GPUT_OK && text->failed ? error_memory(error) : code;
+}
+
+static int mark_csv(const char *path, const struct sub_tracking_row *row, const char *name,
+    struct gput_error *error)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    struct str text = {0};
+    flock(
+        fd, LOCK_EX); /* against others like us; where there are no locks, writing is still whole */
+    int code = compose(fd, path, row, name, &text, error);
+    if (code == GPUT_OK)
+        code = file_write_fd(fd, path, text.data, text.length, error);
+    str_finish(&text);
+    if (close(fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    return code;
+}
+
+static int mark_sqlite(const char *path, const struct sub_tracking_row *row, const char *name,
+    struct gput_error *error)
+{
+    sqlite3 *database = NULL;
+    sqlite3_stmt *insert = NULL;
+    int code = GPUT_OK;
+    if (sqlite3_open(path, &database) != SQLITE_OK) {
+        code = database ? sqlite_file_error(database, "open", path, error) : error_memory(error);
+    } else {
+        sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+        code = sub_tracking_sqlite_prepare(database, path, 0, &insert, error);
+        if (code == GPUT_OK)
+            code = sub_tracking_sqlite_insert(insert, path, 0, row, name, strlen(name), error);
+    }
+    sqlite3_finalize(insert);
+    sqlite3_close(database);
+    return code;
+}
+
+int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
+    enum gput_block_position position, struct gput_error *error)
+{
+    struct sub_tracking_row row = {
+        .process_id = process_id,
+        .position = position == GPUT_BLOCK_STOP ? SUB_TRACKING_STOP : SUB_TRACKING_START,
+        .timestamp_ns = clock_realtime_ns(),
+    };
+    sub_tracking_row_clear_figures(&row);
+    row.timestamp = sub_tracking_seconds_of_ns(row.timestamp_ns);
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    switch (format) {
+    case SUB_TRACKING_CSV:
+        return mark_csv(path, &row, name, error);
+    case SUB_TRACKING_SQLITE:
+        return mark_sqlite(path, &row, name, error);
+    default:
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Cannot add a mark to %s: such a log belongs to the program that writes it. Use a .csv "
+            "or .sqlite file.",
+            path);
+    }
+}
