@@ -1,0 +1,53 @@
+/*
+ * Marks written as text, for tests: "a 7 0 1.5" is block, process, position, time; a fifth figure
+ * is a thread; marks are separated by semicolons.
+ */
+#ifndef TESTS_ANALYZE_MARKS_H
+#define TESTS_ANALYZE_MARKS_H
+
+#include "analyze/call_table.h"
+#include "testing.h"
+
+#include <string.h>
+
+struct marked_calls {
+    struct sub_tracking_names *names;
+    struct call_table table;
+    struct gput_error error;
+};
+
+/* Adds the marks and pairs them up; returns the code of that. */
+static inline int pair_marks(struct marked_calls *marked, const char *text, bool threads)
+{
+    memset(marked, 0, sizeof *marked);
+    marked->names = sub_tracking_names_create();
+    call_table_init(
+        &marked->table, marked->names, threads ? SUB_TRACKING_COLUMN_THREAD_ID : 0, false, false);
+    while (*text) {
+        char name[32];
+        int position, used;
+        long long process_id, thread_id = SUB_TRACKING_UNKNOWN;
+        struct sub_tracking_row row = {0};
+        sscanf(text, " %31s %lld %d %lf%n", name, &process_id, &position, &row.timestamp, &used);
+        text += used;
+        if (threads) {
+            sscanf(text, " %lld%n", &thread_id, &used);
+            text += used;
+        }
+        text += *text == ';';
+        row.process_id = process_id;
+        row.thread_id = thread_id;
+        row.position = (uint8_t)position;
+        row.name = sub_tracking_names_add(marked->names, name, strlen(name));
+        assert_int_equal(call_table_add(&marked->table, &row, 1, &marked->error), GPUT_OK);
+    }
+    return call_table_pair(&marked->table, &marked->error);
+}
+
+static inline void forget_calls(struct marked_calls *marked)
+{
+    call_table_finish(&marked->table);
+    sub_tracking_names_destroy(marked->names);
+}
+
+#endif

@@ -1,0 +1,206 @@
+#include "marks.h"
+
+/* The calls as "start-stop" by block and process, sorted by start. */
+static void assert_calls(const struct marked_calls *marked, const char *expected)
+{
+    char text[1024] = "";
+    for (size_t i = 0; i < marked->table.n_calls; i++) {
+        const struct call *call = &marked->table.calls[i];
+        const struct call_lane *lane = &marked->table.lanes[call->lane];
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s %d: %g-%g", i ? ", " : "",
+            sub_tracking_names_text(marked->names, lane->name), (int)lane->process_id, call->start,
+            call->stop);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void assert_pairs(const char *marks, bool threads, const char *expected)
+{
+    struct marked_calls marked;
+    assert_int_equal(pair_marks(&marked, marks, threads), GPUT_OK);
+    assert_calls(&marked, expected);
+    forget_calls(&marked);
+}
+
+static void assert_refuses(const char *marks, bool threads, const char *message)
+{
+    struct marked_calls marked;
+    assert_int_equal(pair_marks(&marked, marks, threads), GPUT_ERROR_FORMAT);
+    assert_string_equal(marked.error.message, message);
+    forget_calls(&marked);
+}
+
+static void no_marks_are_no_calls(void **state)
+{
+    (void)state;
+    assert_pairs("", false, "");
+}
+
+static void marks_pair_up_whatever_their_order(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 1 2;b 7 0 1.5;a 7 0 1;b 7 1 1.75;a 7 1 4;a 7 0 3", false,
+        "a 7: 1-2, b 7: 1.5-1.75, a 7: 3-4");
+}
+
+static void a_start_comes_before_a_stop_of_the_same_time(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 1 1;a 7 0 1", false, "a 7: 1-1");
+    assert_pairs("a 7 0 1;a 7 1 2;a 7 0 2;a 7 1 3", false, "a 7: 1-2, a 7: 2-3");
+}
+
+static void a_call_that_is_still_open_is_left_out(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "b 9: 1-5, a 7: 1-2");
+}
+
+static void processes_run_a_block_at_the_same_time(void **state)
+{
+    (void)state;
+    assert_pairs("a 9 0 1;a 7 0 1.5;a 9 1 3;a 7 1 2", false, "a 9: 1-3, a 7: 1.5-2");
+}
+
+static void marks_of_one_process_pair_two_by_two(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1;a 7 0 2;a 7 1 3;a 7 1 4", false, "a 7: 1-2, a 7: 3-4");
+}
+
+static void threads_pair_like_brackets(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;a 7 1 4 1;a 7 0 2.5 2", true, "a 7: 1-4, a 7: 2-3");
+    assert_pairs("a 7 0 1 1;a 7 0 2 2;a 7 1 3 1;a 7 1 4 2", true, "a 7: 1-3, a 7: 2-4");
+}
+
+static void marks_of_one_time_in_a_thread_keep_the_order_of_the_file(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1 1;a 7 1 2 1;a 7 0 2 1;a 7 1 3 1", true, "a 7: 1-2, a 7: 2-3");
+}
+
+static void pairs_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    assert_refuses("X 1 0 1745449609.7528221;X 1 1 1745449609.7528222;X 2 0 1745449609.7528223;"
+                   "X 2 1 1745449613.5325918;X 1 1 1745449613.5325919",
+        false,
+        "Sub-tracking file is invalid. Detected timestamp pair (1745449613.5325918, "
+        "1745449609.7528224) with differing process IDs: 1 and 2.");
+    assert_refuses("a 7 1 1;a 7 0 2;a 7 1 3;a 7 1 4", false,
+        "Sub-tracking file is invalid. Detected timestamp pair (1.0, 2.0) of process ID 7 with a "
+        "start time greater than the stop time.");
+    assert_refuses("a 7 0 1;a 7 1 2;a 7 1 3", false,
+        "Sub-tracking file is invalid. Code block \"a\" of process ID 7 stops at 3.0 without a "
+        "start.");
+    assert_refuses("a 7 1 2 5", true,
+        "Sub-tracking file is invalid. Code block \"a\" of process ID 7 stops at 2.0 without a "
+        "start.");
+}
+
+static void a_time_that_is_no_number_is_refused(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct call_table table;
+    struct sub_tracking_row row = {.timestamp = 0.0 / 0.0};
+    row.name = sub_tracking_names_add(names, "a", 1);
+    call_table_init(&table, names, 0, false, false);
+    assert_int_equal(call_table_add(&table, &row, 1, NULL), GPUT_ERROR_FORMAT);
+    call_table_finish(&table);
+    sub_tracking_names_destroy(names);
+}
+
+/* Nanoseconds that a double of seconds since the epoch could not hold. */
+static void a_log_keeps_every_nanosecond(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct call_table table;
+    struct sub_tracking_row rows[2] = {
+        {.timestamp_ns = INT64_C(1745449609123456789), .position = SUB_TRACKING_START},
+        {.timestamp_ns = INT64_C(1745449609123456796), .position = SUB_TRACKING_STOP},
+    };
+    rows[0].name = rows[1].name = sub_tracking_names_add(names, "a", 1);
+    call_table_init(&table, names, SUB_TRACKING_COLUMN_THREAD_ID, true, false);
+    assert_int_equal(call_table_add(&table, rows, 2, NULL), GPUT_OK);
+    assert_int_equal(call_table_pair(&table, NULL), GPUT_OK);
+    double nanoseconds = (table.calls[0].stop - table.calls[0].start) * 1e9;
+    assert_true(nanoseconds > 6.99 && nanoseconds < 7.01);
+    assert_true(table.origin == 1745449609);
+    call_table_finish(&table);
+    sub_tracking_names_destroy(names);
+}
+
+static void cpu_time_of_nested_calls_adds_up(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct call_table table;
+    struct sub_tracking_row rows[4] = {
+        {.timestamp = 1, .position = 0, .exact = {.thread_cpu_ns = 100}},
+        {.timestamp = 2, .position = 0, .exact = {.thread_cpu_ns = 150}},
+        {.timestamp = 3, .position = 1, .exact = {.thread_cpu_ns = 250}},
+        {.timestamp = 4, .position = 1, .exact = {.thread_cpu_ns = 400}},
+    };
+    for (int i = 0; i < 4; i++)
+        rows[i].name = sub_tracking_names_add(names, "a", 1);
+    call_table_init(
+        &table, names, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT, false, true);
+    assert_int_equal(call_table_add(&table, rows, 4, NULL), GPUT_OK);
+    assert_int_equal(table.lanes[0].cpu_ns, 100 + 300);
+    rows[0].exact.thread_cpu_ns = SUB_TRACKING_UNKNOWN;
+    assert_int_equal(call_table_add(&table, rows, 1, NULL), GPUT_OK);
+    assert_int_equal(table.lanes[0].cpu_ns, SUB_TRACKING_UNKNOWN);
+    call_table_finish(&table);
+    sub_tracking_names_destroy(names);
+}
+
+static void thousands_of_lanes_are_kept_apart(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct call_table table;
+    call_table_init(&table, names, 0, false, false);
+    for (int i = 0; i < 3000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "b%d", i % 100);
+        struct sub_tracking_row row = {.process_id = i / 100, .timestamp = i};
+        row.name = sub_tracking_names_add(names, name, strlen(name));
+        assert_int_equal(call_table_add(&table, &row, 1, NULL), GPUT_OK);
+        row.position = SUB_TRACKING_STOP;
+        assert_int_equal(call_table_add(&table, &row, 1, NULL), GPUT_OK);
+    }
+    assert_int_equal(call_table_pair(&table, NULL), GPUT_OK);
+    assert_int_equal(table.n_lanes, 3000);
+    assert_int_equal(table.n_calls, 3000);
+    assert_int_equal(table.n_blocks, 100);
+    assert_int_equal(table.n_tracks, 30);
+    for (size_t i = 1; i < table.n_lanes; i++)
+        assert_true(table.lanes[i - 1].block <= table.lanes[i].block);
+    call_table_finish(&table);
+    sub_tracking_names_destroy(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_marks_are_no_calls),
+        cmocka_unit_test(marks_pair_up_whatever_their_order),
+        cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
+        cmocka_unit_test(a_call_that_is_still_open_is_left_out),
+        cmocka_unit_test(processes_run_a_block_at_the_same_time),
+        cmocka_unit_test(marks_of_one_process_pair_two_by_two),
+        cmocka_unit_test(threads_pair_like_brackets),
+        cmocka_unit_test(marks_of_one_time_in_a_thread_keep_the_order_of_the_file),
+        cmocka_unit_test(pairs_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_time_that_is_no_number_is_refused),
+        cmocka_unit_test(a_log_keeps_every_nanosecond),
+        cmocka_unit_test(cpu_time_of_nested_calls_adds_up),
+        cmocka_unit_test(thousands_of_lanes_are_kept_apart),
+    };
+    return cmocka_run_group_tests_name("analyze/call_table", tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+#include "analyze/row_statistics.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add(struct row_run *run, double value)
+{
+    double values[ROW_COLUMNS];
+    for (int c = 0; c < ROW_COLUMNS; c++)
+        values[c] = value;
+    row_run_add(run, values);
+}
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-12 * fabs(expected)))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+static void an_empty_total_has_no_figures(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    row_total_merge(&total, &run);
+    struct gput_statistics figures = row_total_statistics(&total, 0);
+    assert_true(isnan(figures.min) && isnan(figures.max) && isnan(figures.mean));
+    assert_true(isnan(figures.std));
+}
+
+static void one_row_has_no_spread(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    add(&run, -3.5);
+    row_total_merge(&total, &run);
+    struct gput_statistics figures = row_total_statistics(&total, ROW_COLUMNS - 1);
+    assert_true(figures.min == -3.5 && figures.max == -3.5 && figures.mean == -3.5);
+    assert_true(figures.std == 0);
+}
+
+static void std_divides_by_n(void **state)
+{
+    (void)state;
+    static const double values[] = {2, 4, 4, 4, 5, 5, 7, 9};
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    for (size_t i = 0; i < 8; i++)
+        add(&run, values[i]);
+    row_total_merge(&total, &run);
+    struct gput_statistics figures = row_total_statistics(&total, 3);
+    assert_near(figures.mean, 5);
+    assert_near(figures.std, 2);
+    assert_true(figures.min == 2 && figures.max == 9);
+}
+
+/* However the rows are cut into runs, the figures are the same. */
+static void runs_merge_into_the_figures_of_all_rows(void **state)
+{
+    (void)state;
+    for (int length = 1; length <= 40; length++) {
+        struct row_total total = {0};
+        struct row_run run;
+        double sum = 0, squares = 0;
+        row_run_clear(&run);
+        for (int i = 0; i < 120; i++) {
+            double value = (i * 37) % 101 * 0.25;
+            sum += value;
+            squares += value * value;
+            add(&run, value);
+            if (i % length == length - 1) {
+                row_total_merge(&total, &run);
+                row_run_clear(&run);
+            }
+        }
+        row_total_merge(&total, &run);
+        struct gput_statistics figures = row_total_statistics(&total, 0);
+        assert_int_equal(total.rows, 120);
+        assert_near(figures.mean, sum / 120);
+        assert_near(figures.std, sqrt(squares / 120 - sum / 120 * (sum / 120)));
+    }
+}
+
+/* The first row far from all others, and a spread of a billionth of the mean. */
+static void a_small_spread_around_a_large_mean_keeps_its_digits(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    for (int i = 0; i < 100000; i++) {
+        add(&run, 1e9 + (i % 2));
+        if (run.rows == 7) {
+            row_total_merge(&total, &run);
+            row_run_clear(&run);
+        }
+    }
+    row_total_merge(&total, &run);
+    struct gput_statistics figures = row_total_statistics(&total, 0);
+    assert_near(figures.mean, 1e9 + 0.5);
+    assert_near(figures.std, 0.5);
+}
+
+static void missing_values_count_in_no_figure_of_their_column(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    double values[ROW_COLUMNS] = {0};
+    row_run_clear(&run);
+    values[0] = NAN, values[1] = 1, values[2] = NAN;
+    row_run_add(&run, values);
+    values[1] = 3, values[2] = 10;
+    row_run_add(&run, values);
+    row_total_merge(&total, &run);
+    row_run_clear(&run);
+    values[1] = 5, values[2] = 20;
+    row_run_add(&run, values);
+    row_total_merge(&total, &run);
+
+    assert_int_equal(total.rows, 3);
+    assert_true(isnan(row_total_statistics(&total, 0).mean));
+    assert_near(row_total_statistics(&total, 1).mean, 3);
+    assert_near(row_total_statistics(&total, 2).mean, 15);
+    assert_near(row_total_statistics(&total, 2).std, 5);
+    assert_true(row_total_statistics(&total, 2).min == 10);
+}
+
+static void an_infinite_value_is_no_missing_one(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    add(&run, INFINITY);
+    add(&run, 1);
+    row_total_merge(&total, &run);
+    assert_true(row_total_statistics(&total, 0).max == INFINITY);
+    assert_true(row_total_statistics(&total, 0).min == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_total_has_no_figures),
+        cmocka_unit_test(one_row_has_no_spread),
+        cmocka_unit_test(std_divides_by_n),
+        cmocka_unit_test(runs_merge_into_the_figures_of_all_rows),
+        cmocka_unit_test(a_small_spread_around_a_large_mean_keeps_its_digits),
+        cmocka_unit_test(missing_values_count_in_no_figure_of_their_column),
+        cmocka_unit_test(an_infinite_value_is_no_missing_one),
+    };
+    return cmocka_run_group_tests_name("analyze/row_statistics", tests, NULL, NULL);
+}
