@@ -1,0 +1,56 @@
+/*
+ * Energy of a session: what the machine used by domain, and what of it is the tracked processes'.
+ *
+ * The CPU's counters (RAPL) and the GPUs' count for the whole device. A process's part is its share:
+ * of CPU time for the packages, of RAM in use for DRAM, of processor (SM) use or else memory in use for
+ * GPUs. Shares are taken over the same interval as the energy and never sum to more than the device.
+ */
+#ifndef GPUTRACKER_ENERGY_H
+#define GPUTRACKER_ENERGY_H
+
+#include <gputracker/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gput_energy_unit { GPUT_JOULES, GPUT_WATT_HOURS, GPUT_KILOWATT_HOURS };
+
+/** "joules", "watt-hours" or "kilowatt-hours". Static text. */
+GPUT_API const char *gput_energy_unit_name(enum gput_energy_unit unit);
+/** What a number of joules is divided by to be in that unit: 3600 for watt-hours. */
+GPUT_API double gput_energy_unit_joules(enum gput_energy_unit unit);
+/** Reads a unit's word. Errors: GPUT_ERROR_INVALID with the valid words. */
+GPUT_API int gput_energy_unit_parse(
+    const char *word, enum gput_energy_unit *unit, struct gput_error *error);
+
+/** Joules over a session. NaN: this machine does not tell. */
+struct gput_energy {
+    enum gput_energy_unit unit; /**< to show it in; the figures here are joules */
+    struct {
+        double package; /**< CPU packages, core and uncore included */
+        double core;
+        double uncore;
+        double dram;
+        double psys;    /**< the platform as a whole; not in the total */
+        double gpu;     /**< all GPUs */
+        double battery; /**< drawn from batteries, the whole machine; in the total only where there
+                             is no package counter */
+        double total;   /**< package + dram + gpu, those that are known */
+    } machine;
+    double main;
+    double descendants;
+    double combined;
+    double unattributed; /**< total - combined */
+    double idle_share;   /**< part of the machine's CPU time, 0 to 1, in which no process ran */
+    double mean_watts;   /**< of the total */
+    double max_watts;    /**< of the total, over intervals of 100 ms or more */
+    double co2e_grams;   /**< of combined; NaN without a carbon intensity */
+    char flags[160];     /**< what is wrong with a counter: stood still, went back; "" when nothing */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+#include "track/energy_counter.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Counters move every millisecond, even at idle. */
+#define STILL_NS (2 * NS_PER_SECOND)
+
+void energy_counter_start(
+    struct energy_counter *counter, double joules, double range_joules, int64_t now_ns)
+{
+    *counter = (struct energy_counter){.last_joules = joules,
+        .last_ns = now_ns,
+        .moved_ns = now_ns,
+        .range_joules = range_joules,
+        .has_last = true};
+}
+
+double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
+{
+    if (!counter->has_last) {
+        energy_counter_start(counter, joules, counter->range_joules, now_ns);
+        return NAN;
+    }
+    double added = joules - counter->last_joules;
+    /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
+    if (added < 0 && -added > counter->range_joules / 2)
+        added += counter->range_joules;
+    counter->last_joules = joules;
+    counter->last_ns = now_ns;
+    if (added < 0) {
+        counter->went_back = true;
+        counter->moved_ns = now_ns;
+        return NAN;
+    }
+    if (added > 0)
+        counter->moved_ns = now_ns;
+    else if (now_ns - counter->moved_ns >= STILL_NS)
+        counter->stood_still = true;
+    return added;
+}

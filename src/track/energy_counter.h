@@ -1,0 +1,31 @@
+/*
+ * One counter of energy, read again and again: how much was added since the last reading, with
+ * wraps undone and readings that cannot be right told apart.
+ */
+#ifndef TRACK_ENERGY_COUNTER_H
+#define TRACK_ENERGY_COUNTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct energy_counter {
+    double last_joules;
+    int64_t last_ns;
+    int64_t moved_ns;    /* when it last moved */
+    double range_joules; /* where it wraps; 0: it does not, or nobody knows */
+    bool has_last;
+    bool went_back;   /* at least once, by more than a wrap explains */
+    bool stood_still; /* for longer than a running device can */
+};
+
+/* Keeps the counter's first reading. `range_joules` 0: it does not wrap. */
+void energy_counter_start(
+    struct energy_counter *counter, double joules, double range_joules, int64_t now_ns);
+
+/*
+ * Joules since the last reading. NaN: the counter went back (it was reset, or the machine slept),
+ * so nothing is known about this interval; the next one starts from here.
+ */
+double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns);
+
+#endif

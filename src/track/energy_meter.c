@@ -1,0 +1,281 @@
+#include "track/energy_meter.h"
+
+#include "base/clock.h"
+#include "os/battery.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEAST_INTERVAL_NS (NS_PER_SECOND / 10)
+
+/* ---- beginning ---- */
+
+static void explain_powercap(struct energy_meter *meter)
+{
+    const struct powercap *powercap = &meter->powercap;
+    if (powercap->count == 0) {
+        snprintf(meter->why_not, sizeof meter->why_not,
+            "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
+            meter->sysfs_root);
+        return;
+    }
+    snprintf(meter->why_not, sizeof meter->why_not, "%s: %s", powercap->zones[0].path,
+        strerror(powercap->zones[0].open_errno));
+    snprintf(meter->remedy, sizeof meter->remedy,
+        "chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
+}
+
+static bool any_zone_opened(const struct powercap *powercap)
+{
+    for (size_t i = 0; i < powercap->count; i++) {
+        if (powercap->zones[i].fd >= 0)
+            return true;
+    }
+    return false;
+}
+
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
+{
+    double watts;
+    *meter = (struct energy_meter){.sysfs_root = sysfs_root};
+    powercap_open(sysfs_root, &meter->powercap);
+    if (!any_zone_opened(&meter->powercap)) {
+        explain_powercap(meter);
+        perf_energy_open(sysfs_root, &meter->perf);
+        meter->uses_perf = meter->perf.count > 0;
+    }
+    meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
+
+    struct gput_energy *energy = &meter->energy;
+    energy->machine.package = energy->machine.core = energy->machine.uncore = NAN;
+    energy->machine.dram = energy->machine.psys = energy->machine.gpu = NAN;
+    energy->machine.battery = energy->machine.total = NAN;
+    energy->main = energy->descendants = energy->combined = energy->unattributed = NAN;
+    energy->idle_share = energy->mean_watts = energy->max_watts = energy->co2e_grams = NAN;
+}
+
+void energy_meter_finish(struct energy_meter *meter)
+{
+    powercap_close(&meter->powercap);
+    perf_energy_close(&meter->perf);
+}
+
+bool energy_meter_has_any(const struct energy_meter *meter)
+{
+    return meter->uses_perf || any_zone_opened(&meter->powercap) || meter->has_battery ||
+           !isnan(meter->energy.machine.gpu);
+}
+
+/* ---- counters ---- */
+
+/* Adds to a total that may still be unknown. */
+static void add(double *total, double joules)
+{
+    if (!isnan(joules))
+        *total = (isnan(*total) ? 0 : *total) + joules;
+}
+
+/* Joules of every domain over the interval. */
+struct interval {
+    double domains[ENERGY_DOMAINS];
+    double gpu;
+};
+
+static double read_counter(struct energy_meter *meter, size_t i, enum energy_domain *domain)
+{
+    uint64_t energy_uj;
+    double joules;
+    if (meter->uses_perf) {
+        *domain = meter->perf.counters[i].domain;
+        return perf_energy_read(&meter->perf.counters[i], &joules) == GPUT_OK ? joules : NAN;
+    }
+    const struct powercap_zone *zone = &meter->powercap.zones[i];
+    *domain = zone->domain;
+    meter->counters[i].range_joules = (double)zone->range_uj * 1e-6;
+    return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
+}
+
+static void read_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+{
+    size_t count = meter->uses_perf ? meter->perf.count : meter->powercap.count;
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        interval->domains[i] = NAN;
+    for (size_t i = 0; i < count; i++) {
+        enum energy_domain domain;
+        double joules = read_counter(meter, i, &domain);
+        if (isnan(joules))
+            continue;
+        /* The first reading starts the counter and gives nothing. */
+        add(&interval->domains[domain],
+            energy_counter_advance(&meter->counters[i], joules, now_ns));
+        if (meter->counters[i].went_back || meter->counters[i].stood_still)
+            snprintf(meter->energy.flags, sizeof meter->energy.flags, "the %s counter %s",
+                energy_domain_name(domain),
+                meter->counters[i].went_back ? "went back; those intervals were left out"
+                                             : "stood still");
+    }
+}
+
+/* ---- shares ---- */
+
+static double share(double part, double whole)
+{
+    if (!(part > 0) || !(whole > 0))
+        return 0;
+    return part < whole ? part / whole : 1;
+}
+
+/* Gives main and the descendants their shares of some joules; both together never more than all. */
+static void attribute(struct energy_meter *meter, double joules, double main, double descendants)
+{
+    if (isnan(joules))
+        return;
+    double sum = main + descendants;
+    if (sum > 1) {
+        main /= sum;
+        descendants /= sum;
+    }
+    add(&meter->energy.main, joules * main);
+    add(&meter->energy.descendants, joules * descendants);
+    add(&meter->energy.combined, joules * (main + descendants));
+}
+
+static void attribute_cpu(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    const struct energy_shares *since = &meter->since;
+    double main = now->main_cpu_seconds - since->main_cpu_seconds;
+    double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
+    double busy = now->machine_busy_seconds - since->machine_busy_seconds;
+    /* The machine's time comes in ticks: it cannot have been less than what our own clocks saw. */
+    if (busy < main + descendants)
+        busy = main + descendants;
+    attribute(meter, joules, share(main, busy), share(descendants, busy));
+}
+
+static void attribute_dram(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    double combined = share(now->combined_ram_bytes, now->machine_ram_bytes);
+    double main = share(now->main_ram_bytes, now->machine_ram_bytes);
+    if (main > combined)
+        main = combined;
+    attribute(meter, joules, main, combined - main);
+}
+
+/* ---- GPUs ---- */
+
+/* Joules of one GPU since it was last read: its counter, else its power over the time. */
+static double gpu_joules(
+    struct energy_meter *meter, size_t i, const struct gpu_device_sample *gpu, int64_t now_ns)
+{
+    double seconds = meter->gpu_since_ns[i]
+                         ? (double)(now_ns - meter->gpu_since_ns[i]) / (double)NS_PER_SECOND
+                         : NAN;
+    double before_watts = meter->gpu_watts[i];
+    meter->gpu_since_ns[i] = now_ns;
+    meter->gpu_watts[i] = gpu->power_watts;
+    if (!isnan(gpu->energy_joules))
+        return energy_counter_advance(&meter->gpu_counters[i], gpu->energy_joules, now_ns);
+    if (isnan(gpu->power_watts) || isnan(seconds))
+        return NAN;
+    meter->gpu_is_integrated = true;
+    return seconds *
+           (isnan(before_watts) ? gpu->power_watts : (gpu->power_watts + before_watts) / 2);
+}
+
+static void attribute_gpu(
+    struct energy_meter *meter, const struct gpu_device_sample *gpu, double joules)
+{
+    double main = gpu->main_sm_percent, descendants = gpu->descendants_sm_percent;
+    if (!isnan(main) && !isnan(descendants)) {
+        /* Use by everybody: at least ours. */
+        double all = gpu->utilization_percent;
+        if (!(all > main + descendants))
+            all = main + descendants;
+        attribute(meter, joules, share(main, all), share(descendants, all));
+        return;
+    }
+    meter->gpu_by_memory = true;
+    attribute(meter, joules, share(gpu->main_ram_bytes, gpu->ram_used_bytes),
+        share(gpu->descendants_ram_bytes, gpu->ram_used_bytes));
+}
+
+static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
+    struct interval *interval, int64_t now_ns)
+{
+    interval->gpu = NAN;
+    for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
+        /* A MIG instance's energy is its card's. */
+        if (now->gpu_devices[i].mig)
+            continue;
+        double joules = gpu_joules(meter, i, &now->gpus->devices[i], now_ns);
+        if (isnan(joules))
+            continue;
+        add(&interval->gpu, joules);
+        attribute_gpu(meter, &now->gpus->devices[i], joules);
+    }
+}
+
+/* ---- an interval ---- */
+
+static double total_of(const struct interval *interval, double battery)
+{
+    double total = NAN;
+    add(&total, interval->domains[ENERGY_PACKAGE]);
+    if (isnan(total))
+        return isnan(battery) ? interval->gpu : battery;
+    add(&total, interval->domains[ENERGY_DRAM]);
+    add(&total, interval->gpu);
+    return total;
+}
+
+static void add_interval(struct energy_meter *meter, const struct interval *interval,
+    double battery_joules, double seconds)
+{
+    struct gput_energy *energy = &meter->energy;
+    add(&energy->machine.package, interval->domains[ENERGY_PACKAGE]);
+    add(&energy->machine.core, interval->domains[ENERGY_CORE]);
+    add(&energy->machine.uncore, interval->domains[ENERGY_UNCORE]);
+    add(&energy->machine.dram, interval->domains[ENERGY_DRAM]);
+    add(&energy->machine.psys, interval->domains[ENERGY_PSYS]);
+    add(&energy->machine.gpu, interval->gpu);
+    add(&energy->machine.battery, battery_joules);
+
+    double total = total_of(interval, battery_joules);
+    add(&energy->machine.total, total);
+    if (seconds > 0 && !isnan(total) && !(total / seconds <= energy->max_watts))
+        energy->max_watts = total / seconds;
+    if (!isnan(energy->machine.total) && !isnan(energy->combined))
+        energy->unattributed = fmax(0, energy->machine.total - energy->combined);
+}
+
+bool energy_meter_read(
+    struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns, bool last)
+{
+    bool first = meter->since_ns == 0;
+    if (!first && !last && now_ns - meter->since_ns < LEAST_INTERVAL_NS)
+        return false;
+
+    struct interval interval;
+    double watts = NAN;
+    double seconds = first ? 0 : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
+    read_domains(meter, &interval, now_ns);
+    if (meter->has_battery)
+        battery_read(meter->sysfs_root, &watts);
+    read_gpus(meter, now, &interval, now_ns);
+    if (!first) {
+        attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
+        attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
+        add_interval(meter, &interval, watts * seconds, seconds);
+        meter->busy_seconds += now->machine_busy_seconds - meter->since.machine_busy_seconds;
+        meter->cpu_seconds += now->machine_cpu_seconds - meter->since.machine_cpu_seconds;
+        if (meter->cpu_seconds > 0)
+            meter->energy.idle_share = 1 - share(meter->busy_seconds, meter->cpu_seconds);
+    }
+    meter->since_ns = now_ns;
+    meter->since = *now;
+    return true;
+}

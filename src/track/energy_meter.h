@@ -1,0 +1,70 @@
+/*
+ * Joules of the machine by domain, and of them the tracked processes' share.
+ *
+ * It works in intervals of its own, of at least 100 ms: shorter ones are coarser than both the
+ * energy counters (1 ms) and the machine's CPU time (10 ms). Energy and shares are always of the
+ * same interval.
+ */
+#ifndef TRACK_ENERGY_METER_H
+#define TRACK_ENERGY_METER_H
+
+#include "gpu/gpu.h"
+#include "os/perf_energy.h"
+#include "os/powercap.h"
+#include "track/energy_counter.h"
+
+#include <gputracker/energy.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What shares are made of, at one moment. Counters go up from some start; figures are as of now. */
+struct energy_shares {
+    double main_cpu_seconds, descendants_cpu_seconds; /* used so far */
+    double machine_busy_seconds;                      /* CPU time of all processes so far */
+    double machine_cpu_seconds;                       /* busy and idle */
+    double main_ram_bytes, combined_ram_bytes;        /* each page once */
+    double machine_ram_bytes;                         /* in use */
+    const struct gpu_sample *gpus;                    /* NULL: none */
+    const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
+};
+
+struct energy_meter {
+    const char *sysfs_root;
+    struct powercap powercap;
+    struct perf_energy perf;
+    struct energy_counter
+        counters[POWERCAP_MAX_ZONES]; /* of powercap's zones, or perf's counters */
+    struct energy_counter gpu_counters[GPU_MAX_DEVICES];
+    bool has_battery;
+    bool uses_perf;
+
+    int64_t since_ns; /* start of the interval being measured; 0: none yet */
+    struct energy_shares since;
+    int64_t gpu_since_ns[GPU_MAX_DEVICES];
+    double gpu_watts[GPU_MAX_DEVICES];
+
+    struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
+    double busy_seconds, cpu_seconds; /* of the machine, over the session */
+    bool gpu_is_integrated;           /* some GPU has no counter: its power was integrated */
+    bool gpu_by_memory;               /* some GPU was shared out by memory in use */
+    char why_not[160];                /* when the CPU's energy is not to be had */
+    char remedy[160];                 /* what an administrator can do about it; "" */
+};
+
+/* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls
+ * energy_meter_finish(). */
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root);
+void energy_meter_finish(struct energy_meter *meter);
+
+/* Whether anything of this machine can be metered: false costs nothing more. */
+bool energy_meter_has_any(const struct energy_meter *meter);
+
+/*
+ * Reads the counters, when an interval of 100 ms is over or this is the `last` one. The figures are
+ * then in `energy`. Returns whether it did.
+ */
+bool energy_meter_read(
+    struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns, bool last);
+
+#endif
