@@ -62,8 +62,7 @@ static int follow(struct gput_session *session, struct signals *signals, int pro
         if (process_fd < 0 && (timeout < 0 || timeout > LOOK_MS))
             timeout = LOOK_MS;
         struct signal_event event;
-        if (signals_next(signals, process_fd, timeout, &event) &&
-            is_ended_by_signal(&event))
+        if (signals_next(signals, process_fd, timeout, &event) && is_ended_by_signal(&event))
             return GPUT_OK;
     }
 }
@@ -111,8 +110,8 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
 
 static int no_process(struct gput_error *error)
 {
-    return fail(error, GPUT_ERROR_INVALID,
-        "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
+    return fail(
+        error, GPUT_ERROR_INVALID, "No process was given. Usage: gpu-tracker attach [OPTIONS] PID");
 }
 
 /* Reads the process and --for; the config may name the process too. */
@@ -121,7 +120,7 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
 {
     const char *text = arguments_value(arguments, OPTION_FOR);
     *for_seconds = 0;
-    if (text && !tracking_read_seconds(text, 0.001, for_seconds))
+    if (text && !tracking_read_number(text, 0.001, for_seconds))
         return fail(error, GPUT_ERROR_INVALID,
             "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
     *pid = tracking->config.process_id;

@@ -54,6 +54,12 @@ static const struct option options[OPTION_COUNT] = {
                 "the working directory."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "End after this many seconds. Defaults to when the process ends."},
+    [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
+        "joules watt-hours kilowatt-hours", .newer = true,
+        .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
+    [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
+        .help = "Grams of CO2 equivalent for a kilowatt-hour of your grid; the report then says "
+                "what the command's energy comes to."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .help = "Warn when the command and all it started pass a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},

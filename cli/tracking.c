@@ -21,7 +21,7 @@ bool tracking_read_count(const char *text, int *count)
 }
 
 /* The program keeps the C locale, so strtod() reads a decimal point everywhere. */
-bool tracking_read_seconds(const char *text, double least, double *seconds)
+bool tracking_read_number(const char *text, double least, double *seconds)
 {
     char *end;
     double value = strtod(text, &end);
@@ -47,7 +47,7 @@ static int read_numbers(
     const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
 {
     const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
-    if (text && !tracking_read_seconds(text, 0.001, &options->sleep_time_seconds))
+    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
         return fail(error, GPUT_ERROR_INVALID,
             "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
     int cores;
@@ -58,6 +58,18 @@ static int read_numbers(
     if (text)
         options->n_expected_cores = (unsigned)cores;
     return GPUT_OK;
+}
+
+static int read_energy(
+    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
+    if (text && !tracking_read_number(text, 0, &options->carbon_intensity))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--carbon-intensity=%s is not a valid intensity. It is a number of grams for a kWh.",
+            text);
+    text = arguments_value(arguments, OPTION_ENERGY_UNIT);
+    return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
 
 static int read_ram_mode(
@@ -134,6 +146,8 @@ static int read_everything(
         code = read_numbers(arguments, options, error);
     if (code == GPUT_OK)
         code = read_ram_mode(arguments, options, error);
+    if (code == GPUT_OK)
+        code = read_energy(arguments, options, error);
     if (code == GPUT_OK)
         code = read_limits(arguments, &options->limits, error);
     set_surroundings(arguments, &tracking->config);

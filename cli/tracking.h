@@ -32,7 +32,7 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
 /* Reads a whole number from 1 to INT_MAX. False when the text is none. */
 bool tracking_read_count(const char *text, int *count);
 
-/* Reads a number of seconds. False when the text is none, or is below `least`. */
-bool tracking_read_seconds(const char *text, double least, double *seconds);
+/* Reads a number. False when the text is none, or is below `least`. */
+bool tracking_read_number(const char *text, double least, double *seconds);
 
 #endif

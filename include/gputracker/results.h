@@ -6,6 +6,7 @@
 #ifndef GPUTRACKER_RESULTS_H
 #define GPUTRACKER_RESULTS_H
 
+#include <gputracker/energy.h>
 #include <gputracker/error.h>
 #include <gputracker/measurement.h>
 #include <gputracker/units.h>
@@ -114,6 +115,7 @@ struct gput_results {
         uint64_t rows_lost;    /**< rows that could not be written to the tracking file */
     } tracker;
 
+    struct gput_energy energy;
     struct gput_limit_passed limit; /**< the first limit that was passed */
 
     uint32_t n_sources;

@@ -20,6 +20,7 @@
 #ifndef GPUTRACKER_SESSION_H
 #define GPUTRACKER_SESSION_H
 
+#include <gputracker/energy.h>
 #include <gputracker/error.h>
 #include <gputracker/limits.h>
 #include <gputracker/results.h>
@@ -43,6 +44,8 @@ struct gput_options {
     enum gput_ram_unit ram_unit;     /**< default gigabytes */
     enum gput_ram_unit gpu_ram_unit; /**< default gigabytes */
     enum gput_time_unit time_unit;   /**< default hours */
+    enum gput_energy_unit energy_unit; /**< default joules */
+    double carbon_intensity;           /**< grams of CO2e for a kWh of the grid; 0: unknown */
     unsigned n_expected_cores; /**< what "hardware percent" divides by; 0: all of the machine */
     const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
     const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: whatever is there */

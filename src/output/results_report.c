@@ -19,8 +19,10 @@ enum kind {
     RAM_UNIT,
     GPU_RAM_UNIT,
     TIME_UNIT,
-    RAM,              /* double, bytes; shown in the RAM unit */
-    GPU_RAM,          /* likewise in the GPU RAM unit */
+    RAM,     /* double, bytes; shown in the RAM unit */
+    GPU_RAM, /* likewise in the GPU RAM unit */
+    ENERGY_UNIT,
+    ENERGY,           /* double, joules; shown in the energy unit */
     TIME,             /* double, seconds; shown in the time unit */
     NUMBER,           /* double */
     WHOLE,            /* double, shown as a whole number */
@@ -46,6 +48,11 @@ static bool is_limited(const struct gput_results *results)
 {
     return !isnan(results->static_data.allowed_ram_bytes) ||
            !isnan(results->static_data.allowed_cores);
+}
+
+static bool has_energy(const struct gput_results *results)
+{
+    return !isnan(results->energy.machine.total);
 }
 
 static bool has_passed_limit(const struct gput_results *results)
@@ -160,6 +167,26 @@ static const struct line lines[] = {
     OWN(1, "missed_ticks", COUNT_64, AT(tracker.missed_ticks)),
     OWN(1, "rows_lost", COUNT_64, AT(tracker.rows_lost)),
 
+    {0, "energy", SECTION, false, 0, has_energy},
+    OWN(1, "unit", ENERGY_UNIT, 0),
+    OWN(1, "machine", SECTION, 0),
+    OWN(2, "package", ENERGY, AT(energy.machine.package)),
+    OWN(2, "core", ENERGY, AT(energy.machine.core)),
+    OWN(2, "uncore", ENERGY, AT(energy.machine.uncore)),
+    OWN(2, "dram", ENERGY, AT(energy.machine.dram)),
+    OWN(2, "psys", ENERGY, AT(energy.machine.psys)),
+    OWN(2, "gpu", ENERGY, AT(energy.machine.gpu)),
+    OWN(2, "battery", ENERGY, AT(energy.machine.battery)),
+    OWN(2, "total", ENERGY, AT(energy.machine.total)),
+    OWN(1, "main", ENERGY, AT(energy.main)),
+    OWN(1, "descendants", ENERGY, AT(energy.descendants)),
+    OWN(1, "combined", ENERGY, AT(energy.combined)),
+    OWN(1, "unattributed", ENERGY, AT(energy.unattributed)),
+    OWN(1, "idle_share", NUMBER, AT(energy.idle_share)),
+    OWN(1, "mean_watts", NUMBER, AT(energy.mean_watts)),
+    OWN(1, "max_watts", NUMBER, AT(energy.max_watts)),
+    OWN(1, "co2e_grams", NUMBER, AT(energy.co2e_grams)),
+
     {0, "limit_passed", SECTION, false, 0, has_passed_limit},
     OWN(1, "kind", TEXT, AT(limit.kind_name)),
     OWN(1, "value", PASSED_LIMIT, 0),
@@ -259,6 +286,13 @@ static void add_value(
         break;
     case GPU_RAM:
         add_number(parent, line, double_at(results, line->offset) * gpu_ram);
+        break;
+    case ENERGY_UNIT:
+        doc_add_string(parent, line->key, gput_energy_unit_name(results->energy.unit));
+        break;
+    case ENERGY:
+        add_number(parent, line,
+            double_at(results, line->offset) / gput_energy_unit_joules(results->energy.unit));
         break;
     case TIME:
         add_number(parent, line,

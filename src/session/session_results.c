@@ -149,8 +149,8 @@ static void raise_maximum(const struct gput_session *session, struct gput_result
 
 /* ---- sources ---- */
 
-static void add_source(struct gput_results *results, const char *name, enum gput_source_state state,
-    const char *format, ...)
+void session_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *format, ...)
 {
     if (results->n_sources == GPUT_MAX_SOURCES)
         return;
@@ -170,14 +170,14 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
     for (size_t i = 0; i < tree->count; i++)
         refused += tree->processes[i]->memory.refused;
     if (refused)
-        add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+        session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "statm alone for %zu of %zu processes: their memory maps may not be read", refused,
             tree->count);
     else if (session->sampler.ram.exact)
-        add_source(
+        session_add_source(
             results, "ram", GPUT_SOURCE_SAMPLED, "memory maps of every process at each tick");
     else
-        add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+        session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "statm at each tick, memory maps when they can have changed (%llu readings)",
             (unsigned long long)session->sampler.ram.exact_readings);
 }
@@ -185,24 +185,24 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
 static void add_cpu_sources(const struct gput_session *session, struct gput_results *results)
 {
     if (session->sampler.tree.view.has_cpu_clocks)
-        add_source(results, "cpu_time", GPUT_SOURCE_EXACT,
+        session_add_source(results, "cpu_time", GPUT_SOURCE_EXACT,
             "CPU clocks of the processes, and what parents collected from ended children");
     else
-        add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
+        session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "stat of each process, in clock ticks: pids of this procfs are not our own");
     switch (session->mode) {
     case SESSION_LAUNCHED:
-        add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
             !isnan(session->cgroup_usage.cpu_seconds) && session->has_main_usage
                 ? "wait4 of the command and of its orphans, and a control group of its own"
                 : "wait4 of the command and of its orphans");
         break;
     case SESSION_SELF:
-        add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
             "getrusage of this process and of the children it waited for");
         break;
     case SESSION_ATTACHED:
-        add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
             "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
         break;
     }
@@ -210,7 +210,7 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
 
 static void add_process_source(const struct gput_session *session, struct gput_results *results)
 {
-    add_source(results, "processes", GPUT_SOURCE_SAMPLED, "%s",
+    session_add_source(results, "processes", GPUT_SOURCE_SAMPLED, "%s",
         session->mode == SESSION_LAUNCHED
             ? "looked for at each tick; of those that lived between two ticks CPU time is known"
             : "looked for at each tick; orphans of unseen parents are lost to an attached tracker");
@@ -233,7 +233,7 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     const struct gpu_source_status *sources = gpu_set_sources(session->gpus, &count);
     const char *missing = gpu_set_missing(session->gpus);
     if (missing) {
-        add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s", missing);
+        session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s", missing);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -243,8 +243,8 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
             continue;
         char name[32];
         snprintf(name, sizeof name, "gpu_%s", sources[i].name);
-        add_source(results, name, has ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "%s: %s",
-            state_word(sources[i].state), sources[i].detail);
+        session_add_source(results, name, has ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE,
+            "%s: %s", state_word(sources[i].state), sources[i].detail);
     }
 }
 
@@ -253,10 +253,12 @@ static void fill_sources(const struct gput_session *session, struct gput_results
     add_ram_source(session, results);
     add_cpu_sources(session, results);
     add_process_source(session, results);
-    add_source(results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
-    add_source(results, "system", GPUT_SOURCE_SAMPLED,
+    session_add_source(
+        results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
+    session_add_source(results, "system", GPUT_SOURCE_SAMPLED,
         "/proc/meminfo, and /proc/stat over 100 ms or more");
     add_gpu_sources(session, results);
+    session_add_energy_sources(session, results);
 }
 
 /* ---- all of it ---- */
@@ -298,6 +300,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     results->accounting.sampled_cpu_seconds =
         seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     results->accounting.processes_seen = session->sampler.tree.seen;
+    session_fill_energy(session, &results->energy);
     results->limit = session->limit;
     fill_tracker(session, results);
     fill_sources(session, results);

@@ -5,6 +5,8 @@
  *   session_track.c    the four ways to begin, waiting, stopping
  *   session_ticks.c    the sampling thread
  *   session_results.c  from samples and books to results
+ *   session_energy.c   energy, into the results and the tracking file
+ *   session_limits.c   limits on what the tree may use
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -68,6 +70,8 @@ struct gput_session {
     int64_t sampler_cpu_ns; /* of the thread when it ended */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
+    bool has_energy_table, energy_table_failed;
+    unsigned energy_table;
     unsigned limits_passed; /* a bit for each kind */
     struct gput_limit_passed limit;
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
@@ -94,6 +98,18 @@ void session_reap_orphans(struct gput_session *session);
 /* session_results.c; the lock is held, or no thread runs */
 
 void session_fill_results(struct gput_session *session, struct gput_results *results);
+
+/* Notes where a kind of figure comes from, or why it is missing. */
+void session_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* session_energy.c; the lock is held, or no thread runs */
+
+void session_fill_energy(const struct gput_session *session, struct gput_energy *energy);
+void session_add_energy_sources(const struct gput_session *session, struct gput_results *results);
+
+/* Adds a row to the tracking file's table energy_data, where the format has tables. */
+void session_write_energy(struct gput_session *session);
 
 /* session_limits.c; the lock is held */
 

@@ -46,13 +46,19 @@ static void write_row(struct gput_session *session)
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
 
-/* Takes a sample; the very first has no interval behind it and is no row. */
-static void take_sample(struct gput_session *session, bool is_row, bool in_thread)
+enum moment { FIRST, TICK, LAST };
+
+/* Takes a sample; the very first, in the caller's thread, has no interval behind it and is no row.
+ */
+static void take_sample(struct gput_session *session, enum moment moment)
 {
+    bool is_row = moment != FIRST, in_thread = moment != FIRST, is_last = moment == LAST;
     if (session->mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
-    sampler_take(
-        &session->sampler, session->orphans_ns, in_thread && session->mode == SESSION_SELF);
+    unsigned flags = is_last ? SAMPLER_LAST : 0;
+    if (in_thread && session->mode == SESSION_SELF)
+        flags |= SAMPLER_IN_MAIN;
+    sampler_take(&session->sampler, session->orphans_ns, flags);
     int64_t now_ns = session->sampler.sampled_ns;
     double seconds = (double)(now_ns - session->last_sample_ns) / (double)NS_PER_SECOND;
     session->last_sample_ns = now_ns;
@@ -68,6 +74,8 @@ static void take_sample(struct gput_session *session, bool is_row, bool in_threa
     session->ticks++;
     if (is_row)
         write_row(session);
+    if (session->sampler.energy_moved)
+        session_write_energy(session);
     keep_results(session);
 }
 
@@ -146,11 +154,11 @@ static void *tick(void *user)
     while (wait_until(session, deadline_ns)) {
         if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->interval_ns)
             session->late_ticks++;
-        take_sample(session, true, true);
+        take_sample(session, TICK);
         session_check_limits(session);
         deadline_ns = next_deadline(session, deadline_ns);
     }
-    take_sample(session, true, true);
+    take_sample(session, LAST);
     session->sampler_cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(&session->lock);
     return NULL;
@@ -159,7 +167,7 @@ static void *tick(void *user)
 int session_start_ticks(struct gput_session *session, struct gput_error *error)
 {
     session->last_sample_ns = session->start_ns;
-    take_sample(session, false, false);
+    take_sample(session, FIRST);
     /* All signals stay with the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);

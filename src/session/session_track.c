@@ -78,6 +78,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .start_ns = session->start_ns,
         .interval_ns = session->interval_ns,
         .gpus = session->gpus,
+        .sysfs_root = session->options.sysfs_root,
     };
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;

@@ -3,12 +3,9 @@
 #include "base/clock.h"
 #include "os/battery.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define LEAST_INTERVAL_NS (NS_PER_SECOND / 10)
 
 /* ---- beginning ---- */
 
@@ -252,13 +249,9 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
         energy->unattributed = fmax(0, energy->machine.total - energy->combined);
 }
 
-bool energy_meter_read(
-    struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns, bool last)
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
 {
     bool first = meter->since_ns == 0;
-    if (!first && !last && now_ns - meter->since_ns < LEAST_INTERVAL_NS)
-        return false;
-
     struct interval interval;
     double watts = NAN;
     double seconds = first ? 0 : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
@@ -277,5 +270,4 @@ bool energy_meter_read(
     }
     meter->since_ns = now_ns;
     meter->since = *now;
-    return true;
 }

@@ -61,10 +61,9 @@ void energy_meter_finish(struct energy_meter *meter);
 bool energy_meter_has_any(const struct energy_meter *meter);
 
 /*
- * Reads the counters, when an interval of 100 ms is over or this is the `last` one. The figures are
- * then in `energy`. Returns whether it did.
+ * Ends the interval that the call before has begun, if any, and begins the next. The figures are
+ * then in `energy`.
  */
-bool energy_meter_read(
-    struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns, bool last);
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
 #endif

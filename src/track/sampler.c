@@ -16,6 +16,8 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 {
     *sampler = (struct sampler){.options = *options, .system = system, .main_peak_bytes = NAN};
     TRY(process_tree_init(&sampler->tree, &options->tree, error));
+    system_meter_restart(system, options->start_ns);
+    energy_meter_init(&sampler->energy, options->sysfs_root);
     ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
     sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
@@ -27,6 +29,7 @@ void sampler_finish(struct sampler *sampler)
 {
     process_tree_finish(&sampler->tree);
     ram_meter_finish(&sampler->ram);
+    energy_meter_finish(&sampler->energy);
     pid_vector_finish(&sampler->descendants);
 }
 
@@ -190,8 +193,38 @@ static void put_gpus(struct sampler *sampler)
     values[GPUT_GPU_HARDWARE_UTILIZATION] = gpu->utilization_hardware_percent;
 }
 
-void sampler_take(struct sampler *sampler, int64_t orphans_ns, bool in_main)
+/* ---- energy ---- */
+
+/* In the intervals of the machine's CPU time, so that shares and joules are of the same one. */
+static void read_energy(struct sampler *sampler, int64_t now_ns)
 {
+    sampler->energy_moved = false;
+    bool has_gpus = sampler->options.gpus && sampler->gpu.n_devices > 0;
+    bool in_step = sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
+    if (!in_step || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
+        return;
+    const struct ram_figures *ram = &sampler->ram.figures;
+    struct energy_shares now = {
+        .main_cpu_seconds = (double)sampler->books.main_ns / (double)NS_PER_SECOND,
+        .descendants_cpu_seconds = (double)sampler->books.descendants_ns / (double)NS_PER_SECOND,
+        .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
+        .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
+        .main_ram_bytes = (double)ram->main.total,
+        .combined_ram_bytes = (double)ram->combined.total,
+        .machine_ram_bytes = sampler->system->ram_used_bytes,
+    };
+    size_t count;
+    if (has_gpus) {
+        now.gpus = &sampler->gpu;
+        now.gpu_devices = gpu_set_devices(sampler->options.gpus, &count);
+    }
+    energy_meter_read(&sampler->energy, &now, now_ns);
+    sampler->energy_moved = true;
+}
+
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
+{
+    bool in_main = flags & SAMPLER_IN_MAIN;
     int64_t now_ns = clock_monotonic_ns();
     sampler->sample.time_ns = clock_realtime_ns();
     if (sampler->options.gpus)
@@ -207,8 +240,12 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, bool in_main)
     int64_t own_ns = in_main ? clock_thread_cpu_ns() : 0;
     cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, own_ns);
     put_process_cpu(sampler, now_ns);
-    system_meter_read(sampler->system, now_ns);
+    if (flags & SAMPLER_LAST)
+        system_meter_read_last(sampler->system, now_ns);
+    else
+        system_meter_read(sampler->system, now_ns);
     put_system(sampler);
     put_gpus(sampler);
+    read_energy(sampler, now_ns);
     sampler->sampled_ns = now_ns;
 }

@@ -7,6 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "track/cpu_books.h"
+#include "track/energy_meter.h"
 #include "track/process_tree.h"
 #include "track/ram_meter.h"
 #include "track/system_meter.h"
@@ -24,6 +25,7 @@ struct sampler_options {
     int64_t start_ns;     /* when the interval of the first sample began (monotonic clock) */
     int64_t interval_ns;  /* between ticks */
     struct gpu_set *gpus; /* borrowed; NULL: none */
+    const char *sysfs_root;
 };
 
 struct sampler {
@@ -32,6 +34,8 @@ struct sampler {
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
     struct cpu_books books;
+    struct energy_meter energy;
+    bool energy_moved; /* by the last sample */
 
     /* The moments of the two samples before, for CPU percents. */
     struct cpu_mark {
@@ -58,13 +62,19 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 
 void sampler_finish(struct sampler *sampler);
 
+enum sampler_flags {
+    /* The calling thread is one of the main process, and there only to sample: neither it nor its
+     * CPU time count. */
+    SAMPLER_IN_MAIN = 1,
+    SAMPLER_LAST = 2, /* no sample will follow */
+};
+
 /*
  * Takes a sample. `orphans_ns` is the CPU time that the calling process has collected from orphans
- * of the tree. With `in_main` the calling thread is one of the main process, and there only to
- * sample: neither it nor its CPU time count. A figure that cannot be read is NaN. When the main
- * process has ended, RAM and threads are those of the last sample that saw it.
+ * of the tree. A figure that cannot be read is NaN. When the main process has ended, RAM and
+ * threads are those of the last sample that saw it.
  */
-void sampler_take(struct sampler *sampler, int64_t orphans_ns, bool in_main);
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);

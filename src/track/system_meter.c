@@ -49,6 +49,30 @@ static void read_cpu(struct system_meter *meter, int64_t now_ns)
     meter->since_ns = now_ns;
 }
 
+/* The start of an interval. */
+static void take_ticks(struct system_meter *meter, int64_t now_ns)
+{
+    struct system_stat stat;
+    if (meter->stat_fd < 0 || read_stat(meter, &stat) != GPUT_OK)
+        return;
+    meter->busy_ticks = stat.busy_ticks;
+    meter->total_ticks = stat.total_ticks;
+    meter->since_ns = now_ns;
+}
+
+void system_meter_restart(struct system_meter *meter, int64_t now_ns)
+{
+    meter->cpu_sum_percent = NAN;
+    take_ticks(meter, now_ns);
+}
+
+void system_meter_read_last(struct system_meter *meter, int64_t now_ns)
+{
+    system_meter_read(meter, now_ns);
+    if (meter->since_ns != now_ns)
+        take_ticks(meter, now_ns);
+}
+
 void system_meter_init(
     struct system_meter *meter, const char *procfs_root, uint32_t core_count, int64_t now_ns)
 {
@@ -57,17 +81,14 @@ void system_meter_init(
         .meminfo_fd = -1,
         .core_count = core_count,
         .since_ns = now_ns,
+        .seconds_per_tick = 1.0 / (double)sysconf(_SC_CLK_TCK),
         .ram_capacity_bytes = NAN,
         .ram_used_bytes = NAN,
         .cpu_sum_percent = NAN};
     procfs_open(procfs_root, PROCFS_SYSTEM, "stat", &meter->stat_fd, NULL);
     procfs_open(procfs_root, PROCFS_SYSTEM, "meminfo", &meter->meminfo_fd, NULL);
 
-    struct system_stat stat;
-    if (meter->stat_fd >= 0 && read_stat(meter, &stat) == GPUT_OK) {
-        meter->busy_ticks = stat.busy_ticks;
-        meter->total_ticks = stat.total_ticks;
-    }
+    take_ticks(meter, now_ns);
     read_ram(meter);
 }
 
@@ -84,4 +105,14 @@ void system_meter_read(struct system_meter *meter, int64_t now_ns)
 {
     read_ram(meter);
     read_cpu(meter, now_ns);
+}
+
+double system_meter_busy_seconds(const struct system_meter *meter)
+{
+    return (double)meter->busy_ticks * meter->seconds_per_tick;
+}
+
+double system_meter_cpu_seconds(const struct system_meter *meter)
+{
+    return (double)meter->total_ticks * meter->seconds_per_tick;
 }

@@ -15,6 +15,7 @@ struct system_meter {
 
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;
+    double seconds_per_tick;
 
     double ram_capacity_bytes; /* NaN: not to be had */
     double ram_used_bytes;     /* NaN: not to be had */
@@ -32,5 +33,15 @@ void system_meter_finish(struct system_meter *meter);
  * than 100 ms goes on until it is that long; until then the last figure stands.
  */
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
+
+/* Begins the interval anew, as if the meter had been made now. */
+void system_meter_restart(struct system_meter *meter, int64_t now_ns);
+
+/* For the last reading: takes the CPU time of an interval that is too short for a percentage. */
+void system_meter_read_last(struct system_meter *meter, int64_t now_ns);
+
+/* CPU time of all processes since boot, and that with the idle time, as of `since_ns`. */
+double system_meter_busy_seconds(const struct system_meter *meter);
+double system_meter_cpu_seconds(const struct system_meter *meter);
 
 #endif

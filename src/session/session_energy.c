@@ -1,0 +1,102 @@
+/*
+ * Energy of a session: into the results, into the tracking file, and where it comes from.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define JOULES_PER_KILOWATT_HOUR 3.6e6
+
+void session_fill_energy(const struct gput_session *session, struct gput_energy *energy)
+{
+    *energy = session->sampler.energy.energy;
+    energy->unit = session->options.energy_unit;
+    double seconds = (double)(session->last_sample_ns - session->start_ns) / (double)NS_PER_SECOND;
+    energy->mean_watts = seconds > 0 ? energy->machine.total / seconds : NAN;
+    double intensity = session->options.carbon_intensity;
+    energy->co2e_grams =
+        intensity > 0 ? energy->combined / JOULES_PER_KILOWATT_HOUR * intensity : NAN;
+}
+
+/* ---- the table of the tracking file ---- */
+
+/* Joules since the start of the session, so that those of any stretch are a difference. */
+static const struct tracking_column columns[] = {
+    {"timestamp", TRACKING_REAL},
+    {"package", TRACKING_REAL},
+    {"core", TRACKING_REAL},
+    {"uncore", TRACKING_REAL},
+    {"dram", TRACKING_REAL},
+    {"psys", TRACKING_REAL},
+    {"gpu", TRACKING_REAL},
+    {"total", TRACKING_REAL},
+    {"main", TRACKING_REAL},
+    {"descendants", TRACKING_REAL},
+    {"combined", TRACKING_REAL},
+};
+
+#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+
+void session_write_energy(struct gput_session *session)
+{
+    struct tracking_file *file = session->tracking_file;
+    if (!file || !tracking_file_has_tables(file) || session->energy_table_failed)
+        return;
+    if (!session->has_energy_table) {
+        session->energy_table_failed = tracking_file_add_table(file, "energy_data", columns,
+                                           COLUMN_COUNT, &session->energy_table, NULL) != GPUT_OK;
+        if (session->energy_table_failed)
+            return;
+        session->has_energy_table = true;
+    }
+    const struct gput_energy *energy = &session->sampler.energy.energy;
+    const double figures[COLUMN_COUNT] = {(double)session->sampler.sample.time_ns * 1e-9,
+        energy->machine.package, energy->machine.core, energy->machine.uncore, energy->machine.dram,
+        energy->machine.psys, energy->machine.gpu, energy->machine.total, energy->main,
+        energy->descendants, energy->combined};
+    struct tracking_value values[COLUMN_COUNT];
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        values[i] = (struct tracking_value){.kind = TRACKING_REAL, .real = figures[i]};
+    tracking_file_write_table_row(
+        file, session->energy_table, values, session->sampler.sampled_ns, NULL);
+}
+
+/* ---- sources ---- */
+
+static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
+{
+    const struct energy_meter *meter = &session->sampler.energy;
+    if (meter->energy.flags[0] != '\0')
+        session_add_source(
+            results, "cpu_energy", GPUT_SOURCE_SAMPLED, "RAPL, but %s", meter->energy.flags);
+    else if (!isnan(meter->energy.machine.package))
+        session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT,
+            "RAPL counters %s; shared out by CPU time and RAM",
+            meter->uses_perf ? "by perf events" : "by powercap");
+    else if (meter->uses_perf || !meter->why_not[0])
+        session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
+            "the session was too short for its counters");
+    else
+        session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not,
+            meter->remedy[0] ? "; an administrator can run: " : "", meter->remedy);
+    if (!isnan(meter->energy.machine.battery))
+        session_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
+            "power drawn from batteries: the whole machine, integrated");
+}
+
+void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
+{
+    const struct energy_meter *meter = &session->sampler.energy;
+    add_cpu_energy(session, results);
+    if (!isnan(meter->energy.machine.gpu))
+        session_add_source(results, "gpu_energy",
+            meter->gpu_is_integrated ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
+            "%s; shared out by %s",
+            meter->gpu_is_integrated ? "power, integrated over time"
+                                     : "energy counters of the GPUs",
+            meter->gpu_by_memory ? "GPU memory in use" : "use of their processors");
+}

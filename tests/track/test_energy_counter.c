@@ -1,0 +1,67 @@
+#include "track/energy_counter.h"
+
+#include "base/clock.h"
+#include "testing.h"
+
+#include <math.h>
+
+static void gives_what_was_added(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 100, 0, 0);
+    assert_true(energy_counter_advance(&counter, 130.5, NS_PER_SECOND) == 30.5);
+    assert_true(energy_counter_advance(&counter, 130.5, NS_PER_SECOND * 3 / 2) == 0);
+    assert_false(counter.went_back || counter.stood_still);
+}
+
+static void undoes_a_wrap(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 262100, 262143, 0);
+    assert_true(energy_counter_advance(&counter, 57, NS_PER_SECOND) == 100);
+    assert_false(counter.went_back);
+}
+
+static void tells_a_reset_from_a_wrap(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 1000, 262143, 0);
+    assert_true(isnan(energy_counter_advance(&counter, 10, NS_PER_SECOND)));
+    assert_true(counter.went_back);
+    assert_true(energy_counter_advance(&counter, 15, 2 * NS_PER_SECOND) == 5);
+}
+
+static void without_a_range_any_way_back_is_a_reset(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 1000, 0, 0);
+    assert_true(isnan(energy_counter_advance(&counter, 999, NS_PER_SECOND)));
+    assert_true(counter.went_back);
+}
+
+static void notices_a_counter_that_stands_still(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 1000, 0, 0);
+    energy_counter_advance(&counter, 1000, NS_PER_SECOND);
+    assert_false(counter.stood_still);
+    energy_counter_advance(&counter, 1000, 2 * NS_PER_SECOND);
+    assert_true(counter.stood_still);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_what_was_added),
+        cmocka_unit_test(undoes_a_wrap),
+        cmocka_unit_test(tells_a_reset_from_a_wrap),
+        cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
+        cmocka_unit_test(notices_a_counter_that_stands_still),
+    };
+    return cmocka_run_group_tests_name("track/energy_counter", tests, NULL, NULL);
+}
