@@ -11,6 +11,9 @@
 #include <gputracker/measurement.h>
 #include <gputracker/units.h>
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -56,6 +59,34 @@ struct gput_limit_passed {
 };
 
 #define GPUT_MAX_SOURCES 24
+
+/**
+ * One GPU (or MIG instance) over the whole session. A figure is NaN when it could not be read;
+ * `missing` then says why. Process RAM is what the tracked processes held on this GPU.
+ */
+struct gput_gpu {
+    char uuid[96];        /**< the driver's; where it has none, the PCI address */
+    char name[96];        /**< "NVIDIA H200" */
+    char vendor[16];      /**< "nvidia", "amd", "intel" or "other" */
+    char pci_address[24]; /**< "0000:01:00.0"; "" when it has none */
+    bool selected;        /**< counts in the utilization of all GPUs: see gput_options.gpu_uuids */
+    double ram_capacity_bytes;
+    double max_ram_bytes; /**< in use by anybody */
+    double max_main_ram_bytes;
+    double max_descendants_ram_bytes;
+    double max_combined_ram_bytes;
+    double max_utilization_percent; /**< of the whole GPU, by anybody */
+    double mean_utilization_percent;
+    double max_main_sm_percent; /**< share of its processors (SM, CU, EU) that main kept busy */
+    double mean_main_sm_percent;
+    double max_descendants_sm_percent;
+    double mean_descendants_sm_percent;
+    double max_power_watts;
+    double mean_power_watts;
+    char missing[240]; /**< figures that are missing, and why: "power: not supported by this GPU" */
+};
+
+#define GPUT_MAX_GPUS 64
 
 /** A peak that the kernel kept, also between two samples. */
 struct gput_peak {
@@ -120,6 +151,9 @@ struct gput_results {
 
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];
+
+    uint32_t n_gpus; /**< how many of `gpus` are used; static_data.system_gpu_count is of all */
+    struct gput_gpu gpus[GPUT_MAX_GPUS]; /* the last member: only the used ones are kept on disk */
 };
 
 /** How a report is written. */

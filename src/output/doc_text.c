@@ -18,6 +18,9 @@ static const struct {
     {"ram", "RAM"},
     {"rss", "RSS"},
     {"n", "number of"},
+    {"uuid", "UUID"},
+    {"pci", "PCI"},
+    {"sm", "SM"},
     {"amd", "AMD"},
     {"nvml", "NVML"},
     {"rapl", "RAPL"},
@@ -78,7 +81,7 @@ static void write_children(const struct doc *parent, size_t indent, struct str *
 {
     for (const struct doc *child = parent->first; child; child = child->next) {
         str_append_repeated(text, ' ', indent);
-        if (parent->kind == DOC_ARRAY)
+        if (parent->kind == DOC_ARRAY && !child->label)
             str_append_char(text, '-');
         else {
             if (child->label)

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- The table ---- */
@@ -32,6 +33,7 @@ enum kind {
     TEXT,             /* char array */
     CAPTURED_PERCENT, /* what samples saw of the CPU time that the kernel counted */
     PASSED_LIMIT,     /* bytes or seconds, as the kind of limit has it */
+    GPUS,             /* an array with an object for each GPU */
     SOURCES,          /* an object for each source */
 };
 
@@ -58,6 +60,11 @@ static bool has_energy(const struct gput_results *results)
 static bool has_passed_limit(const struct gput_results *results)
 {
     return results->limit.kind_name[0] != '\0';
+}
+
+static bool has_gpus(const struct gput_results *results)
+{
+    return results->n_gpus > 0;
 }
 
 #define AT(member) offsetof(struct gput_results, member)
@@ -159,6 +166,8 @@ static const struct line lines[] = {
     OWN(2, "system_network_received", WHOLE, AT(accounting.system_network_received_bytes)),
     OWN(2, "system_network_sent", WHOLE, AT(accounting.system_network_sent_bytes)),
 
+    {0, "gpus", GPUS, false, 0, has_gpus},
+
     OWN(0, "tracker", SECTION, 0),
     OWN(1, "cpu_seconds", NUMBER, AT(tracker.cpu_seconds)),
     OWN(1, "rss", RAM, AT(tracker.rss_bytes)),
@@ -243,6 +252,44 @@ static void add_sources(struct doc *parent, const char *key, const struct gput_r
     }
 }
 
+static void add_gpu(
+    struct doc *parent, size_t index, const struct gput_gpu *gpu, enum gput_ram_unit unit)
+{
+    char label[32];
+    double factor = gput_ram_unit_factor(unit);
+    struct doc *item = doc_add_object(parent, NULL);
+    snprintf(label, sizeof label, "GPU %zu", index);
+    doc_label(item, label);
+    doc_add_string(item, "uuid", gpu->uuid);
+    doc_add_string(item, "name", gpu->name);
+    doc_add_string(item, "vendor", gpu->vendor);
+    doc_add_string(item, "pci_address", gpu->pci_address);
+    doc_add_bool(item, "selected", gpu->selected);
+    doc_add_string(item, "unit", gput_ram_unit_name(unit));
+    doc_add_double(item, "ram_capacity", gpu->ram_capacity_bytes * factor);
+    doc_add_double(item, "max_ram", gpu->max_ram_bytes * factor);
+    doc_add_double(item, "max_main_ram", gpu->max_main_ram_bytes * factor);
+    doc_add_double(item, "max_descendants_ram", gpu->max_descendants_ram_bytes * factor);
+    doc_add_double(item, "max_combined_ram", gpu->max_combined_ram_bytes * factor);
+    doc_add_double(item, "max_utilization_percent", gpu->max_utilization_percent);
+    doc_add_double(item, "mean_utilization_percent", gpu->mean_utilization_percent);
+    doc_add_double(item, "max_main_sm_percent", gpu->max_main_sm_percent);
+    doc_add_double(item, "mean_main_sm_percent", gpu->mean_main_sm_percent);
+    doc_add_double(item, "max_descendants_sm_percent", gpu->max_descendants_sm_percent);
+    doc_add_double(item, "mean_descendants_sm_percent", gpu->mean_descendants_sm_percent);
+    doc_add_double(item, "max_power_watts", gpu->max_power_watts);
+    doc_add_double(item, "mean_power_watts", gpu->mean_power_watts);
+    if (gpu->missing[0])
+        doc_add_string(item, "missing", gpu->missing);
+}
+
+static void add_gpus(struct doc *parent, const char *key, const struct gput_results *results)
+{
+    struct doc *gpus = doc_add_array(parent, key);
+    for (uint32_t i = 0; i < results->n_gpus && i < GPUT_MAX_GPUS; i++)
+        add_gpu(gpus, i, &results->gpus[i], results->static_data.gpu_ram_unit);
+}
+
 static double double_at(const struct gput_results *results, size_t offset)
 {
     double value;
@@ -322,6 +369,9 @@ static void add_value(
         break;
     case PASSED_LIMIT:
         add_number(parent, line, passed_limit(results));
+        break;
+    case GPUS:
+        add_gpus(parent, line->key, results);
         break;
     case SOURCES:
         add_sources(parent, line->key, results);

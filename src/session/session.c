@@ -97,8 +97,10 @@ static int open_gpus(struct gput_session *session, struct gput_error *error)
         .user = session};
     TRY(gpu_set_open(&options, &session->gpus, error));
     const char *missing = gpu_set_missing(session->gpus);
-    if (missing)
+    if (missing && gpu_set_capacity_bytes(session->gpus) == 0)
         session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+    else if (missing)
+        session_warn(session, "%s (more: gpu-tracker doctor)", missing);
     return GPUT_OK;
 }
 
@@ -106,17 +108,12 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
 {
     struct gput_static_data *data = &session->static_data;
     const struct gput_options *options = &session->options;
-    size_t gpu_count;
-    gpu_set_devices(session->gpus, &gpu_count);
-
     *data = (struct gput_static_data){.ram_unit = options->ram_unit,
         .gpu_ram_unit = options->gpu_ram_unit,
         .time_unit = options->time_unit,
-        .gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->gpus),
-        .system_gpu_count = (uint32_t)gpu_count,
-        .n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus),
         .allowed_ram_bytes = NAN,
         .allowed_cores = NAN};
+    session_gpus_fill_static(session, data);
     TRY(cpu_count_online(
         options->procfs_root, options->sysfs_root, &data->system_core_count, error));
     data->n_expected_cores =
@@ -134,10 +131,11 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     const struct gput_options *options = &session->options;
     TRY(open_gpus(session, error));
     TRY(read_static_data(session, error));
-    if (options->tracking_file)
-        TRY(tracking_file_create(options->tracking_file, &session->static_data, options->overwrite,
-            &session->tracking_file, error));
-    return GPUT_OK;
+    if (!options->tracking_file)
+        return GPUT_OK;
+    TRY(tracking_file_create(options->tracking_file, &session->static_data, options->overwrite,
+        &session->tracking_file, error));
+    return session_gpus_open_table(session, error);
 }
 
 static int init_lock(struct gput_session *session)
@@ -203,6 +201,7 @@ void gput_session_destroy(struct gput_session *session)
     if (session->has_system)
         system_meter_finish(&session->system);
     gpu_set_close(session->gpus);
+    gpu_usage_finish(&session->gpu_usage);
     pid_vector_finish(&session->foreign);
     if (session->pid_fd >= 0)
         close(session->pid_fd);

@@ -293,6 +293,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     fill_main_peak(session, results);
     fill_combined_peak(session, results);
     raise_maximum(session, results);
+    session_gpus_fill_results(session, results);
     set_peak(&results->peaks.descendants, NAN, "not read");
 
     clear_accounting(&results->accounting);

@@ -7,6 +7,7 @@
  *   session_results.c  from samples and books to results
  *   session_energy.c   energy, into the results and the tracking file
  *   session_limits.c   limits on what the tree may use
+ *   session_gpus.c     each GPU by itself
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -14,6 +15,7 @@
 #include "os/own_cgroup.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
+#include "track/gpu_usage.h"
 #include "track/sampler.h"
 #include "track/usage.h"
 
@@ -40,6 +42,8 @@ struct gput_session {
     struct gput_static_data static_data;
     struct gpu_set *gpus;
     struct tracking_file *tracking_file;
+    bool has_gpu_table;
+    unsigned gpu_table; /* of the tracking file */
     struct results_file *results_file;
 
     enum session_mode mode;
@@ -64,6 +68,7 @@ struct gput_session {
     struct system_meter system;
     bool has_system;
     struct usage usage;
+    struct gpu_usage gpu_usage;
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;     /* CPU time of orphans that we collected */
@@ -118,6 +123,22 @@ void session_check_limits(struct gput_session *session);
 
 /* When a limit has to be looked at between two ticks (monotonic clock); INT64_MAX: never. */
 int64_t session_next_limit_ns(const struct gput_session *session);
+
+/* session_gpus.c; the lock is held, or no thread runs */
+
+/* Adds the table gpu_data to the tracking file, where that has tables and there are GPUs. */
+int session_gpus_open_table(struct gput_session *session, struct gput_error *error);
+
+/* Writes a row for each GPU of the last sample to it. */
+int session_gpus_write_rows(struct gput_session *session, struct gput_error *error);
+
+/* Adds the last sample, which stands for `seconds`, to the usage of each GPU. */
+void session_gpus_add_sample(struct gput_session *session, double seconds);
+
+/* How many GPUs there are now, and their RAM: drivers can join late. */
+void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data);
+
+void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results);
 
 /* session.c */
 

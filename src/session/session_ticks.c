@@ -39,6 +39,8 @@ static void write_row(struct gput_session *session)
         return;
     int code = tracking_file_write_row(
         session->tracking_file, &session->sampler.sample, session->sampler.sampled_ns, &error);
+    if (code == GPUT_OK)
+        code = session_gpus_write_rows(session, &error);
     if (code == GPUT_OK || session->warned_of_lost_rows)
         return;
     session->warned_of_lost_rows = true;
@@ -71,6 +73,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
         seconds = 0;
     }
     usage_add(&session->usage, &sample, seconds);
+    session_gpus_add_sample(session, seconds);
     session->ticks++;
     if (is_row)
         write_row(session);

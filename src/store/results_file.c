@@ -34,10 +34,17 @@ struct results_file {
     uint64_t updates;
 };
 
+/* Bytes of a copy up to the last GPU that is used. */
+static size_t used_bytes(const struct copy *copy)
+{
+    uint32_t gpus = copy->results.n_gpus < GPUT_MAX_GPUS ? copy->results.n_gpus : GPUT_MAX_GPUS;
+    return offsetof(struct copy, results.gpus) + gpus * sizeof copy->results.gpus[0];
+}
+
 static uint32_t checksum_of(const struct copy *copy)
 {
     size_t start = offsetof(struct copy, version);
-    return (uint32_t)crc32(0, (const Bytef *)copy + start, (uInt)(sizeof *copy - start));
+    return (uint32_t)crc32(0, (const Bytef *)copy + start, (uInt)(used_bytes(copy) - start));
 }
 
 /* ---- Writing ---- */
@@ -135,7 +142,8 @@ void results_file_update(struct results_file *file, const struct gput_results *r
     copy.checksum = checksum_of(&copy);
 
     off_t at = (off_t)(file->updates % COPIES * sizeof copy);
-    if (pwrite(file->fd, &copy, sizeof copy, at) == (ssize_t)sizeof copy)
+    size_t length = used_bytes(&copy);
+    if (pwrite(file->fd, &copy, length, at) == (ssize_t)length)
         file->updates++;
 }
 
@@ -179,7 +187,7 @@ static bool results_are_sane(struct gput_results *results)
     if ((unsigned)results->static_data.ram_unit > GPUT_TERABYTES ||
         (unsigned)results->static_data.gpu_ram_unit > GPUT_TERABYTES ||
         (unsigned)results->static_data.time_unit > GPUT_DAYS || enforced > 1 ||
-        results->n_sources > GPUT_MAX_SOURCES)
+        results->n_sources > GPUT_MAX_SOURCES || results->n_gpus > GPUT_MAX_GPUS)
         return false;
     terminate(results->peaks.main.source, sizeof results->peaks.main.source);
     terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
@@ -194,6 +202,18 @@ static bool results_are_sane(struct gput_results *results)
         if ((unsigned)source->state > GPUT_SOURCE_UNAVAILABLE)
             return false;
     }
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        struct gput_gpu *gpu = &results->gpus[i];
+        unsigned char selected;
+        memcpy(&selected, &gpu->selected, 1);
+        terminate(gpu->uuid, sizeof gpu->uuid);
+        terminate(gpu->name, sizeof gpu->name);
+        terminate(gpu->vendor, sizeof gpu->vendor);
+        terminate(gpu->pci_address, sizeof gpu->pci_address);
+        terminate(gpu->missing, sizeof gpu->missing);
+        if (selected > 1)
+            return false;
+    }
     return true;
 }
 
@@ -204,12 +224,12 @@ static int find_results(const char *path, const struct str *content, struct gput
     if (content->length < sizeof MAGIC - 1 || memcmp(content->data, MAGIC, sizeof MAGIC - 1) != 0)
         return error_set(
             error, GPUT_ERROR_FORMAT, "%s is no resource usage file of gpu-tracker.", path);
-    for (size_t at = 0;
-         at + sizeof(struct copy) <= content->length && at / sizeof(struct copy) < COPIES;
-         at += sizeof(struct copy)) {
-        struct copy copy;
-        memcpy(&copy, content->data + at, sizeof copy);
-        if (copy_is_whole(&copy) && copy.number > best && results_are_sane(&copy.results)) {
+    for (size_t i = 0, at = 0; i < COPIES && at < content->length; i++, at += sizeof(struct copy)) {
+        struct copy copy = {0};
+        size_t length = content->length - at;
+        memcpy(&copy, content->data + at, length < sizeof copy ? length : sizeof copy);
+        if (length >= used_bytes(&copy) && copy_is_whole(&copy) && copy.number > best &&
+            results_are_sane(&copy.results)) {
             best = copy.number;
             *results = copy.results;
         }

@@ -55,6 +55,10 @@ int tracking_file_write_row(struct tracking_file *file, const struct gput_sample
  * row came for that long. */
 int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error);
 
+/* The timestamp that the row of a sample has: seconds, cut to microseconds. For the rows of further
+ * tables. */
+double tracking_timestamp(const struct gput_sample *sample);
+
 /* Rows that could not be written so far. */
 uint64_t tracking_file_rows_lost(const struct tracking_file *file);
 

@@ -65,9 +65,6 @@ extern const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLU
 struct tracking_value tracking_static_value(
     const struct gput_static_data *static_data, size_t column);
 
-/* The timestamp of a sample: seconds, cut to microseconds. */
-double tracking_timestamp(const struct gput_sample *sample);
-
 /* ---- Writing ---- */
 
 struct tracking_file {

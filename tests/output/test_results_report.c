@@ -196,6 +196,41 @@ static void a_passed_limit_is_reported_in_the_units_of_the_report(void **state)
     doc_destroy(doc);
 }
 
+static void each_gpu_is_reported_by_itself(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    results.n_gpus = 2;
+    for (int i = 0; i < 2; i++) {
+        struct gput_gpu *gpu = &results.gpus[i];
+        snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%d", i);
+        strcpy(gpu->name, "NVIDIA H200");
+        strcpy(gpu->vendor, "nvidia");
+        gpu->selected = true;
+        gpu->ram_capacity_bytes = 150e9;
+        gpu->max_ram_bytes = 3e9 * (i + 1);
+        gpu->max_utilization_percent = 90;
+        gpu->mean_utilization_percent = NAN;
+    }
+    strcpy(results.gpus[1].missing, "utilization: not supported by this GPU");
+    struct doc *doc = report_doc(&results);
+    const struct doc *gpus = doc_get(doc, "gpus");
+    assert_int_equal(gpus->kind, DOC_ARRAY);
+    assert_int_equal(gpus->count, 2);
+    assert_string_equal(doc_get(gpus->last, "uuid")->string, "GPU-1");
+    assert_true(doc_get(gpus->last, "max_ram")->number == 6.0);
+    assert_true(doc_get(gpus->first, "ram_capacity")->number == 150.0);
+    assert_int_equal(doc_get(gpus->first, "mean_utilization_percent")->kind, DOC_NULL);
+    assert_null(doc_get(gpus->first, "missing"));
+    assert_string_equal(
+        doc_get(gpus->last, "missing")->string, "utilization: not supported by this GPU");
+    doc_destroy(doc);
+    char *text = render(&results, GPUT_TEXT);
+    assert_non_null(
+        strstr(text, "\nGPUs:\n   GPU 0:\n      UUID: GPU-0\n      Name: NVIDIA H200\n"));
+    free(text);
+}
+
 static void other_formats_are_refused(void **state)
 {
     (void)state;
@@ -223,6 +258,7 @@ int main(void)
         cmocka_unit_test(missing_figures_are_zero_where_documented_and_null_elsewhere),
         cmocka_unit_test(sections_that_do_not_apply_are_left_out),
         cmocka_unit_test(a_passed_limit_is_reported_in_the_units_of_the_report),
+        cmocka_unit_test(each_gpu_is_reported_by_itself),
         cmocka_unit_test(other_formats_are_refused),
         cmocka_unit_test(every_state_of_a_source_has_a_name),
     };

@@ -137,6 +137,36 @@ static void other_files_are_never_replaced(void **state)
     results_file_remove(file);
 }
 
+static void gpus_are_kept_and_only_those_there_are_take_room(void **state)
+{
+    (void)state;
+    const char *path = temporary("kept");
+    struct gput_results results = make_results(1), loaded;
+    struct results_file *file = create(path);
+    results_file_update(file, &results);
+    struct stat without, with;
+    assert_int_equal(stat(path, &without), 0);
+    assert_true((size_t)without.st_size < sizeof results);
+
+    results.n_gpus = 2;
+    strcpy(results.gpus[1].uuid, "GPU-bbbb");
+    results.gpus[1].max_ram_bytes = 5e9;
+    results.gpus[1].selected = true;
+    results_file_update(file, &results); /* the second copy, at the end of the file */
+    assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_OK);
+    assert_memory_equal(&loaded, &results, sizeof results);
+    assert_int_equal(stat(path, &with), 0);
+    assert_int_equal(truncate(path, with.st_size - 1), 0); /* torn: the first copy serves */
+    assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_OK);
+    assert_int_equal(loaded.n_gpus, 0);
+
+    results.n_gpus = GPUT_MAX_GPUS + 1;
+    results_file_update(file, &results);
+    results_file_update(file, &results);
+    assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_ERROR_FORMAT);
+    results_file_remove(file);
+}
+
 /* Overwrites bytes of a file. */
 static void damage(const char *path, off_t at, size_t length)
 {
@@ -215,6 +245,7 @@ int main(void)
         temporary_test(without_a_path_it_is_hidden_in_the_working_directory),
         temporary_test(tracking_goes_on_where_no_hidden_file_can_be),
         temporary_test(other_files_are_never_replaced),
+        temporary_test(gpus_are_kept_and_only_those_there_are_take_room),
         temporary_test(dying_in_the_middle_of_a_write_leaves_the_results_before),
         temporary_test(what_is_no_file_of_ours_is_refused),
         temporary_test(figures_that_make_no_sense_are_refused),

@@ -1,0 +1,127 @@
+/*
+ * Each GPU by itself: its figures in the results, and a row for each sample in the table gpu_data
+ * of a tracking file that has room for tables.
+ */
+#include "session/session_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct tracking_column columns[] = {
+    {"timestamp", TRACKING_REAL},
+    {"uuid", TRACKING_TEXT},
+    {"ram_used", TRACKING_REAL},
+    {"utilization_percent", TRACKING_REAL},
+    {"main_ram", TRACKING_REAL},
+    {"descendants_ram", TRACKING_REAL},
+    {"combined_ram", TRACKING_REAL},
+    {"main_sm_percent", TRACKING_REAL},
+    {"descendants_sm_percent", TRACKING_REAL},
+    {"power_watts", TRACKING_REAL},
+};
+#define COLUMNS (sizeof columns / sizeof columns[0])
+
+int session_gpus_open_table(struct gput_session *session, struct gput_error *error)
+{
+    if (!tracking_file_has_tables(session->tracking_file) || gpu_set_missing(session->gpus))
+        return GPUT_OK;
+    TRY(tracking_file_add_table(
+        session->tracking_file, "gpu_data", columns, COLUMNS, &session->gpu_table, error));
+    session->has_gpu_table = true;
+    return GPUT_OK;
+}
+
+static struct tracking_value real(double value)
+{
+    return (struct tracking_value){.kind = TRACKING_REAL, .real = value};
+}
+
+int session_gpus_write_rows(struct gput_session *session, struct gput_error *error)
+{
+    const struct gpu_sample *sample = &session->sampler.gpu;
+    double factor = gput_ram_unit_factor(session->static_data.gpu_ram_unit);
+    double timestamp = tracking_timestamp(&session->sampler.sample);
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    if (!session->has_gpu_table)
+        return GPUT_OK;
+    for (size_t i = 0; i < sample->n_devices && i < count; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
+        const struct tracking_value values[COLUMNS] = {
+            real(timestamp),
+            {.kind = TRACKING_TEXT, .text = devices[i].uuid},
+            real(device->ram_used_bytes * factor),
+            real(device->utilization_percent),
+            real(device->main_ram_bytes * factor),
+            real(device->descendants_ram_bytes * factor),
+            real(device->combined_ram_bytes * factor),
+            real(device->main_sm_percent),
+            real(device->descendants_sm_percent),
+            real(device->power_watts),
+        };
+        TRY(tracking_file_write_table_row(session->tracking_file, session->gpu_table, values,
+            session->sampler.sampled_ns, error));
+    }
+    return GPUT_OK;
+}
+
+void session_gpus_add_sample(struct gput_session *session, double seconds)
+{
+    gpu_usage_add(&session->gpu_usage, &session->sampler.gpu, seconds);
+}
+
+void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data)
+{
+    size_t count;
+    gpu_set_devices(session->gpus, &count);
+    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->gpus);
+    data->system_gpu_count = (uint32_t)count;
+    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus);
+}
+
+/* Names what is missing and why: "power: not supported by this GPU; …". */
+static void explain(const struct gpu_device *device, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (enum gpu_figure figure = 0; figure < GPU_FIGURE_COUNT && length < size; figure++) {
+        if (!device->missing[figure][0] || figure == GPU_ENERGY)
+            continue;
+        int added = snprintf(text + length, size - length, "%s%s: %s", length ? "; " : "",
+            gpu_figure_name(figure), device->missing[figure]);
+        length += added > 0 ? (size_t)added : 0;
+    }
+}
+
+void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results)
+{
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_usage *usage = &session->gpu_usage;
+    session_gpus_fill_static(session, &results->static_data);
+    for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
+        struct gput_gpu *gpu = &results->gpus[results->n_gpus++];
+        *gpu = (struct gput_gpu){
+            .selected = devices[i].selected,
+            .ram_capacity_bytes = devices[i].ram_capacity_bytes,
+            .max_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_RAM),
+            .max_main_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_MAIN_RAM),
+            .max_descendants_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_DESCENDANTS_RAM),
+            .max_combined_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_COMBINED_RAM),
+            .max_utilization_percent = gpu_usage_max(usage, i, GPU_USAGE_UTILIZATION),
+            .mean_utilization_percent = gpu_usage_mean(usage, i, GPU_USAGE_UTILIZATION),
+            .max_main_sm_percent = gpu_usage_max(usage, i, GPU_USAGE_MAIN_SM),
+            .mean_main_sm_percent = gpu_usage_mean(usage, i, GPU_USAGE_MAIN_SM),
+            .max_descendants_sm_percent = gpu_usage_max(usage, i, GPU_USAGE_DESCENDANTS_SM),
+            .mean_descendants_sm_percent = gpu_usage_mean(usage, i, GPU_USAGE_DESCENDANTS_SM),
+            .max_power_watts = gpu_usage_max(usage, i, GPU_USAGE_POWER),
+            .mean_power_watts = gpu_usage_mean(usage, i, GPU_USAGE_POWER),
+        };
+        memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
+        memcpy(gpu->name, devices[i].name, sizeof gpu->name);
+        memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
+        snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
+        explain(&devices[i], gpu->missing, sizeof gpu->missing);
+    }
+}

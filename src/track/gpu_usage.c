@@ -1,0 +1,75 @@
+#include "track/gpu_usage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gpu_usage_finish(struct gpu_usage *usage)
+{
+    free(usage->devices);
+    *usage = (struct gpu_usage){0};
+}
+
+static void reserve(struct gpu_usage *usage, size_t count)
+{
+    if (count > usage->capacity) {
+        void *grown = reallocarray(usage->devices, count, sizeof *usage->devices);
+        if (!grown)
+            return;
+        usage->devices = grown;
+        usage->capacity = count;
+    }
+    if (count > usage->n_devices) {
+        size_t more = count - usage->n_devices;
+        memset(&usage->devices[usage->n_devices], 0, more * sizeof *usage->devices);
+        usage->n_devices = count;
+    }
+}
+
+static void add(struct gpu_usage_value *value, double figure, double seconds)
+{
+    if (isnan(figure))
+        return;
+    if (!value->has)
+        value->first = value->max = figure;
+    value->has = true;
+    if (figure > value->max)
+        value->max = figure;
+    value->weighted += figure * seconds;
+    value->seconds += seconds;
+}
+
+void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds)
+{
+    reserve(usage, sample->n_devices);
+    for (size_t i = 0; i < usage->n_devices && i < sample->n_devices; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
+        const double figures[GPU_USAGE_FIGURES] = {
+            [GPU_USAGE_RAM] = device->ram_used_bytes,
+            [GPU_USAGE_MAIN_RAM] = device->main_ram_bytes,
+            [GPU_USAGE_DESCENDANTS_RAM] = device->descendants_ram_bytes,
+            [GPU_USAGE_COMBINED_RAM] = device->combined_ram_bytes,
+            [GPU_USAGE_UTILIZATION] = device->utilization_percent,
+            [GPU_USAGE_MAIN_SM] = device->main_sm_percent,
+            [GPU_USAGE_DESCENDANTS_SM] = device->descendants_sm_percent,
+            [GPU_USAGE_POWER] = device->power_watts,
+        };
+        for (int figure = 0; figure < GPU_USAGE_FIGURES; figure++)
+            add(&usage->devices[i][figure], figures[figure], seconds);
+    }
+}
+
+double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
+{
+    if (device >= usage->n_devices || !usage->devices[device][figure].has)
+        return NAN;
+    return usage->devices[device][figure].max;
+}
+
+double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
+{
+    if (device >= usage->n_devices || !usage->devices[device][figure].has)
+        return NAN;
+    const struct gpu_usage_value *value = &usage->devices[device][figure];
+    return value->seconds > 0 ? value->weighted / value->seconds : value->first;
+}

@@ -1,0 +1,47 @@
+/*
+ * Usage so far of each GPU: the highest and the mean of its figures, without keeping the samples.
+ */
+#ifndef TRACK_GPU_USAGE_H
+#define TRACK_GPU_USAGE_H
+
+#include "gpu/gpu.h"
+
+/* The figures of a device that are kept. */
+enum gpu_usage_figure {
+    GPU_USAGE_RAM,
+    GPU_USAGE_MAIN_RAM,
+    GPU_USAGE_DESCENDANTS_RAM,
+    GPU_USAGE_COMBINED_RAM,
+    GPU_USAGE_UTILIZATION,
+    GPU_USAGE_MAIN_SM,
+    GPU_USAGE_DESCENDANTS_SM,
+    GPU_USAGE_POWER,
+    GPU_USAGE_FIGURES,
+};
+
+/* Highest and mean of one figure. All zeroes: never read. */
+struct gpu_usage_value {
+    bool has;
+    double max;
+    double first;    /* the mean while no time has passed */
+    double weighted; /* sum of figure x seconds it stands for */
+    double seconds;  /* sum of those seconds */
+};
+
+struct gpu_usage {
+    size_t n_devices, capacity;
+    struct gpu_usage_value (*devices)[GPU_USAGE_FIGURES]; /* owned */
+};
+
+/* An empty usage is all zeroes. */
+void gpu_usage_finish(struct gpu_usage *usage);
+
+/* Adds a sample that stands for the `seconds` since the one before it. Devices that come later are
+ * taken in; without memory for them they are left out. */
+void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds);
+
+/* NaN when it was never read. */
+double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+
+#endif

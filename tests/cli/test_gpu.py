@@ -1,0 +1,207 @@
+"""GPUs, as a user sees them: the built command with a fake libnvidia-ml.so.1 and recorded machines."""
+
+import csv
+import json
+import os
+import sqlite3
+
+from command import BUILD, SOURCE, CommandTest, main, python
+
+FIXTURES = SOURCE / "tests" / "fixtures"
+
+# Two GPUs; {main} and {child} hold memory on both.
+TWO_GPUS = """
+gpu GPU-aaaa
+name NVIDIA A
+memory 16000000000 300000000 5000000000
+utilization 40
+power_mw 150000
+compute {main} 1000000000
+compute {child} 250000000
+sample {main} 1000 30
+gpu GPU-bbbb
+name NVIDIA B
+memory 8000000000 0 2000000000
+utilization 20
+power_mw 50000
+compute {child} 500000000
+graphics {child} 100000000
+"""
+
+# Writes the scenario with its own pid and that of a child, and lives until both were seen for a while.
+TREE = """
+import os, subprocess, sys, time
+scenario, text, seconds = sys.argv[1:]
+child = subprocess.Popen(["sleep", "60"])
+with open(scenario + ".new", "w") as file:
+    file.write(text.replace("{main}", str(os.getpid())).replace("{child}", str(child.pid)))
+os.rename(scenario + ".new", scenario)
+time.sleep(float(seconds))
+child.kill()
+child.wait()
+"""
+
+
+class GpuTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.scenario = self.folder / "scenario"
+        self.environment = os.environ | {
+            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+            "GPUT_SYSFS": "/nonexistent",
+            "FAKE_NVML_SCENARIO": str(self.scenario),
+        }
+
+    def write(self, text):
+        fresh = self.folder / "scenario.new"
+        fresh.write_text(text)
+        fresh.rename(self.scenario)
+
+    def gpu_tracker(self, *arguments, **environment):
+        return self.run_command(*arguments, env=self.environment | environment)
+
+    def tracked(self, *options, command=("sleep", "0.3"), **environment):
+        """Runs a command to its good end; returns the report and what was said on the way."""
+        done = self.gpu_tracker(
+            "run", "--st", "0.05", "--gru", "megabytes", "-f", "json", "-o", "out.json", *options, "--", *command, **environment
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "out.json").read_text()), done.stderr
+
+    def tracked_tree(self, *options, scenario=TWO_GPUS, seconds=1):
+        self.write("\n".join(line for line in scenario.splitlines() if "{" not in line))
+        return self.tracked(*options, command=python(TREE, self.scenario, scenario, seconds))
+
+
+class Figures(GpuTest):
+    def test_a_tree_that_uses_two_gpus(self):
+        report, warnings = self.tracked_tree()
+        self.assertEqual(warnings, "")
+        ram = report["max_gpu_ram"]
+        self.assertEqual(
+            ram,
+            {"unit": "megabytes", "system_capacity": 24000.0, "system": 7000.0, "main": 1000.0, "descendants": 750.0, "combined": 1750.0},
+        )
+        utilization = report["gpu_utilization"]
+        self.assertEqual((utilization["system_gpu_count"], utilization["n_expected_gpus"]), (2, 2))
+        self.assertEqual(utilization["gpu_percentages"]["max_sum_percent"], 60.0)
+        self.assertAlmostEqual(utilization["gpu_percentages"]["mean_hardware_percent"], 30.0)
+
+    def test_each_gpu_by_itself(self):
+        report, _ = self.tracked_tree()
+        first, second = report["gpus"]
+        self.assertEqual((first["uuid"], first["name"], first["vendor"]), ("GPU-aaaa", "NVIDIA A", "nvidia"))
+        self.assertEqual((first["ram_capacity"], first["max_ram"]), (16000.0, 5000.0))
+        self.assertEqual((first["max_main_ram"], first["max_descendants_ram"]), (1000.0, 250.0))
+        self.assertEqual((second["max_main_ram"], second["max_combined_ram"]), (0.0, 500.0))
+        self.assertEqual(first["max_utilization_percent"], 40.0)
+        self.assertAlmostEqual(first["mean_utilization_percent"], 40.0)
+        self.assertEqual((first["max_main_sm_percent"], second["max_power_watts"]), (30.0, 50.0))
+
+    def test_only_selected_gpus_count_in_the_utilization(self):
+        for word in ("GPU-bbbb", "1", "00000000:02:00.0"):
+            report, _ = self.tracked_tree("--guuids", word, seconds=0.3)
+            self.assertEqual(report["gpu_utilization"]["n_expected_gpus"], 1)
+            self.assertEqual(report["gpu_utilization"]["gpu_percentages"]["max_hardware_percent"], 20.0)
+            self.assertEqual(report["max_gpu_ram"]["system"], 7000.0)
+            self.assertEqual([gpu["selected"] for gpu in report["gpus"]], [False, True])
+
+    def test_tracking_files(self):
+        self.tracked_tree("--tf", "t.sqlite")
+        with sqlite3.connect(self.folder / "t.sqlite") as database:
+            times = {row[0] for row in database.execute("SELECT timestamp FROM data")}
+            cursor = database.execute("SELECT * FROM gpu_data ORDER BY timestamp, uuid")
+            names = [column[0] for column in cursor.description]
+            rows = [dict(zip(names, row)) for row in cursor]
+        self.assertEqual({row["timestamp"] for row in rows}, times)
+        self.assertEqual(len(rows), 2 * len(times))
+        last = [row for row in rows if row["main_ram"] and row["descendants_ram"]][-1]
+        self.assertEqual(
+            (last["uuid"], last["ram_used"], last["utilization_percent"], last["main_ram"], last["descendants_ram"], last["power_watts"]),
+            ("GPU-aaaa", 5000.0, 40.0, 1000.0, 250.0, 150.0),
+        )
+        self.tracked_tree("--tf", "t.csv", seconds=0.3)
+        with open(self.folder / "t.csv", newline="") as file:
+            self.assertEqual({len(row) for row in list(csv.reader(file))[2:]}, {22})
+
+    def test_vendors_beside_each_other(self):
+        self.write(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
+        report, warnings = self.tracked(GPUT_SYSFS=str(FIXTURES / "gpu-two-vendors" / "sys"))
+        self.assertEqual([gpu["vendor"] for gpu in report["gpus"]], ["nvidia", "nvidia", "amd", "intel"])
+        self.assertEqual(report["gpu_utilization"]["gpu_percentages"]["max_sum_percent"], 123.0)
+        self.assertIn("not of the whole GPU", report["gpus"][3]["missing"])
+        report, _ = self.tracked("--gb", "amd", GPUT_SYSFS=str(FIXTURES / "gpu-two-vendors" / "sys"))
+        self.assertEqual([gpu["vendor"] for gpu in report["gpus"]], ["amd"])
+
+
+class Trouble(GpuTest):
+    def test_without_a_gpu_there_are_zeros_and_one_warning(self):
+        report, warnings = self.tracked(GPUT_NVML="/nonexistent")
+        self.assertEqual(
+            warnings, "gpu-tracker: warning: No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).\n"
+        )
+        self.assertEqual(set(report["max_gpu_ram"].values()), {"megabytes", 0.0})
+        self.assertEqual(report["gpu_utilization"]["system_gpu_count"], 0)
+        self.assertNotIn("gpus", report)
+        _, warnings = self.tracked("--disable-logs", GPUT_NVML="/nonexistent")
+        self.assertEqual(warnings, "")
+
+    def test_a_driver_that_does_not_start_says_why(self):
+        self.write("code nvmlInit 18\n")
+        _, warnings = self.tracked()
+        self.assertEqual(
+            warnings,
+            "gpu-tracker: warning: No GPU can be read, so GPU figures are missing: nvml: NVIDIA driver and library "
+            "versions differ (NVML code 18) (more: gpu-tracker doctor)\n",
+        )
+
+    def test_a_figure_that_is_not_supported_is_missing_and_explained(self):
+        self.write("gpu GPU-aaaa\nmemory 100 0 50\ncode nvmlDeviceGetUtilizationRates 3\n")
+        report, _ = self.tracked("--tf", "t.csv")
+        self.assertIsNone(report["gpus"][0]["max_utilization_percent"])
+        self.assertEqual(report["gpus"][0]["missing"], "utilization: not supported by this GPU")
+        with open(self.folder / "t.csv", newline="") as file:
+            lines = list(csv.reader(file))
+        self.assertEqual({row[lines[2].index("gpu_sum_utilization_percent")] for row in lines[3:]}, {""})
+
+    def test_a_gpu_that_vanishes_costs_one_warning(self):
+        gone = "gpu GPU-aaaa\nname A\ncode * 15\ngpu GPU-bbbb\nmemory 100000000 0 50000000\n"
+        report, warnings = self.tracked_tree(scenario=gone, seconds=1)
+        # The scenario stands from the start: GPU-aaaa is there, and every figure of it fails.
+        self.assertEqual(report["max_gpu_ram"]["system"], 50.0)
+        self.write(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
+        vanish = "import os, sys, time; time.sleep(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
+            "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.7)"
+        report, warnings = self.tracked(command=python(vanish, self.scenario, gone))
+        self.assertEqual(
+            warnings, "gpu-tracker: warning: GPU GPU-aaaa (NVIDIA A) was lost: its figures are missing from here on\n"
+        )
+        self.assertEqual(report["max_gpu_ram"]["system"], 7000.0)
+        self.assertIn("was lost", report["gpus"][0]["missing"])
+
+    def test_calls_that_hang_stop_neither_ticks_nor_the_end(self):
+        hang = TWO_GPUS.replace("{main}", "1").replace("{child}", "1")
+        self.write(hang)
+        start = "import os, sys, time; open(sys.argv[1] + '.new', 'w').write('delay_ms * 600000\\n' + sys.argv[2]); " \
+            "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(1)"
+        report, _ = self.tracked(command=python(start, self.scenario, hang))
+        self.assertGreater(report["tracker"]["ticks"], 3)
+        self.assertEqual(report["max_gpu_ram"]["system"], 7000.0)
+
+    def test_wrong_choices_are_named(self):
+        self.write(TWO_GPUS)
+        unknown = "GPU UUID of GPU-zzzz is not valid. Available UUIDs are: GPU-aaaa, GPU-bbbb"
+        self.assert_fails(self.gpu_tracker("--guuids=GPU-zzzz", "-e", "true"), 1, unknown)
+        self.assert_fails(self.gpu_tracker("run", "--guuids=GPU-zzzz", "true"), 125, unknown)
+        self.assert_fails(
+            self.gpu_tracker("--guuids=", "-e", "true"),
+            1,
+            "The list of GPU UUIDs is empty. Name at least one GPU UUID, or leave the option out for all GPUs",
+        )
+        self.assert_fails(
+            self.gpu_tracker("--gb=voodoo", "-e", "true"), 1, '"voodoo" is not a valid GPU brand. Valid values are amd, intel, nvidia'
+        )
+
+
+if __name__ == "__main__":
+    main()

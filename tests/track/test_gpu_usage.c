@@ -1,0 +1,71 @@
+#include "testing.h"
+#include "track/gpu_usage.h"
+
+#include <math.h>
+
+static struct gpu_sample sample_of(uint32_t n_devices, double ram, double utilization)
+{
+    struct gpu_sample sample = {.n_devices = n_devices};
+    for (uint32_t i = 0; i < n_devices; i++)
+        sample.devices[i] = (struct gpu_device_sample){
+            .ram_used_bytes = ram,
+            .utilization_percent = utilization,
+            .power_watts = NAN,
+        };
+    return sample;
+}
+
+static void keeps_the_highest_and_the_mean_over_time(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 100, 50);
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 50);
+    sample = sample_of(1, 300, 10);
+    gpu_usage_add(&usage, &sample, 3);
+    sample = sample_of(1, 200, 90);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 300);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_UTILIZATION) == 90);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 30);
+    gpu_usage_finish(&usage);
+}
+
+static void what_was_never_read_stays_missing(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, NAN, 1);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_max(&usage, 0, GPU_USAGE_POWER)));
+    assert_true(isnan(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM)));
+    assert_true(isnan(gpu_usage_max(&usage, 7, GPU_USAGE_RAM)));
+    gpu_usage_finish(&usage);
+}
+
+static void a_gpu_that_comes_later_is_taken_in(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(0, 0, 0);
+    gpu_usage_add(&usage, &sample, 1);
+    sample = sample_of(1, 5, 5);
+    gpu_usage_add(&usage, &sample, 1);
+    sample = sample_of(2, 9, 9);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 9);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM) == 7);
+    assert_true(gpu_usage_mean(&usage, 1, GPU_USAGE_RAM) == 9);
+    gpu_usage_finish(&usage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_highest_and_the_mean_over_time),
+        cmocka_unit_test(what_was_never_read_stays_missing),
+        cmocka_unit_test(a_gpu_that_comes_later_is_taken_in),
+    };
+    return cmocka_run_group_tests_name("track/gpu_usage", tests, NULL, NULL);
+}
