@@ -76,6 +76,7 @@ static int read_limit(struct parser *parser, const char *at, struct rule *rule)
     const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
     if (!end || isnan(rule->limit))
         return refuse(parser, "its limit is no number");
+    end = skip_blanks(end);
     rule->percent = *end == '%';
     return *skip_blanks(end + rule->percent) == '\0'
                ? GPUT_OK

@@ -1,0 +1,182 @@
+#include "base/file.h"
+#include "output/analysis_load.h"
+#include "output/analysis_render.h"
+#include "testing.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <string.h>
+
+#define FOLDER "pickles/"
+
+static void assert_is(
+    struct gput_statistics figures, double min, double max, double mean, double std)
+{
+    assert_true(figures.min == min && figures.max == max);
+    assert_true(figures.mean == mean && figures.std == std);
+}
+
+/* What make.py beside the fixtures puts into each of them. */
+static void assert_results(const struct gput_analysis *analysis)
+{
+    assert_int_equal(gput_analysis_measurement_count(analysis), 3);
+    assert_string_equal(gput_analysis_measurement_name(analysis, 1), "main_n_threads");
+    for (int i = 0; i < 3; i++) {
+        assert_is(gput_analysis_overall(analysis)[i], 10 * i + .5, 10 * i + 1.5, 10 * i + 2.5,
+            10 * i + 3.5);
+    }
+    assert_int_equal(gput_analysis_block_count(analysis), 1);
+    const struct gput_code_block *block = gput_analysis_block(analysis, 0);
+    assert_string_equal(block->name, "train:\xc3\xa9");
+    assert_int_equal(block->num_timepoints, 5);
+    assert_int_equal(block->num_calls, 3);
+    assert_int_equal(block->num_non_empty_calls, 2);
+    assert_is(block->compute_time, 1, 3, 2, .5);
+    assert_true(block->compute_time_total == 6);
+    assert_is(block->resource_usage[2], 40.5, 42.5, 44.5, 46.5);
+
+    const struct doc *cell = analysis->static_data->first;
+    assert_string_equal(cell->key, "ram_unit");
+    assert_string_equal(cell->string, "gigabytes");
+    assert_true(cell->next->number == 67.25);
+    assert_int_equal(cell->next->next->kind, DOC_INT);
+    assert_int_equal(cell->next->next->integer, 12);
+}
+
+static struct gput_analysis *load_fixture(const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, FOLDER "%s", name);
+    struct gput_analysis *analysis;
+    struct gput_error error;
+    if (gput_analysis_load(fixture(path), &analysis, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return analysis;
+}
+
+static void pickles_of_every_pandas_and_protocol_are_read(void **state)
+{
+    (void)state;
+    DIR *listing = opendir(fixture(FOLDER));
+    assert_non_null(listing);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        if (!strstr(entry->d_name, ".pkl"))
+            continue;
+        struct gput_analysis *analysis = load_fixture(entry->d_name);
+        assert_results(analysis);
+        gput_analysis_destroy(analysis);
+        count++;
+    }
+    closedir(listing);
+    assert_true(count >= 16);
+}
+
+/* Writes an analysis and reads it back. */
+static struct gput_analysis *round_trip(
+    const struct gput_analysis *analysis, enum gput_format format)
+{
+    char *bytes;
+    size_t length;
+    struct gput_error error;
+    struct gput_analysis *again;
+    assert_int_equal(gput_analysis_render(analysis, format, &bytes, &length, NULL), GPUT_OK);
+    if (analysis_read(bytes, length, "again", &again, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    free(bytes);
+    return again;
+}
+
+static void our_json_and_our_pickles_are_read(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
+    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
+    struct gput_analysis *pickle = round_trip(json, GPUT_PICKLE);
+    assert_results(json);
+    assert_results(pickle);
+    gput_analysis_destroy(pickle);
+    gput_analysis_destroy(json);
+    gput_analysis_destroy(analysis);
+}
+
+static void missing_figures_stay_missing(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
+    analysis->overall[1].max = NAN;
+    analysis->blocks[0].compute_time.min = NAN;
+    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
+    struct gput_analysis *pickle = round_trip(json, GPUT_PICKLE);
+    assert_true(isnan(pickle->overall[1].max));
+    assert_true(isnan(pickle->blocks[0].compute_time.min));
+    gput_analysis_destroy(pickle);
+    gput_analysis_destroy(json);
+    gput_analysis_destroy(analysis);
+}
+
+static void assert_refuses(const char *text, const char *message)
+{
+    struct gput_analysis *analysis;
+    struct gput_error error = {0};
+    assert_int_equal(analysis_read(text, strlen(text), "x", &analysis, &error), GPUT_ERROR_FORMAT);
+    assert_null(analysis);
+    assert_non_null(strstr(error.message, message));
+}
+
+static void other_files_are_refused(void **state)
+{
+    (void)state;
+    assert_refuses("", "File x holds neither results in JSON nor a pickle of protocol 2 to 5.");
+    assert_refuses("Overall:\n", "neither results in JSON nor a pickle");
+    assert_refuses("{}", "File x does not hold results of an analysis: it has no \"overall\".");
+    assert_refuses("{\"overall\": {\"main_ram\": 1}}", "it has no \"static_data\"");
+    assert_refuses("{\"overall\": {\"a\": {}}, \"static_data\": {}, \"code_block_results\": [1]}",
+        "a code block has no name");
+    assert_refuses("{\"overall\": {\"a\": {}}, \"static_data\": {}, \"code_block_results\": "
+                   "[{\"name\": \"b\", \"compute_time\": {}, \"resource_usage\": {}}]}",
+        "the counts of a code block are missing");
+    assert_refuses("{\"overall\": ", "x");
+    assert_refuses("\x80\x04N.", "it is no SubTrackingResults object");
+    assert_refuses("\x80\x04\x8c\x17gpu_tracker.sub_tracker\x8c\x12SubTrackingResults\x93)\x81.",
+        "its \"overall\" is not in a form that pandas 1.5 to 3 writes");
+}
+
+/* Whatever bytes are cut off or changed, it is a refusal or results, never a crash. */
+static void damaged_pickles_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "pandas15-2.pkl", "pandas20-sqlite-3.pkl", "pandas31-5.pkl", "pandas31-arrow-4.pkl"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        char path[512];
+        struct str content = {0};
+        snprintf(path, sizeof path, FOLDER "%s", names[n]);
+        assert_int_equal(file_read(fixture(path), &content, NULL), GPUT_OK);
+        for (size_t i = 0; i < content.length; i++) {
+            char kept = content.data[i];
+            struct gput_analysis *analysis;
+            for (int change = 1; change < 256; change = change * 3 + 1) {
+                content.data[i] = (char)(kept ^ change);
+                if (analysis_read(content.data, content.length, "x", &analysis, NULL) == GPUT_OK)
+                    gput_analysis_destroy(analysis);
+            }
+            content.data[i] = kept;
+            assert_int_equal(
+                analysis_read(content.data, i, "x", &analysis, NULL), GPUT_ERROR_FORMAT);
+        }
+        str_finish(&content);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pickles_of_every_pandas_and_protocol_are_read),
+        cmocka_unit_test(our_json_and_our_pickles_are_read),
+        cmocka_unit_test(missing_figures_stay_missing),
+        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(damaged_pickles_do_no_harm),
+    };
+    return cmocka_run_group_tests_name("output/analysis_load", tests, NULL, NULL);
+}
