@@ -12,7 +12,9 @@ static const struct {
     const char *word;
     const char *text;
 } words[] = {
+    {"co2e", "CO2e"},
     {"cpu", "CPU"},
+    {"dram", "DRAM"},
     {"gpu", "GPU"},
     {"gpus", "GPUs"},
     {"ram", "RAM"},
