@@ -215,7 +215,9 @@ static void put_zsh_command(FILE *file, const struct command *command)
     for (const enum option_id *id = command->options; *id != OPTION_END; id++)
         put_zsh_option(file, option(*id));
     if (command->operand == ARGUMENT_COMMAND)
-        fputs("        '(-)*::command:_normal'\n", file);
+        fputs("        '(-)*::command:{ [[ $words[1] == -- ]] && shift words && ((CURRENT--)); "
+              "_normal }'\n",
+            file);
     else if (command->operand == ARGUMENT_FILE)
         fputs("        '*:file:_files'\n", file);
     else
@@ -288,17 +290,21 @@ void generate_zsh(FILE *file)
 
 static const char fish_head[] =
     "# fish completion for gpu-tracker. Made from its table of options; do not edit.\n"
-    "function __gpu_tracker_is -d 'Whether these are the first words that are no options'\n"
-    "    set -l words\n"
-    "    for word in (commandline -opc)[2..-1]\n"
-    "        string match -q -- '-*' $word; or set -a words $word\n"
-    "    end\n"
+    "function __gpu_tracker_is -d 'Whether the command line has that command'\n"
     "    set -l wanted (string split -n ' ' -- $argv[1])\n"
-    "    test (count $wanted) -eq 0; and test (count $words) -eq 0; and return 0\n"
-    "    test (count $wanted) -gt 0; and test (count $words) -ge (count $wanted); or return 1\n"
-    "    test \"$words[1..\"(count $wanted)\"]\" = \"$wanted\"\n"
+    "    set -l words (commandline -opc)[2..-1]\n"
+    "    while set -q words[1]; and not contains -- $words[1] $__gpu_tracker_names\n"
+    "        set -e words[1]\n"
+    "    end\n"
+    "    if test (count $wanted) -eq 0\n"
+    "        test (count $words) -eq 0\n"
+    "        return\n"
+    "    end\n"
+    "    test (count $words) -ge (count $wanted)\n"
+    "    and test \"$words[1..\"(count $wanted)\"]\" = \"$wanted\"\n"
     "end\n"
-    "complete -c gpu-tracker -f\n";
+    "complete -c gpu-tracker -f\n"
+    "set -g __gpu_tracker_names";
 
 static void put_fish_option(FILE *file, const struct command *command, const struct option *row)
 {
@@ -328,11 +334,30 @@ static void put_fish_name(FILE *file, const struct command *command, const char 
     fputs("'\n", file);
 }
 
+/* Fish finds the tracked command by itself when it knows what to skip: two words, and the options
+ * whose value is a word of its own. */
+static void put_fish_subcommand(FILE *file, const struct command *command)
+{
+    fprintf(file,
+        "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -x -a '(__fish_complete_subcommand "
+        "--fcs-skip=2 --",
+        command->name);
+    for (const enum option_id *id = command->options; *id != OPTION_END; id++) {
+        if (option(*id)->kind == ARGUMENT_NONE)
+            continue;
+        fputc(' ', file);
+        put_names(file, option(*id), " ");
+    }
+    fputs(")'\n", file);
+}
+
 void generate_fish(FILE *file)
 {
     int count;
     const struct command *commands = command_table(&count);
     fputs(fish_head, file);
+    put_first_words(file);
+    fputc('\n', file);
     for (int i = 0; i < count; i++) {
         const struct command *command = &commands[i];
         char first[64] = "";
@@ -345,10 +370,7 @@ void generate_fish(FILE *file)
         for (const enum option_id *id = command->options; *id != OPTION_END; id++)
             put_fish_option(file, command, option(*id));
         if (command->operand == ARGUMENT_COMMAND)
-            fprintf(file,
-                "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -x -a "
-                "'(__fish_complete_subcommand)'\n",
-                command->name);
+            put_fish_subcommand(file, command);
         if (command->operand == ARGUMENT_FILE)
             fprintf(
                 file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -F\n", command->name);
