@@ -29,6 +29,7 @@ static const char ending[] =
     ".TP\n.B 0\nSuccess.\n"
     ".TP\n.B 1\nSomething failed; one line on the standard error says what.\n"
     ".TP\n.B 2\nWrong use: an unknown option or command, a missing value.\n"
+    ".TP\n.B 124\nA limit was passed, and enforced.\n"
     ".TP\n.B 125\n.B run\nitself failed, or could not write its report.\n"
     ".TP\n.B 126\n.BR run :\nthe command is not executable.\n"
     ".TP\n.B 127\n.BR run :\nthe command was not found.\n"

@@ -4,26 +4,30 @@
 #include <string.h>
 
 #define OPTION_INDENT 4
+#define USAGE_INDENT 8 /* of further lines */
 #define OPTION_TEXT_COLUMN 28
 #define COMMAND_TEXT_COLUMN 28
 
 void help_wrap(FILE *file, const char *text, int column, int indent)
 {
+    bool begins = true; /* no word stands on this line yet */
     while (*text) {
         int length = (int)strcspn(text, " \n");
-        if (column > indent && column + 1 + length > HELP_WIDTH) {
+        if (column > indent && column + !begins + length > HELP_WIDTH) {
             fprintf(file, "\n%*s", indent, "");
             column = indent;
-        } else if (column > indent) {
+        } else if (!begins) {
             fputc(' ', file);
             column++;
         }
+        begins = false;
         fprintf(file, "%.*s", length, text);
         column += length;
         text += length;
         if (*text == '\n') {
             fprintf(file, "\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
             column = indent;
+            begins = true;
         }
         text += *text != '\0';
     }
@@ -67,8 +71,8 @@ static void print_options(FILE *file, const enum option_id *ids)
 
 static void print_usage(FILE *file, const struct command *command)
 {
-    fprintf(file, "    gpu-tracker %s%s%s\n", command->name, command->name[0] ? " " : "",
-        command->usage);
+    int column = fprintf(file, "    gpu-tracker %s%s", command->name, command->name[0] ? " " : "");
+    help_wrap(file, command->usage, column, USAGE_INDENT);
 }
 
 static void print_program(FILE *file, const struct command *program)

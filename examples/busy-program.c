@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,16 +35,17 @@ static void compute(double seconds)
     }
 }
 
-/* Memory counts when it is written to. */
-static char *hold(size_t megabytes)
+/* Memory counts when it is written to; volatile, so that the compiler believes that we need it. */
+static void hold(size_t megabytes)
 {
-    char *memory = malloc(megabytes * MEGABYTE);
+    size_t size = megabytes * MEGABYTE;
+    volatile char *memory = malloc(size);
     if (!memory) {
         perror("busy-program");
         exit(1);
     }
-    memset(memory, 1, megabytes * MEGABYTE);
-    return memory;
+    for (size_t i = 0; i < size; i += 1024)
+        memory[i] = 1;
 }
 
 static void *work_in_thread(void *seconds)
@@ -63,9 +63,8 @@ static void start_child(double seconds)
     }
     if (pid > 0)
         return;
-    char *memory = hold(60);
+    hold(60);
     compute(seconds);
-    free(memory);
     _exit(0);
 }
 
@@ -80,7 +79,7 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < CHILDREN; i++)
         start_child(seconds);
-    char *memory = hold(150);
+    hold(150);
     pthread_t thread;
     if (pthread_create(&thread, NULL, work_in_thread, &seconds) != 0)
         return 1;
@@ -88,6 +87,5 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
     while (wait(NULL) > 0)
         ;
-    free(memory);
     return 0;
 }

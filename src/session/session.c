@@ -182,7 +182,11 @@ static void release_shared(struct gput_session *session)
 {
     if (session->phase == SESSION_TRACKING)
         gput_session_stop(session, NULL);
+    /* A session that never began leaves no tracking file in the way of the next try. */
+    bool unused = session->tracking_file && session->phase == SESSION_CREATED;
     tracking_file_finish(session->tracking_file, NULL, NULL);
+    if (unused)
+        unlink(session->options.tracking_file);
     /* Left over from a beginning that failed. */
     results_file_remove(session->results_file);
     own_cgroup_remove(&session->cgroup);

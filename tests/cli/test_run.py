@@ -175,7 +175,7 @@ child.wait()
         self.assertGreaterEqual(report["compute_time"]["time"], 0.5)
 
     def test_a_program_of_a_moment_still_has_figures(self):
-        report = json.loads(self.run_command("run", "-f", "json", "-o", "-", "true").stdout)
+        report = json.loads(self.run_command("run", "-f", "json", "-o", "-", "sleep", "0.02").stdout)
         self.assertGreater(report["max_ram"]["combined"]["total_rss"], 0)
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)
 
@@ -227,7 +227,8 @@ class Unprivileged(CommandTest):
             self.skipTest("the build folder is closed to others")
 
     def test_everything_of_ones_own_can_be_tracked(self):
-        done = self.run_command("run", "-f", "json", "-o", "report", "--", "sleep", "0.1", **self.nobody)
+        done = self.run_command(
+            "run", "--disable-logs", "-f", "json", "-o", "report", "--", "sleep", "0.1", **self.nobody)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = json.loads((self.folder / "report").read_text())
         self.assertGreater(report["max_ram"]["main"]["total_rss"], 0)

@@ -4,15 +4,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
 from command import COMMAND, PATIENCE, CommandTest, main, python, wait_until
 
 # Says when it is ready and which signals it gets; ends at SIGTERM.
 LISTENER = """
-import signal, sys
+import signal, sys, time
 def say(number, frame):
     print(signal.Signals(number).name, flush=True)
     if number == signal.SIGTERM:
@@ -20,8 +18,8 @@ def say(number, frame):
 for name in sys.argv[1:]:
     signal.signal(getattr(signal, name), say)
 print("ready", flush=True)
-while True:
-    signal.pause()
+while True:  # not pause(): a signal just before it would be handled only after the next one
+    time.sleep(0.01)
 """
 
 
@@ -76,13 +74,13 @@ class SentToUs(CommandTest):
         self.assert_is_report(report)
 
     def test_a_real_time_signal_is_sent_on(self):
-        code = "import signal; signal.signal(signal.SIGRTMIN + 3, lambda *_: print('got it', flush=True)); " \
-               "print('ready', flush=True); signal.pause()"
+        code = "import signal, sys, time; signal.signal(signal.SIGRTMIN + 3, lambda *_: sys.exit('got it')); " \
+               "print('ready', flush=True); time.sleep(100)"
         process = self.start_command("run", "--", *python(code))
         process.stdout.readline()
         process.send_signal(signal.SIGRTMIN + 3)
-        self.assertEqual(self.finish(process)[0], "got it\n")
-        self.assertEqual(process.returncode, 0)
+        self.assertIn("got it\n", self.finish(process)[1])
+        self.assertEqual(process.returncode, 1)
 
     def test_what_the_command_sends_to_its_whole_group_is_not_sent_twice(self):
         code = """
@@ -151,7 +149,7 @@ class Interrupts(CommandTest):
 
     def test_after_the_first_the_report_waits_for_the_command(self):
         code = "import signal, time, sys; signal.signal(signal.SIGINT, lambda *_: (print('cleaning up', flush=True), " \
-               "time.sleep(0.3), sys.exit(3))); print('ready', flush=True); signal.pause()"
+               "time.sleep(0.3), sys.exit(3))); print('ready', flush=True); time.sleep(100)"
         process = self.start_command("run", "--", *python(code))
         process.stdout.readline()
         process.send_signal(signal.SIGINT)

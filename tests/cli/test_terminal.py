@@ -56,7 +56,7 @@ class Terminal(CommandTest):
         return self.expect("PROMPT> ")
 
     def test_the_command_has_the_terminal(self):
-        output = self.run_line('"$gt" run -o report -- sh -c "test -t 0 && test -t 1 && test -t 2 && tty && read x && echo got \\$x"\nhello')
+        output = self.run_line('"$gt" run -o report -- bash -c "test -t 0 && test -t 1 && test -t 2 && tty && read x && echo got \\$x"\nhello')
         self.assertIn("/dev/pts/", output)
         self.assertIn("got hello", output)
 
@@ -79,7 +79,7 @@ class Terminal(CommandTest):
         self.assertIn("before 5", self.run_line(f'"$gt" run -o r -- "{sys.executable}" -c "exit(5)"; echo before $?'))
 
     def test_a_command_that_control_c_kills(self):
-        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 100"\n')
+        self.send('"$gt" run -o report -- bash -c "echo ready; sleep 100"\n')
         self.expect("ready")
         self.send("\x03")
         self.expect("PROMPT> ")
@@ -98,7 +98,7 @@ class Terminal(CommandTest):
         self.assert_is_report((self.folder / "report").read_text())
 
     def test_control_z_stops_and_fg_continues(self):
-        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 1; echo awake"; echo status $?\n')
+        self.send('"$gt" run -o report -- bash -c "echo ready; sleep 1; echo awake"; echo status $?\n')
         self.expect("ready")
         self.send("\x1a")
         self.expect("Stopped")
@@ -110,7 +110,7 @@ class Terminal(CommandTest):
         self.assert_is_report((self.folder / "report").read_text())
 
     def test_bg_continues_in_the_background(self):
-        self.send('"$gt" run -o report -- sh -c "echo ready; sleep 0.5; echo awake"\n')
+        self.send('"$gt" run -o report -- bash -c "echo ready; sleep 0.5; echo awake"\n')
         self.expect("ready")
         self.send("\x1a")
         self.expect("Stopped")
@@ -121,7 +121,7 @@ class Terminal(CommandTest):
         self.assert_is_report((self.folder / "report").read_text())
 
     def test_a_program_that_stops_itself_in_the_foreground(self):
-        self.send('"$gt" run -o report -- sh -c "echo ready; kill -STOP \\$\\$; echo awake"\n')
+        self.send('"$gt" run -o report -- bash -c "echo ready; kill -STOP \\$\\$; echo awake"\n')
         self.expect("ready")
         self.expect("Stopped")
         self.expect("PROMPT> ")
@@ -131,7 +131,7 @@ class Terminal(CommandTest):
         self.assert_is_report((self.folder / "report").read_text())
 
     def test_a_background_job_that_reads_the_terminal_is_stopped_like_any(self):
-        self.send('"$gt" run -o report -- sh -c "read line; echo got \\$line" &\n')
+        self.send('"$gt" run -o report -- bash -c "read line; echo got \\$line" &\n')
         self.expect("PROMPT> ")
         time.sleep(0.5)
         self.assertIn("Stopped", self.run_line("jobs"))
@@ -146,7 +146,7 @@ class Terminal(CommandTest):
         self.assert_is_report((self.folder / "report").read_text())
 
     def test_a_hang_up_ends_the_command(self):
-        self.send('exec "$gt" run -o report -- sh -c "echo \\$\\$ >pid; echo ready; exec sleep 100"\n')
+        self.send('exec "$gt" run -o report -- bash -c "echo \\$\\$ >pid; echo ready; exec sleep 100"\n')
         self.expect("ready")
         pid = int((self.folder / "pid").read_text())
         master = self.master
