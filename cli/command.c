@@ -20,6 +20,8 @@ static const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
 static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT,
     OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
+static const enum option_id doctor_options[] = {
+    COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_GPU_BRAND, OPTION_END};
 static const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED_FILE,
     OPTION_SUB_TRACKING_FILE, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT, OPTION_DETAILS, OPTION_BY,
     OPTION_END};
@@ -132,6 +134,21 @@ static const struct command commands[] = {
                 "    gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
                 "    gpu-tracker sub-track combine --stf=all.csv -p folder/",
         .options = combine_options,
+    },
+    {
+        .name = "doctor",
+        .function = cmd_doctor,
+        .usage = "[OPTIONS]",
+        .summary = "Show what this machine can tell, and how to be told more.",
+        .help =
+            "Looks at every source of figures (procfs, memory maps, control groups, GPU drivers, "
+            "energy counters, ...) and says whether it is available, partly so or not, why, and "
+            "what opens it: a command to run, or a step for an administrator. Lists the GPUs that "
+            "were found, with their UUIDs. Nothing is tracked.\n"
+            "\n"
+            "GPUT_PROCFS, GPUT_SYSFS and GPUT_NVML in the environment name another /proc, /sys and "
+            "libnvidia-ml.so.1 than this machine's, here and for all commands that track.",
+        .options = doctor_options,
     },
     {
         .name = "sub-track analyze",

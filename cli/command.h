@@ -35,6 +35,7 @@ const struct command *command_find(const char *name);
 int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
 int cmd_attach(const struct arguments *arguments);
+int cmd_doctor(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark_start(const struct arguments *arguments);
 int cmd_mark_stop(const struct arguments *arguments);

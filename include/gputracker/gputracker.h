@@ -10,6 +10,7 @@
 #include <gputracker/blocks.h>
 #include <gputracker/compare.h>
 #include <gputracker/config.h>
+#include <gputracker/doctor.h>
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
 #include <gputracker/file.h>

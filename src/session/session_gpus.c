@@ -24,7 +24,8 @@ static const struct tracking_column columns[] = {
 
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error)
 {
-    if (!tracking_file_has_tables(session->tracking_file) || gpu_set_missing(session->gpus))
+    if (session->has_gpu_table || !tracking_file_has_tables(session->tracking_file) ||
+        gpu_set_missing(session->gpus))
         return GPUT_OK;
     TRY(tracking_file_add_table(
         session->tracking_file, "gpu_data", columns, COLUMNS, &session->gpu_table, error));
@@ -44,6 +45,8 @@ int session_gpus_write_rows(struct gput_session *session, struct gput_error *err
     double timestamp = tracking_timestamp(&session->sampler.sample);
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    if (count)
+        TRY(session_gpus_open_table(session, error)); /* for a GPU that joined late */
     if (!session->has_gpu_table)
         return GPUT_OK;
     for (size_t i = 0; i < sample->n_devices && i < count; i++) {

@@ -126,7 +126,7 @@ int64_t session_next_limit_ns(const struct gput_session *session);
 
 /* session_gpus.c; the lock is held, or no thread runs */
 
-/* Adds the table gpu_data to the tracking file, where that has tables and there are GPUs. */
+/* Adds the table gpu_data to the tracking file, once, where that has tables and there are GPUs. */
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error);
 
 /* Writes a row for each GPU of the last sample to it. */

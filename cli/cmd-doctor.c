@@ -1,0 +1,49 @@
+/* gpu-tracker doctor: every source of figures, available or not, and how to open it. */
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+
+#include <gputracker/doctor.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The library reads no environment; this front end does. An empty variable counts as none. */
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+static int examine(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_options options = gput_options_default();
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    enum gput_format format;
+    struct gput_doctor doctor;
+    char *text = NULL;
+    options.procfs_root = from_environment("GPUT_PROCFS");
+    options.sysfs_root = from_environment("GPUT_SYSFS");
+    options.nvml_path = from_environment("GPUT_NVML");
+    options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
+    int code = report_read_format(arguments_value(arguments, OPTION_FORMAT), &format, error);
+    if (code == GPUT_OK)
+        code = report_check_output(output, error);
+    if (code == GPUT_OK)
+        code = gput_doctor_examine(&options, &doctor, error);
+    if (code == GPUT_OK)
+        code = gput_doctor_render(&doctor, format, options.gpu_ram_unit, &text, error);
+    if (code == GPUT_OK)
+        code = report_write_text(output, STDOUT_FILENO, text, error);
+    free(text);
+    return code;
+}
+
+int cmd_doctor(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (examine(arguments, &error) == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,91 @@
+"""gpu-tracker doctor: what a machine can tell, and how to be told more."""
+
+import json
+import os
+
+from command import BUILD, SOURCE, CommandTest, main
+
+FIXTURES = SOURCE / "tests" / "fixtures"
+NO_GPU = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": "/nonexistent"}
+
+
+class Doctor(CommandTest):
+    def doctor(self, *options, scenario="", **environment):
+        (self.folder / "scenario").write_text(scenario)
+        fake = {
+            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+            "GPUT_SYSFS": "/nonexistent",
+            "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
+        }
+        done = self.run_command("doctor", *options, env=os.environ | fake | environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def findings(self, **environment):
+        return json.loads(self.doctor("-f", "json", **environment))
+
+    def test_every_source_has_a_state_and_a_reason(self):
+        sources = self.findings(**NO_GPU)["sources"]
+        for name in ("procfs", "children", "memory_maps", "cpu_clocks", "cgroup", "nvml", "amdgpu", "kfd", "drm", "rapl", "battery"):
+            self.assertIn(sources[name]["state"], ("available", "partly", "unavailable"))
+            self.assertTrue(sources[name]["reason"], name)
+            self.assertTrue(sources[name]["gives"], name)
+        self.assertEqual(sources["procfs"]["state"], "available")
+        self.assertIn("Linux ", sources["procfs"]["reason"])
+
+    def test_no_gpu_is_explained(self):
+        findings = self.findings(**NO_GPU)
+        self.assertEqual(findings["gpus"], [])
+        self.assertEqual(findings["sources"]["nvml"]["state"], "unavailable")
+        self.assertEqual(findings["sources"]["nvml"]["reason"], "no NVIDIA driver: there is no file /nonexistent")
+        self.assertEqual(findings["sources"]["amdgpu"]["reason"], "no AMD GPU in /nonexistent/class/drm")
+        self.assertIn("\nNo GPU was found.\n", self.doctor(**NO_GPU))
+
+    def test_gpus_are_listed_with_what_they_do_not_tell(self):
+        scenario = "gpu GPU-aaaa\nname NVIDIA A\npci 0:41:0\nmemory 16000000000 0 0\ngpu GPU-bbbb\nmemory 8000000000 0 0\n" \
+            "code nvmlDeviceGetPowerUsage 3\n"
+        gpus = self.findings(scenario=scenario)["gpus"]
+        self.assertEqual([gpu["uuid"] for gpu in gpus], ["GPU-aaaa", "GPU-bbbb"])
+        self.assertEqual((gpus[0]["name"], gpus[0]["pci_address"], gpus[0]["ram_capacity"]), ("NVIDIA A", "0000:41:00.0", 16.0))
+        self.assertNotIn("missing", gpus[0])
+        self.assertEqual(gpus[1]["missing"], "power: not supported by this GPU")
+        text = self.doctor(scenario=scenario)
+        self.assertIn("\nGPU 0: NVIDIA A\n   UUID: GPU-aaaa\n   PCI address: 0000:41:00.0\n   RAM capacity: 16.0 gigabytes\n", text)
+        self.assertIn("\n   Missing: power: not supported by this GPU\n", text)
+
+    def test_a_driver_that_fails_comes_with_the_way_out(self):
+        nvml = self.findings(scenario="code nvmlInit 18\n")["sources"]["nvml"]
+        self.assertEqual(nvml["state"], "unavailable")
+        self.assertEqual(nvml["reason"], "NVIDIA driver and library versions differ (NVML code 18)")
+        self.assertIn("restart the machine", nvml["remedy"])
+        self.assertIn("To open it: restart the machine", self.doctor(scenario="code nvmlInit 18\n"))
+        nvml = self.findings(scenario="code nvmlInit 9\n")["sources"]["nvml"]
+        self.assertIn("modprobe nvidia", nvml["remedy"])
+
+    def test_recorded_machines(self):
+        for tree, source, state in (
+            ("gpu-amd-discrete", "amdgpu", "available"),
+            ("gpu-amd-apu", "amdgpu", "available"),
+            ("gpu-i915", "drm", "partly"),
+            ("gpu-xe", "drm", "partly"),
+            ("gpu-two-vendors", "amdgpu", "available"),
+        ):
+            findings = self.findings(GPUT_NVML="/nonexistent", GPUT_SYSFS=str(FIXTURES / tree / "sys"))
+            self.assertEqual(findings["sources"][source]["state"], state, tree)
+            self.assertIn(source, [gpu["source"] for gpu in findings["gpus"]])
+        kfd = self.findings(GPUT_SYSFS=str(FIXTURES / "gpu-amd-discrete" / "sys"))["sources"]["kfd"]
+        self.assertEqual(kfd["state"], "available")
+
+    def test_it_writes_to_a_file_and_names_wrong_options(self):
+        self.assertEqual(self.doctor("-o", "out.json", "-f", "json"), "")
+        self.assertIn("sources", json.loads((self.folder / "out.json").read_text()))
+        self.assert_fails(
+            self.run_command("doctor", "--gb", "voodoo"), 1, '"voodoo" is not a valid GPU brand. Valid values are amd, intel, nvidia'
+        )
+        self.assert_fails(
+            self.run_command("doctor", "-f", "csv"), 1, '"csv" is not a valid format. Valid values are "json" or "text".'
+        )
+
+
+if __name__ == "__main__":
+    main()
