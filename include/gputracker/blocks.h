@@ -46,17 +46,23 @@ enum gput_block_position {
 };
 
 struct gput_blocks_options {
-    bool overwrite; /**< replace a file that is there; default false: that is an error */
-    bool exact; /**< keep the kernel's own counts at each mark (CPU time of thread and process, page
-                     faults, peak RSS): about 2 us a block more; default false */
-    bool energy;     /**< with `exact`: the energy counters of the processor packages as well, where
-                        they     can be read: some microseconds more; default false */
-    bool thread_ids; /**< .csv and .sqlite: a column thread_id, so that calls of one block that run
-                        in several threads at once are told apart (a log always does); default false
-                      */
-    uint64_t
-        limit_bytes; /**< .gputblocks: further marks are lost; default 1 GiB (67 million calls) */
-    const char *sysfs_root; /**< NULL: /sys */
+    /** Replace a file that is there. Default: that is an error. */
+    bool overwrite;
+    /** Keep the kernel's own counts at each mark: CPU time of thread and process, page faults, peak
+     * RSS; about 2 us a block more. Default: no. */
+    bool exact;
+    /** With `exact`: the energy counters of the processor packages as well, where they can be read;
+     * some microseconds more. Default: no. */
+    bool energy;
+    /** .csv and .sqlite: have the column thread_id from the start. Default: it is added when a
+     * second thread marks, so that calls of one block that run at the same time can be told apart.
+     * (A log has it always.) */
+    bool thread_ids;
+    /** .gputblocks: once the file has this size further marks are lost. Default: 1 GiB (67 million
+     * calls). */
+    uint64_t limit_bytes;
+    /** Where /sys is; NULL: /sys. */
+    const char *sysfs_root;
 };
 
 /** The defaults above. */

@@ -1,6 +1,7 @@
 #include "blocks/block_sink.h"
 
 #include "base/clock.h"
+#include "blocks/block_path.h"
 #include "store/sqlite_file.h"
 #include "store/sub_tracking_columns.h"
 
@@ -51,6 +52,7 @@ static void free_sink(struct block_sink *sink)
 {
     block_figures_close(&sink->figures);
     free(sink->path);
+    free(sink->absolute);
     free(sink);
 }
 
@@ -65,12 +67,16 @@ int block_sink_open(const char *path, const struct gput_blocks_options *options,
         return error_memory(error);
     created->methods = kinds[format];
     created->process_id = getpid();
+    created->exact = options->exact;
     created->columns = columns_of(options);
     created->limit_bytes = options->limit_bytes;
+    atomic_init(&created->thread_ids_settled, options->thread_ids);
     created->path = strdup(path);
+    created->absolute = block_path_absolute(path);
     int fd = -1;
-    int code = created->path ? create_file(path, format, options->overwrite, &fd, error)
-                             : error_memory(error);
+    int code = created->path && created->absolute
+                   ? create_file(path, format, options->overwrite, &fd, error)
+                   : error_memory(error);
     if (code == GPUT_OK) {
         if (options->exact && options->energy)
             block_figures_open_energy(
@@ -117,11 +123,10 @@ void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread
     row->process_id = sink->process_id;
     row->thread_id = thread->thread_id;
     row->position = (uint8_t)position;
-    bool exact = sink->columns & SUB_TRACKING_COLUMNS_EXACT;
-    if (exact && position == SUB_TRACKING_START)
+    if (sink->exact && position == SUB_TRACKING_START)
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp_ns = clock_realtime_ns();
-    if (exact && position == SUB_TRACKING_STOP)
+    if (sink->exact && position == SUB_TRACKING_STOP)
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
 }

@@ -22,9 +22,15 @@ struct block_sink_thread {
 struct block_sink {
     const struct block_sink_methods *methods;
     char *path;
+    char *absolute; /* the same, whatever the working directory */
     int64_t process_id;
-    unsigned columns; /* enum sub_tracking_columns */
+    bool exact;
+    unsigned columns; /* enum sub_tracking_columns that the file began with */
     uint64_t limit_bytes;
+    /* Files that have no thread ids get them when a second thread marks: without, calls of one
+     * block in two threads at once could not be told apart. */
+    _Atomic int64_t only_thread;     /* 0 before the first mark */
+    _Atomic bool thread_ids_settled; /* there from the start, added, or not to be had */
     struct block_figures figures;
 };
 
@@ -77,6 +83,17 @@ void block_sink_forget(struct block_sink *sink);
 
 /* Gives back what a thread used. `sink` NULL: of a sink that is closed or forgotten. */
 void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread);
+
+/* For the sinks: whether this thread is the second one, so that thread ids are to be added. */
+static inline bool block_sink_needs_thread_ids(
+    struct block_sink *sink, const struct block_sink_thread *thread)
+{
+    if (atomic_load_explicit(&sink->thread_ids_settled, memory_order_acquire))
+        return false;
+    int64_t only = 0;
+    return !atomic_compare_exchange_strong(&sink->only_thread, &only, thread->thread_id) &&
+           only != thread->thread_id;
+}
 
 /* For the sinks: a row of this moment, all but its name. */
 void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread *thread,

@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct csv_sink {
     struct block_sink base;
+    /* Read by each mark; changed once at most, when thread ids are added. */
+    pthread_rwlock_t lock;
     int fd;
     struct sub_tracking_csv_layout layout;
     _Atomic int broken; /* errno of a line that was written in part: nothing may follow it */
@@ -17,6 +21,7 @@ struct csv_sink {
 static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
+    pthread_rwlock_init(&sink->lock, NULL);
     sink->fd = fd;
     struct str header = {0};
     int code = GPUT_OK;
@@ -64,17 +69,100 @@ static int write_line(struct csv_sink *sink, const struct str *line, struct gput
     return error_set_errno(error, errno, "Cannot write %s", sink->base.path);
 }
 
+/* ---- Thread ids ---- */
+
+/* Copies all rows to `writer`, as those of the one thread that has marked until now. */
+static int copy_rows(struct csv_sink *sink, struct sub_tracking_reader *reader,
+    struct sub_tracking_writer *writer, const struct sub_tracking_names *names)
+{
+    struct sub_tracking_row rows[64];
+    for (;;) {
+        size_t count;
+        TRY(sub_tracking_reader_next(reader, rows, 64, &count, NULL));
+        if (count == 0)
+            return GPUT_OK;
+        for (size_t i = 0; i < count; i++)
+            rows[i].thread_id = atomic_load(&sink->base.only_thread);
+        TRY(sub_tracking_writer_add(writer, rows, count, names, NULL));
+    }
+}
+
+/* Puts a file that has the new column in the place of the old one, whole at every moment. */
+static int rewrite(struct csv_sink *sink, unsigned columns)
+{
+    struct sub_tracking_reader *reader = NULL;
+    struct sub_tracking_writer *writer = NULL;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    int code = names ? GPUT_OK : GPUT_ERROR_MEMORY;
+    if (code == GPUT_OK)
+        code = sub_tracking_reader_open(sink->base.absolute, names, &reader, NULL);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_create(sink->base.absolute, columns, &writer, NULL);
+    if (code == GPUT_OK)
+        code = copy_rows(sink, reader, writer, names);
+    sub_tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_finish(writer, NULL);
+    else
+        sub_tracking_writer_abandon(writer);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+static bool is_in_place(const struct csv_sink *sink)
+{
+    struct stat ours;
+    struct stat there;
+    return fstat(sink->fd, &ours) == 0 && stat(sink->base.absolute, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* With the lock held for changing. When it cannot be done, the file stays as it is. */
+static void add_thread_ids(struct csv_sink *sink)
+{
+    unsigned columns = sink->base.columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    struct sub_tracking_csv_layout layout;
+    if (atomic_load(&sink->broken) || !is_in_place(sink) ||
+        !sub_tracking_csv_layout_init(&layout, columns))
+        return;
+    int fd = rewrite(sink, columns) == GPUT_OK
+                 ? open(sink->base.absolute, O_WRONLY | O_APPEND | O_CLOEXEC)
+                 : -1;
+    if (fd < 0) {
+        sub_tracking_csv_layout_finish(&layout);
+        return;
+    }
+    close(sink->fd);
+    sink->fd = fd;
+    sub_tracking_csv_layout_finish(&sink->layout);
+    sink->layout = layout;
+}
+
+static void settle_thread_ids(struct csv_sink *sink)
+{
+    pthread_rwlock_wrlock(&sink->lock);
+    if (!atomic_load(&sink->base.thread_ids_settled))
+        add_thread_ids(sink);
+    atomic_store_explicit(&sink->base.thread_ids_settled, true, memory_order_release);
+    pthread_rwlock_unlock(&sink->lock);
+}
+
+/* ---- Marks ---- */
+
 static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
+    if (block_sink_needs_thread_ids(base, thread))
+        settle_thread_ids(sink);
     struct sub_tracking_row row;
     block_sink_fill_row(base, thread, position, &row);
     str_clear(&thread->line);
+    pthread_rwlock_rdlock(&sink->lock);
     sub_tracking_csv_append_row(&thread->line, &sink->layout, &row, name->text, name->length);
-    if (thread->line.failed)
-        return error_memory(error);
-    return write_line(sink, &thread->line, error);
+    int code = thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, error);
+    pthread_rwlock_unlock(&sink->lock);
+    return code;
 }
 
 static int csv_finish(struct block_sink *base, struct gput_error *error)

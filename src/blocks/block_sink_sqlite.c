@@ -2,7 +2,9 @@
 #include "store/sqlite_file.h"
 #include "store/sub_tracking_sqlite.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* Each mark is a transaction of its own, in the write-ahead log: what was committed is in a file
@@ -11,7 +13,8 @@ struct sqlite_sink {
     struct block_sink base;
     sqlite3 *database;
     sqlite3_stmt *insert;
-    pthread_mutex_t lock; /* of the two above */
+    unsigned columns;     /* that `insert` fills */
+    pthread_mutex_t lock; /* of all above */
 };
 
 static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *error)
@@ -25,19 +28,55 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
         sqlite_file_finish(sink->database, base->path, NULL);
         return code;
     }
+    sink->columns = base->columns;
     pthread_mutex_init(&sink->lock, NULL);
     return GPUT_OK;
+}
+
+/* With the lock held. When it cannot be done, the table stays as it is. */
+static void add_thread_ids(struct sqlite_sink *sink)
+{
+    char sql[160];
+    unsigned columns = sink->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    sqlite3_stmt *insert = NULL;
+    snprintf(sql, sizeof sql,
+        "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; UPDATE data SET thread_id = "
+        "%" PRId64,
+        atomic_load(&sink->base.only_thread));
+    if (sqlite_file_run(sink->database, sql, sink->base.path, NULL) == GPUT_OK &&
+        sub_tracking_sqlite_prepare(sink->database, sink->base.path, columns, &insert, NULL) ==
+            GPUT_OK &&
+        sqlite_file_run(sink->database, "COMMIT", sink->base.path, NULL) == GPUT_OK) {
+        sqlite3_finalize(sink->insert);
+        sink->insert = insert;
+        sink->columns = columns;
+        return;
+    }
+    sqlite3_finalize(insert);
+    if (!sqlite3_get_autocommit(sink->database))
+        sqlite_file_run(sink->database, "ROLLBACK", sink->base.path, NULL);
+}
+
+static void settle_thread_ids(struct sqlite_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    if (!atomic_load(&sink->base.thread_ids_settled))
+        add_thread_ids(sink);
+    atomic_store_explicit(&sink->base.thread_ids_settled, true, memory_order_release);
+    pthread_mutex_unlock(&sink->lock);
 }
 
 static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
+    if (block_sink_needs_thread_ids(base, thread))
+        settle_thread_ids(sink);
     struct sub_tracking_row row;
     block_sink_fill_row(base, thread, position, &row);
     pthread_mutex_lock(&sink->lock);
     int code = sub_tracking_sqlite_insert(
-        sink->insert, base->path, base->columns, &row, name->text, name->length, error);
+        sink->insert, base->path, sink->columns, &row, name->text, name->length, error);
     pthread_mutex_unlock(&sink->lock);
     return code;
 }

@@ -171,13 +171,13 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Not the directory's own entries, nor what SQLite keeps beside a database whose writer was killed.
- */
+/* Not the directory's own entries, nor what a killed writer leaves beside its file. */
 static int is_wanted(const struct dirent *entry)
 {
     const char *name = entry->d_name;
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !ends_with(name, ".sqlite-wal") &&
-           !ends_with(name, ".sqlite-shm") && !ends_with(name, ".sqlite-journal");
+           !ends_with(name, ".sqlite-shm") && !ends_with(name, ".sqlite-journal") &&
+           !ends_with(name, ".part");
 }
 
 /* By bytes, which is by code points, whatever the locale. */

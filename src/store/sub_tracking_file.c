@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct sub_tracking_format_methods *const formats[] = {
@@ -145,20 +144,24 @@ static void writer_free(struct sub_tracking_writer *writer)
     free(writer);
 }
 
-/* Makes the file beside; with the mode that open() would have given it. */
+/* Makes the file beside. Not by mkstemp(), whose files are private: this may be another program's
+ * process, whose umask must not be changed even for a moment. */
 static int make_beside(struct sub_tracking_writer *writer, int *fd, struct gput_error *error)
 {
-    struct str beside = {0};
-    str_printf(&beside, "%s.XXXXXX", writer->path);
-    writer->beside = str_take(&beside);
-    if (!writer->beside)
-        return error_memory(error);
-    *fd = mkostemp(writer->beside, O_CLOEXEC);
+    *fd = -1;
+    for (unsigned number = 0; *fd < 0 && number < 100; number++) {
+        struct str beside = {0};
+        str_printf(&beside, "%s.%ld-%u.part", writer->path, (long)getpid(), number);
+        free(writer->beside);
+        writer->beside = str_take(&beside);
+        if (!writer->beside)
+            return error_memory(error);
+        *fd = open(writer->beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd < 0 && errno != EEXIST)
+            break;
+    }
     if (*fd < 0)
         return error_set_errno(error, errno, "Cannot write %s", writer->path);
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(*fd, 0666 & ~mask);
     return GPUT_OK;
 }
 

@@ -322,16 +322,62 @@ static void mark_from_threads(struct gput_blocks *blocks)
 static void threads_mark_at_once_and_no_mark_is_lost(void **state)
 {
     (void)state;
-    struct gput_blocks_options options = gput_blocks_options_default();
-    options.thread_ids = true;
     for (unsigned i = 0; i < 3; i++) {
-        struct gput_blocks *blocks = open_blocks(temporary(files[i]), options);
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
         mark_from_threads(blocks);
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
         struct content content = read_file(temporary(files[i]));
         assert_paired(&content, THREADS * PAIRS_EACH);
         forget(&content);
     }
+}
+
+static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) { /* a log has thread ids always */
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        gput_blocks_begin(blocks, "a, b");
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, mark_many, blocks), 0);
+        gput_blocks_begin(blocks, "inner");
+        gput_blocks_end(blocks);
+        pthread_join(thread, NULL);
+        gput_blocks_end(blocks);
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 2 * (PAIRS_EACH + 2));
+        assert_string_equal(sub_tracking_names_text(content.names, content.rows[0].name), "a, b");
+        assert_int_equal(content.rows[0].thread_id, gettid());
+        assert_int_equal(content.rows[content.count - 1].thread_id, gettid());
+        for (size_t row = 0; row < content.count; row++)
+            assert_true(content.rows[row].thread_id > 0);
+        forget(&content);
+    }
+    assert_int_equal(temporary_count(), 2);
+}
+
+static void a_file_that_was_moved_away_is_written_on_where_it_is(void **state)
+{
+    (void)state;
+    char moved[4096];
+    snprintf(moved, sizeof moved, "%s", temporary("moved.csv"));
+    struct gput_blocks *blocks = open_blocks(temporary("marks.csv"), gput_blocks_options_default());
+    gput_blocks_begin(blocks, "first");
+    assert_int_equal(rename(temporary("marks.csv"), moved), 0);
+    temporary_write(temporary("marks.csv"), "somebody else's");
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, mark_many, blocks), 0);
+    pthread_join(thread, NULL);
+    gput_blocks_close(blocks, NULL);
+    char *text = temporary_read(temporary("marks.csv"));
+    assert_string_equal(text, "somebody else's");
+    free(text);
+    struct content content = read_file(moved);
+    assert_int_equal(content.count, 1 + 2 * PAIRS_EACH);
+    forget(&content);
 }
 
 static void *mark_once(void *pointer)
@@ -553,6 +599,8 @@ int main(void)
         temporary_test(a_file_size_limit_costs_marks_and_not_the_program),
         temporary_test(exact_marks_hold_what_the_kernel_counted),
         temporary_test(threads_mark_at_once_and_no_mark_is_lost),
+        temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
+        temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
         temporary_test(a_forked_child_writes_a_file_of_its_own),
         temporary_test(each_process_has_its_path_where_the_pattern_says_so),
