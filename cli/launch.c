@@ -21,6 +21,7 @@
 #include "message.h"
 #include "signals.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,11 +108,12 @@ static void look_at_stops(struct follower *follower)
 
 static bool is_in_foreground(void)
 {
-    for (int fd = 0; fd <= 2; fd++) {
-        if (tcgetpgrp(fd) == getpgrp())
-            return true;
-    }
-    return false;
+    int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (terminal < 0)
+        return false;
+    bool foreground = tcgetpgrp(terminal) == getpgrp();
+    close(terminal);
+    return foreground;
 }
 
 /* Stops us when the command stopped for the terminal's sake, and wakes it when we are woken. */

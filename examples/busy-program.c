@@ -36,7 +36,7 @@ static void compute(double seconds)
 }
 
 /* Memory counts when it is written to; volatile, so that the compiler believes that we need it. */
-static void hold(size_t megabytes)
+static char *hold(size_t megabytes)
 {
     size_t size = megabytes * MEGABYTE;
     volatile char *memory = malloc(size);
@@ -46,6 +46,7 @@ static void hold(size_t megabytes)
     }
     for (size_t i = 0; i < size; i += 1024)
         memory[i] = 1;
+    return (char *)memory;
 }
 
 static void *work_in_thread(void *seconds)
@@ -63,8 +64,9 @@ static void start_child(double seconds)
     }
     if (pid > 0)
         return;
-    hold(60);
+    char *memory = hold(60);
     compute(seconds);
+    free(memory);
     _exit(0);
 }
 
@@ -79,7 +81,7 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < CHILDREN; i++)
         start_child(seconds);
-    hold(150);
+    char *memory = hold(150);
     pthread_t thread;
     if (pthread_create(&thread, NULL, work_in_thread, &seconds) != 0)
         return 1;
@@ -87,5 +89,6 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
     while (wait(NULL) > 0)
         ;
+    free(memory);
     return 0;
 }
