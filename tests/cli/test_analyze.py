@@ -1,0 +1,212 @@
+"""gpu-tracker sub-track analyze: figures, forms and messages."""
+
+import csv
+import io
+import json
+import random
+import unittest
+
+from analysis_files import MEASUREMENTS, START, call, expected, row, write_marks, write_tracking
+from command import CommandTest, main
+
+CALLS = [(7, "train", 1, 3), (7, "train", 5, 8), (9, "train", 2, 6), (7, "load", 0, 0.5), (9, "f.py:38", 2, 2)]
+ROWS = [row(second) for second in range(10)]
+
+
+class AnalyzeTest(CommandTest):
+    def write(self, rows=ROWS, calls=CALLS, extra_marks=(), kind="csv", **options):
+        self.tracking = self.folder / f"tracking.{kind}"
+        self.marks = self.folder / f"sub-tracking.{kind}"
+        marks = [mark for each in calls for mark in call(*each)] + list(extra_marks)
+        write_tracking(self.tracking, rows, **options)
+        write_marks(self.marks, marks, **options)
+
+    def analyze(self, *options):
+        return self.run_command("sub-track", "analyze", f"--tf={self.tracking}", f"--stf={self.marks}", *options)
+
+    def results(self, *options):
+        done = self.analyze("-f", "json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def assert_same(self, value, wanted, place="results"):
+        """The same keys in the same order, and figures equal to 12 digits."""
+        if isinstance(wanted, dict):
+            self.assertEqual(list(value), list(wanted), place)
+            for key in wanted:
+                self.assert_same(value[key], wanted[key], f"{place}.{key}")
+        elif isinstance(wanted, list):
+            self.assertEqual(len(value), len(wanted), place)
+            for i, item in enumerate(wanted):
+                self.assert_same(value[i], item, f"{place}[{i}]")
+        elif isinstance(wanted, float):
+            self.assertLessEqual(abs(value - wanted), 1e-12 * abs(wanted) + 1e-13, place)
+        else:
+            self.assertEqual(value, wanted, place)
+
+
+class Figures(AnalyzeTest):
+    def test_are_those_of_the_slow_way(self):
+        for kind in ("csv", "sqlite"):
+            self.write(kind=kind)
+            self.assert_same(self.results(), expected(ROWS, CALLS))
+
+    def test_are_right_for_any_order_of_rows_and_calls(self):
+        for seed in range(8):
+            chance = random.Random(seed)
+            rows = [row(chance.uniform(0, 50), chance.uniform(1, 2)) for _ in range(chance.randint(1, 60))]
+            calls, inside = [], sorted(chance.choices(rows, k=4), key=lambda values: values[-1])
+            for process, name in [(1, "a"), (2, "a"), (1, "b"), (3, 'c, "d"')]:
+                moment = 0
+                for _ in range(chance.randint(1, 9)):
+                    start = moment + chance.uniform(0, 6)
+                    moment = start + chance.uniform(0, 6)
+                    calls.append((process, name, start, moment))
+                calls.append((process + 10, name, inside[0][-1] - START, inside[-1][-1] - START))
+            marks = [mark for each in calls for mark in call(*each)]
+            chance.shuffle(marks)
+            self.write(rows=rows, calls=[], extra_marks=marks)
+            calls = [(p, n, START + a - START, START + b - START) for p, n, a, b in calls]
+            self.assert_same(self.results(), expected(rows, calls))
+            self.tracking.unlink(), self.marks.unlink()
+
+    def test_a_call_that_is_still_open_is_left_out(self):
+        self.write(extra_marks=[(7, "train", 0, START + 9), (11, "train", 0, START)])
+        self.assert_same(self.results(), expected(ROWS, CALLS))
+
+    def test_a_block_without_a_whole_call_or_a_sample_has_no_figures(self):
+        self.write(calls=[(7, "short", 0.1, 0.2)], extra_marks=[(7, "open", 0, START)])
+        opened, short = self.results()["code_block_results"]
+        self.assertEqual((opened["num_calls"], opened["num_timepoints"]), (0, 0))
+        self.assertEqual(opened["compute_time"], {"min": None, "max": None, "mean": None, "std": None, "total": 0.0})
+        self.assertEqual((short["num_calls"], short["num_non_empty_calls"]), (1, 0))
+        self.assertEqual(set(short["resource_usage"]["main_ram"].values()), {None})
+
+    def test_without_a_sub_tracking_file_it_is_the_session_alone(self):
+        self.write()
+        done = self.run_command("sub-track", "analyze", "--tf", self.tracking, "--format=json")
+        self.assert_same(json.loads(done.stdout), expected(ROWS, []))
+
+    def test_dos_line_ends_change_nothing(self):
+        self.write(line_end="\r\n")
+        self.assert_same(self.results(), expected(ROWS, CALLS))
+
+    def test_a_torn_last_line_is_left_out_with_a_warning(self):
+        self.write()
+        for path in (self.tracking, self.marks):
+            path.write_text(path.read_text() + "7,")
+        done = self.analyze("-f", "json")
+        self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
+        self.assert_same(json.loads(done.stdout), expected(ROWS, CALLS))
+
+
+class Details(AnalyzeTest):
+    def test_percentiles_self_time_and_parts_come_on_request(self):
+        self.write(calls=[(7, "outer", 0, 9), (7, "inner", 2, 4), (8, "inner", 5, 6)])
+        results = self.results("--details", "--by", "process")
+        inner, outer = results["code_block_results"]
+        self.assertEqual(results["num_timepoints"], 10)
+        self.assertEqual(results["overall"]["main_ram"]["p50"], 4.5)
+        self.assertEqual((outer["self_time"], inner["self_time"], inner["cpu_time"]), (7.0, 3.0, None))
+        self.assertEqual(inner["resource_usage"]["main_ram"]["p50"], 4.0)
+        self.assertEqual(inner["compute_time"]["p99"], 1.99)
+        parts = {part["process_id"]: part["num_timepoints"] for part in inner["processes"]}
+        self.assertEqual(parts, {7: 3, 8: 2})
+        text = self.analyze("--details", "--by=process").stdout
+        self.assertIn("\tSelf Time:           7.0\n", text)
+        self.assertIn("\t\tProcess ID:          8\n", text)
+        self.assertRegex(text, r"min +max +mean +std +p50 +p95 +p99\n")
+
+    def test_threads_need_a_file_that_knows_them(self):
+        self.write()
+        self.assert_fails(
+            self.analyze("--by", "thread"),
+            1,
+            f"Sub-tracking file {self.marks} has no thread ids: its code blocks can be split by process only.",
+        )
+        self.assert_fails(
+            self.analyze("--by", "x"), 1, 'Code blocks cannot be split by "x". Valid values are process, thread.'
+        )
+
+
+class Forms(AnalyzeTest):
+    def test_text_is_laid_out_as_the_python_tool_does(self):
+        self.write(rows=[row(0), row(2)], calls=[(7, "train", 1, 3)])
+        lines = self.analyze().stdout.split("\n")
+        width = max(map(len, MEASUREMENTS))
+        self.assertEqual(lines[0], "Overall:")
+        self.assertEqual(lines[1], "\t" + " " * width + "  min  max  mean  std")
+        self.assertEqual(lines[2], "\t" + "main_ram".ljust(width) + "  0.0  2.0   1.0  1.0")
+        self.assertEqual(lines[22], "\t" + MEASUREMENTS[-1].ljust(width) + "  0.0 42.0  21.0 21.0")
+        block = lines.index("Code Block Results:")
+        self.assertEqual(
+            lines[block + 1 : block + 9],
+            [
+                "\tName:                train",
+                "\tNum Timepoints:      1",
+                "\tNum Calls:           1",
+                "\tNum Non Empty Calls: 1",
+                "\tCompute Time:",
+                "\t\t  min  max  mean  std  total",
+                "\t\t  2.0  2.0   2.0  0.0    2.0",
+                "\tResource Usage:",
+            ],
+        )
+        self.assertEqual(lines[-2:], ["", ""])
+        static = lines[lines.index("Static Data:") + 1 :][:2]
+        self.assertEqual(static[0][:33], "\t   ram_unit gpu_ram_unit time_uni")
+        self.assertEqual(static[1][:33], "\t  gigabytes    gigabytes     hou")
+
+    def test_csv_has_a_line_a_measurement(self):
+        self.write()
+        rows = list(csv.DictReader(io.StringIO(self.analyze("-fcsv").stdout)))
+        self.assertEqual(len(rows), 21 + 3 * 22)
+        self.assertEqual({row["code_block"] for row in rows}, {"", "train", "load", "f.py:38"})
+        train = [row for row in rows if row["code_block"] == "train" and row["measurement"] == "compute_time"]
+        self.assertEqual((train[0]["num_calls"], train[0]["total"]), ("3", "9.0"))
+
+    def test_an_output_file_is_whole_or_not_there(self):
+        self.write()
+        done = self.analyze("-o", "out.txt")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual((self.folder / "out.txt").read_text(), self.analyze().stdout)
+        self.assertNotEqual(self.analyze("-o", "no-folder/out.txt").returncode, 0)
+        self.marks.write_text("process_id,code_block_name,position,timestamp\n1,a,1,1\n1,a,0,2\n1,a,1,3\n1,a,1,4\n")
+        self.assertEqual(self.analyze("-o", "never.txt").returncode, 1)
+        self.assertFalse((self.folder / "never.txt").exists())
+
+
+class Messages(AnalyzeTest):
+    def test_marks_that_do_not_pair(self):
+        self.write(calls=[(2, "X", 1, 2)], extra_marks=call(1, "X", 0, 1) + [(1, "X", 1, START + 3)])
+        self.assert_fails(
+            self.analyze(),
+            1,
+            "Sub-tracking file is invalid. Detected timestamp pair (1745449612.25, 1745449610.25) with differing "
+            "process IDs: 1 and 2.",
+        )
+        self.write(calls=[], extra_marks=[(1, "X", 1, START), (1, "X", 0, START + 1), (1, "X", 1, START + 2)])
+        self.assert_fails(
+            self.analyze(),
+            1,
+            "Sub-tracking file is invalid. Detected timestamp pair (1745449609.25, 1745449610.25) of process ID 1 "
+            "with a start time greater than the stop time.",
+        )
+
+    def test_files_that_are_none(self):
+        self.write()
+        done = self.run_command("sub-track", "analyze", "--tf=x.foo", "--stf=y.csv")
+        self.assert_fails(done, 1, 'Invalid file name: "x.foo". Valid file extensions are ".csv" and ".sqlite".')
+        done = self.run_command("sub-track", "analyze", "--tf=x.csv")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("x.csv", done.stderr)
+        self.assert_fails(
+            self.analyze("-f", "xml"), 1, '"xml" is not a valid format. Valid values are "json" or "text".'
+        )
+        done = self.run_command("sub-track", "analyze", "--stf=y.csv")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertTrue(done.stderr.startswith("A tracking file is needed."))
+
+
+if __name__ == "__main__":
+    main()
