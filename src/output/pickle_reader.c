@@ -296,7 +296,8 @@ static int collect(struct reader *reader, enum pickle_kind kind, size_t count)
 {
     if (count > reader->stack.count || (kind == PICKLE_DICT && count % 2 != 0))
         return refuse_short(reader);
-    struct pickle_value **items = reader->stack.items + (reader->stack.count - count);
+    struct pickle_value **items =
+        count > 0 ? reader->stack.items + (reader->stack.count - count) : NULL;
     for (size_t i = 0; i < count; i++) {
         if (!items[i])
             return refuse_short(reader);

@@ -154,7 +154,7 @@ class Forms(AnalyzeTest):
         )
         self.assertEqual(lines[-2:], ["", ""])
         static = lines[lines.index("Static Data:") + 1 :][:2]
-        self.assertEqual(static[0][:33], "\t   ram_unit gpu_ram_unit time_uni")
+        self.assertEqual(static[0][:33], "\t   ram_unit gpu_ram_unit time_un")
         self.assertEqual(static[1][:33], "\t  gigabytes    gigabytes     hou")
 
     def test_csv_has_a_line_a_measurement(self):
