@@ -179,13 +179,15 @@ static void tell_mappers(
 }
 
 static void read_exact(struct ram_meter *meter, struct process_tree *tree, struct process *process,
-    bool is_alone, int64_t now_ns)
+    bool is_alone, bool tells, int64_t now_ns)
 {
     struct memory *memory = &process->memory;
     bool rollup = is_alone || !(memory_ranges_have_moved(memory) || process->ranges_are_stale);
     if (meter->exact && !is_alone)
         rollup = false;
     uint64_t private_before = memory->anonymous_private_bytes;
+    /* Who comes anew is told by the number of members. */
+    tells &= memory->has_exact;
 
     /* CPU time: when something else runs in our place, that holds nobody up. */
     int64_t begin_ns = clock_thread_cpu_ns();
@@ -205,7 +207,8 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
         process->ranges_are_stale = false;
         tell_mappers(meter, tree, process);
     }
-    tell_sharers(tree, process, private_before);
+    if (tells)
+        tell_sharers(tree, process, private_before);
 }
 
 static void earn_credit(struct ram_meter *meter, int64_t now_ns)
@@ -259,13 +262,16 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
         meter->is_behind = true;
         return;
     }
-    /* The second time for those whose sharing the first has found to be another. */
-    for (int time = 0; time < 2; time++) {
-        for (size_t i = 0; i < group->count; i++) {
-            struct process *process = group->members[i];
-            if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
-                read_exact(meter, tree, process, is_alone, now_ns);
-        }
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
+            read_exact(meter, tree, process, is_alone, true, now_ns);
+    }
+    /* Those whose sharing has turned out to be another, also when that was while we read. */
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
+            read_exact(meter, tree, process, is_alone, false, now_ns);
     }
     /* Figures of one look fit together. */
     for (size_t i = 0; i < group->count; i++) {
