@@ -299,6 +299,8 @@ class WithoutRights(ConsumerTest):
         """Another user's process: its statm is for all, its maps are not."""
         consumer = subprocess.Popen([CONSUMER, "alloc", "40", "sleep", "1000"])
         try:
+            if hidden := refusal(*AS_NOBODY, "cat", f"/proc/{consumer.pid}/statm"):
+                self.skipTest(f"processes of others are hidden here: {hidden}")
             wait_until(lambda: int(pathlib.Path(f"/proc/{consumer.pid}/statm").read_text().split()[1]) > 9700)
             done = subprocess.run(
                 [*AS_NOBODY, "./gpu-tracker", "attach", "-f", "json", "-o", "report.json", "--ru", "megabytes",
