@@ -31,8 +31,7 @@ static double thread_cpu_ns(void)
 
 static void mark_floor(long pairs)
 {
-    int64_t memory[1024];
-    volatile int64_t *kept = memory;
+    static _Thread_local volatile int64_t kept[1024];
     for (long i = 0; i < pairs * 2; i++) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);

@@ -54,10 +54,12 @@ struct gput_options {
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
                                           hidden file of a random name in the working directory */
     enum gput_ram_mode ram_mode;
+    bool processes;     /**< keep a record of every process; see gput_session_processes() */
+    bool command_lines; /**< their command lines too, which may hold what others must not see */
     struct gput_limits limits; /**< what the tree may use; default: no limits */
-    const char *procfs_root; /**< NULL: /proc */
-    const char *sysfs_root;  /**< NULL: /sys */
-    const char *nvml_path;   /**< NULL: where the driver installs libnvidia-ml.so.1 */
+    const char *procfs_root;   /**< NULL: /proc */
+    const char *sysfs_root;    /**< NULL: /sys */
+    const char *nvml_path;     /**< NULL: where the driver installs libnvidia-ml.so.1 */
     /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
      * none. */
     void (*warn)(void *user, const char *message);

@@ -160,6 +160,9 @@ int gput_session_create(
     created->owner = getpid();
     created->pid_fd = -1;
     created->cgroup = (struct own_cgroup){.directory_fd = -1};
+    created->io_fd = -1;
+    session_events_init(&created->events);
+    session_surroundings_init(&created->surroundings);
     usage_init(&created->usage);
 
     int code = init_lock(created);
@@ -200,8 +203,11 @@ void gput_session_destroy(struct gput_session *session)
         return;
     if (session->owner == getpid())
         release_shared(session);
+    session_events_finish(&session->events, session->owner == getpid());
+    session_surroundings_finish(&session->surroundings);
     if (session->has_sampler)
         sampler_finish(&session->sampler);
+    process_log_finish(&session->log);
     if (session->has_system)
         system_meter_finish(&session->system);
     gpu_set_close(session->gpus);
@@ -209,6 +215,8 @@ void gput_session_destroy(struct gput_session *session)
     pid_vector_finish(&session->foreign);
     if (session->pid_fd >= 0)
         close(session->pid_fd);
+    if (session->io_fd >= 0)
+        close(session->io_fd);
     for (size_t i = 0; i < sizeof session->strings / sizeof session->strings[0]; i++)
         free(session->strings[i]);
     free(session);

@@ -8,14 +8,19 @@
  *   session_energy.c   energy, into the results and the tracking file
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
+ *   session_books.c    what the kernel counted, against what samples saw
+ *   session_peaks.c    from what the kernel kept to peaks
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
 #include "os/own_cgroup.h"
+#include "session/session_accounting.h"
+#include "session/session_events.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
 #include "track/gpu_usage.h"
+#include "track/process_log.h"
 #include "track/sampler.h"
 #include "track/usage.h"
 
@@ -56,6 +61,10 @@ struct gput_session {
     int64_t own_cpu_at_start_ns;
     uint64_t forked_rss_bytes; /* of our forked copy before execve(), at most */
     struct rusage self_at_start, children_at_start; /* of the calling process, for SESSION_SELF */
+    int io_fd;                                      /* of a launched command; -1: not to be had */
+    struct session_counts io_at_start;
+    struct session_events events;
+    struct session_surroundings surroundings;
 
     /* The sampling thread, and what it shares with the callers of the API. */
     pthread_t thread;
@@ -65,14 +74,16 @@ struct gput_session {
     bool stop;
     struct sampler sampler;
     bool has_sampler;
+    struct process_log log;
     struct system_meter system;
     bool has_system;
     struct usage usage;
     struct gpu_usage gpu_usage;
     int64_t last_sample_ns;
     int64_t results_kept_ns;
-    int64_t orphans_ns;     /* CPU time of orphans that we collected */
-    int64_t sampler_cpu_ns; /* of the thread when it ended */
+    int64_t orphans_ns;           /* CPU time of orphans that we collected */
+    struct session_counts counts; /* of them, and in the end of main and all that it waited for */
+    int64_t sampler_cpu_ns;       /* of the thread when it ended */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
     bool has_energy_table, energy_table_failed;
@@ -82,6 +93,7 @@ struct gput_session {
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
     bool warned_of_lost_rows;
 
+    bool has_ended; /* main has, or tracking was stopped: nothing more is counted */
     /* After the end of a launched command. */
     bool has_main_usage;
     struct rusage main_usage;
@@ -115,6 +127,15 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
 
 /* Adds a row to the tracking file's table energy_data, where the format has tables. */
 void session_write_energy(struct gput_session *session);
+
+/* session_books.c; the lock is held, or no thread runs */
+
+void session_fill_accounting(
+    const struct gput_session *session, struct gput_accounting *accounting);
+
+/* session_peaks.c; the lock is held, or no thread runs */
+
+void session_fill_peaks(const struct gput_session *session, struct gput_results *results);
 
 /* session_limits.c; the lock is held */
 

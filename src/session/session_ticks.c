@@ -55,13 +55,19 @@ enum moment { FIRST, TICK, LAST };
 static void take_sample(struct gput_session *session, enum moment moment)
 {
     bool is_row = moment != FIRST, in_thread = moment != FIRST, is_last = moment == LAST;
+    /* Who was announced first, so that none is met that is gone already. */
+    session_events_read(&session->events);
     if (session->mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
+    session->sampler.helper_threads = session->events.stop_fd >= 0;
+    session->sampler.helper_cpu_ns = session->events.cpu_ns;
     unsigned flags = is_last ? SAMPLER_LAST : 0;
     if (in_thread && session->mode == SESSION_SELF)
         flags |= SAMPLER_IN_MAIN;
     sampler_take(&session->sampler, session->orphans_ns, flags);
     int64_t now_ns = session->sampler.sampled_ns;
+    process_log_look(&session->log, &session->sampler.tree, now_ns);
+    process_log_offer(&session->log, &session->sampler.tree);
     double seconds = (double)(now_ns - session->last_sample_ns) / (double)NS_PER_SECOND;
     session->last_sample_ns = now_ns;
 
@@ -96,11 +102,12 @@ void session_reap_orphans(struct gput_session *session)
                 return;
         }
         struct rusage usage;
+        session_counts_add_io(&session->counts, session->options.procfs_root, info.si_pid);
         if (wait4(info.si_pid, NULL, WNOHANG, &usage) != info.si_pid)
             return;
-        session->orphans_ns +=
-            ((int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_SECOND +
-            ((int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+        int64_t before_ns = session_counts_cpu_ns(&session->counts);
+        session_counts_add(&session->counts, &usage);
+        session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
     }
 }
 

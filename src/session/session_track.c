@@ -6,6 +6,7 @@
 #include "os/cpu_count.h"
 #include "os/proc_children.h"
 #include "os/proc_statm.h"
+#include "os/procfs.h"
 #include "track/launch.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@
 
 /* Pages of libraries that a fork of ours touches or takes along. */
 #define FORKED_FILE_BYTES (UINT64_C(512) << 10)
+/* Records of processes that ended, for the table of processes: the largest. */
+#define MOST_ENDED 2000
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
 
@@ -62,6 +65,23 @@ static void read_limits(struct gput_session *session)
         data->allowed_ram_bytes = NAN;
 }
 
+static void start_log(struct gput_session *session)
+{
+    bool detailed = session->options.processes;
+    struct process_log_options options = {
+        .procfs_root = session->options.procfs_root,
+        .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
+        .has_events = session->events.has_events,
+        .has_taskstats = session->events.has_ends,
+        .keeps_ended = detailed,
+        .reads_commands = detailed && session->options.command_lines,
+        .most_ended = MOST_ENDED,
+    };
+    process_log_finish(&session->log);
+    process_log_init(&session->log, &options);
+    session_events_begin(&session->events, &session->log, detailed);
+}
+
 static int start_sampler(struct gput_session *session, struct gput_error *error)
 {
     struct sampler_options options = {
@@ -71,7 +91,9 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .adopts = session->mode == SESSION_LAUNCHED,
             .foreign = session->foreign.pids,
             .n_foreign = session->foreign.count,
-            .kept_files = kept_files()},
+            .kept_files = kept_files(),
+            .gone = process_log_gone,
+            .user = &session->log},
         .system_core_count = session->static_data.system_core_count,
         .n_expected_cores = session->static_data.n_expected_cores,
         .exact_ram = session->options.ram_mode == GPUT_RAM_EXACT,
@@ -80,6 +102,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .gpus = session->gpus,
         .sysfs_root = session->options.sysfs_root,
     };
+    start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
     return GPUT_OK;
@@ -96,6 +119,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
         TRY(results_file_create(
             session->options.resource_usage_file, &session->results_file, error));
     session->mode = mode;
+    session_events_finish(&session->events, true);
+    session_events_open(&session->events, session->options.procfs_root);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     session->start_ns = clock_monotonic_ns();
     return GPUT_OK;
@@ -106,7 +131,10 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session->pid = pid;
     session->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     TRY(start_sampler(session, error));
+    session_surroundings_finish(&session->surroundings);
+    session_surroundings_begin(&session->surroundings, session->options.procfs_root, pid);
     TRY(session_start_ticks(session, error));
+    session_events_start(&session->events, &session->lock, session->interval_ns);
     session->phase = SESSION_TRACKING;
     read_limits(session);
     return GPUT_OK;
@@ -117,6 +145,8 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
     TRY(begin(session, SESSION_SELF, error));
     getrusage(RUSAGE_SELF, &session->self_at_start);
     getrusage(RUSAGE_CHILDREN, &session->children_at_start);
+    session->io_at_start = (struct session_counts){0};
+    session_counts_add_io(&session->io_at_start, "/proc", getpid());
     return track(session, getpid(), error);
 }
 
@@ -170,6 +200,11 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     pid_t pid;
     session->start_ns = clock_monotonic_ns();
     TRY(launch(argv, &session->cgroup, &pid, error));
+    /* Of a process that has ended only the superuser may open it; this one stays readable. */
+    if (session->io_fd >= 0)
+        close(session->io_fd);
+    session->io_fd = -1;
+    procfs_open(session->options.procfs_root, pid, "io", &session->io_fd, NULL);
     int code = track(session, pid, error);
     if (code != GPUT_OK) {
         /* Without tracking there is no reason to run it. */
@@ -215,16 +250,30 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     return poll(&ended, session->pid_fd >= 0, (int)left_ms) >= 0;
 }
 
+/* What was told meanwhile, and the system's figures. Twice, because what is told last of a process
+ * is only taken for all when more has not come. */
+static void end_counting(struct gput_session *session)
+{
+    session_events_end(&session->events);
+    session_events_read(&session->events);
+    session_events_read(&session->events);
+    session_surroundings_end(&session->surroundings, session->options.procfs_root);
+    session->has_ended = true;
+}
+
 /* The last sample must see main before it is collected: then its CPU clock is gone. */
 static void end_launched(struct gput_session *session)
 {
     session_end_ticks(session);
+    session_counts_add_io_fd(&session->counts, session->io_fd);
     while (
         wait4(session->pid, &session->main_status, 0, &session->main_usage) < 0 && errno == EINTR)
         ;
     session->has_main_usage = true;
     own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
     session_reap_orphans(session);
+    session_counts_add(&session->counts, &session->main_usage);
+    end_counting(session);
 }
 
 int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended, int *status,
@@ -258,6 +307,8 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
         return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
     TRY(session_check_owner(session, error));
     session_end_ticks(session);
+    if (!session->has_ended)
+        end_counting(session);
     session->phase = SESSION_STOPPED;
 
     struct gput_error problem;

@@ -7,6 +7,7 @@
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
@@ -43,23 +44,16 @@ static int read_stat(struct process *process, struct process_view *view, struct 
     return proc_stat_parse(text, stat);
 }
 
-static int read_statm(
-    struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
+static int read_statm(struct process *process, struct process_view *view)
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
     TRY(read_file(process, "statm", &process->statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
-    *resident = statm.resident_pages * view->page_bytes;
-    *file = statm.shared_pages * view->page_bytes;
-    return GPUT_OK;
-}
-
-static int read_cheap(struct process *process, struct process_view *view)
-{
-    uint64_t resident, file;
-    TRY(read_statm(process, view, &resident, &file));
-    memory_set_cheap(&process->memory, resident, file);
+    memory_set_cheap(&process->memory, statm.resident_pages * view->page_bytes,
+        statm.shared_pages * view->page_bytes);
+    if (process->memory.resident_bytes > process->peak_resident_bytes)
+        process->peak_resident_bytes = process->memory.resident_bytes;
     return GPUT_OK;
 }
 
@@ -77,6 +71,7 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
         process->memory_is_stale = true;
         process->image = stat->start_stack_address;
     }
+    memcpy(process->name, stat->name, sizeof process->name - 1);
     process->parent = stat->ppid;
     process->state = stat->state;
     process->thread_count = stat->thread_count;
@@ -104,7 +99,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     struct proc_stat stat;
     int code = read_stat(process, view, &stat);
     if (code == GPUT_OK)
-        code = read_cheap(process, view);
+        code = read_statm(process, view);
     if (code == GPUT_OK && view->has_cpu_clocks)
         code = cpu_clock_read(pid, &process->cpu_ns);
     else if (code == GPUT_OK)
@@ -118,6 +113,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     process->image = stat.start_stack_address;
     take_stat(process, &stat);
     process->borrows_memory = borrows_memory(process, parent, view);
+    process->is_old = is_old;
     if (is_old) {
         process->cpu_before_ns = process->cpu_ns;
         process->children_before_ticks = process->children_ticks;
@@ -169,7 +165,7 @@ int process_look(struct process *process, const struct process *parent, struct p
     TRY(read_stat(process, view, &stat));
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
-    TRY(read_cheap(process, view));
+    TRY(read_statm(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);
         process->has_run = true;
@@ -179,15 +175,6 @@ int process_look(struct process *process, const struct process *parent, struct p
         process->borrows_memory = borrows_memory(process, parent, view);
     process->children_unread |= process->has_run;
     process->read_ns = now_ns;
-    return GPUT_OK;
-}
-
-int process_read_exact(struct process *process, bool rollup, struct process_view *view)
-{
-    uint64_t resident, file;
-    TRY(memory_read_exact(&process->memory, view->procfs_root, process->pid, rollup));
-    if (read_statm(process, view, &resident, &file) == GPUT_OK)
-        memory_settle(&process->memory, resident, file);
     return GPUT_OK;
 }
 

@@ -15,11 +15,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct process_record;
+
 struct process {
     pid_t pid;
     uint64_t start_time_ticks; /* with the pid it names a process for ever */
     pid_t parent;
     char state;
+    char name[16]; /* as the kernel has it, cut */
     uint32_t thread_count;
     /*
      * Names the program image: processes that were forked from one another and have not called
@@ -38,6 +41,7 @@ struct process {
     int stat_fd, statm_fd; /* kept open, or -1 */
 
     bool is_main;
+    bool is_old;          /* it began before tracking did */
     bool is_new;          /* found by the last look */
     bool is_gone;         /* it has ended; the tree is about to drop it */
     bool has_run;         /* its CPU clock moved between the last two looks */
@@ -45,11 +49,12 @@ struct process {
     bool borrows_memory;  /* it runs in its parent's memory (vfork) until it calls execve */
 
     struct memory memory;
+    uint64_t peak_resident_bytes;  /* the highest RSS of all looks */
+    struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
     uint32_t image_members;    /* tracked processes with this image, itself included */
     uint64_t faults_when_read; /* minor_faults at the last exact reading */
     bool memory_is_stale;      /* others who share its memory came, went or changed it */
-    bool ranges_are_stale;     /* another process maps what it had alone when last read */
     int64_t exact_read_ns;     /* look of the last exact reading */
     int64_t exact_not_before_ns;
 
@@ -82,9 +87,6 @@ void process_finish(struct process *process, struct process_view *view);
 /* Looks again. GPUT_ERROR_GONE: it has ended, or its pid is another process's now. */
 int process_look(struct process *process, const struct process *parent, struct process_view *view,
     int64_t now_ns);
-
-/* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
-int process_read_exact(struct process *process, bool rollup, struct process_view *view);
 
 /* True when it has ended and only waits to be collected by its parent. */
 bool process_is_zombie(const struct process *process);

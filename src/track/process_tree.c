@@ -87,6 +87,8 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
 
 static void drop(struct process_tree *tree, struct process *process)
 {
+    if (tree->options.gone)
+        tree->options.gone(tree->options.user, process);
     tree->gone_cpu_ns += process_cpu_ns(process);
     tree->gone_before_ns += process_before_ns(process, &tree->view);
     if (process->is_main)
@@ -232,6 +234,15 @@ int process_tree_look(struct process_tree *tree, int64_t now_ns)
     if (tree->has_changed)
         tree->generation++;
     return code;
+}
+
+int process_tree_adopt(struct process_tree *tree, pid_t pid)
+{
+    if (pid == tree->own_pid || process_tree_get(tree, pid))
+        return GPUT_OK;
+    TRY(add(tree, pid, NULL, false));
+    tree->generation++;
+    return GPUT_OK;
 }
 
 struct process *process_tree_main(const struct process_tree *tree)

@@ -21,6 +21,9 @@ struct process_tree_options {
     const pid_t *foreign; /* children of the calling process that are none of the tree's */
     size_t n_foreign;
     unsigned kept_files; /* descriptors that may be kept open */
+    /* Called with `user` and each process that is about to leave the tree; NULL: nobody is. */
+    void (*gone)(void *user, struct process *process);
+    void *user;
 };
 
 struct process_tree {
@@ -63,6 +66,13 @@ void process_tree_finish(struct process_tree *tree);
  * Errors: GPUT_ERROR_MEMORY; the tree is then whole, but new processes may be missing from it.
  */
 int process_tree_look(struct process_tree *tree, int64_t now_ns);
+
+/*
+ * Adds a process that is known to be a descendant, though no parent in the tree has it: an orphan
+ * that another process adopted. What it starts is found by later looks. GPUT_ERROR_GONE and others
+ * of os/procfs.h.
+ */
+int process_tree_adopt(struct process_tree *tree, pid_t pid);
 
 /* The tracked process with that pid, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);

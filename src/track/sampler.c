@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "os/proc_status.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     struct system_meter *system, struct gput_error *error)
 {
-    *sampler = (struct sampler){.options = *options, .system = system, .main_peak_bytes = NAN};
+    *sampler = (struct sampler){.options = *options, .system = system};
     TRY(process_tree_init(&sampler->tree, &options->tree, error));
     system_meter_restart(system, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
@@ -69,25 +68,11 @@ static void put_threads(struct sampler *sampler, bool in_main)
             continue;
         *(process->is_main ? &main : &descendants) += process->thread_count;
     }
-    if (in_main && main > 0)
-        main--;
+    uint64_t ours = in_main ? 1 + sampler->helper_threads : 0;
+    main -= ours < main ? ours : main;
     sampler->sample.values[GPUT_MAIN_THREADS] = (double)main;
     sampler->sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
     sampler->sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
-}
-
-/* The kernel's own peak of main's RSS: when it must have moved, and else once a second. */
-static void read_main_peak(struct sampler *sampler, int64_t now_ns)
-{
-    const struct process *main = process_tree_main(&sampler->tree);
-    bool higher = !((double)main->memory.resident_bytes <= sampler->main_peak_bytes);
-    if (!higher && (!main->has_run || now_ns - sampler->peak_read_ns < NS_PER_SECOND))
-        return;
-    struct proc_status status;
-    sampler->peak_read_ns = now_ns;
-    if (proc_status_read(sampler->tree.view.procfs_root, main->pid, &status, NULL) == GPUT_OK &&
-        status.has_memory)
-        sampler->main_peak_bytes = (double)status.peak_rss_bytes;
 }
 
 /* ---- CPU ---- */
@@ -235,9 +220,8 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
         put_ram(sampler);
         put_threads(sampler, in_main);
-        read_main_peak(sampler, now_ns);
     }
-    int64_t own_ns = in_main ? clock_thread_cpu_ns() : 0;
+    int64_t own_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
     cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, own_ns);
     put_process_cpu(sampler, now_ns);
     if (flags & SAMPLER_LAST)

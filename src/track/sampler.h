@@ -42,8 +42,10 @@ struct sampler {
         int64_t time_ns, main_ns, descendants_ns;
     } last, before_last;
 
-    double main_peak_bytes; /* VmHWM as last read; NaN: not to be had */
-    int64_t peak_read_ns;
+    /* With SAMPLER_IN_MAIN: further threads that are there only for tracking, and what they used.
+     */
+    unsigned helper_threads;
+    int64_t helper_cpu_ns;
     struct pid_vector descendants; /* scratch, for the GPUs */
     uint64_t descendants_generation;
     struct gpu_sample gpu; /* of the last sample */

@@ -250,21 +250,18 @@ static void our_threads_and_children_are_counted(void **state)
 static void what_was_used_before_is_not_counted(void **state)
 {
     (void)state;
-    int hold[2], told[2];
-    char byte = '.';
+    int hold[2];
     assert_int_equal(pipe(hold), 0);
-    assert_int_equal(pipe(told), 0);
     spin(0.2);
     pid_t child = fork();
     if (child == 0) {
+        char byte;
         close(hold[1]);
         spin(0.2);
-        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+        _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold[0]);
-    assert_int_equal(read(told[0], &byte, 1), 1);
-    close(told[0]);
-    close(told[1]);
+    nap(0.3);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     /* The child, with what it used before, is collected while we track. */
@@ -519,7 +516,9 @@ static void an_attached_session_counts_from_now_on(void **state)
     assert_int_equal(results.accounting.processes_seen, 2);
     assert_true(results.accounting.sampled_cpu_seconds >= 0.09);
     assert_true(results.accounting.sampled_cpu_seconds < 0.15);
-    assert_true(isnan(results.accounting.kernel_cpu_seconds));
+    /* Only where the kernel tells how each process ended. */
+    double kernel = results.accounting.kernel_cpu_seconds;
+    assert_true(isnan(kernel) || (kernel >= 0.09 && kernel < 0.15));
     gput_session_destroy(session);
     actors_end(&actors);
 }

@@ -86,7 +86,6 @@ static void what_is_not_there_is_missing(void **state)
     assert_true(isnan(value(&stage, GPUT_GPU_SUM_UTILIZATION)));
     assert_true(isnan(value(&stage, GPUT_SYSTEM_RAM)));
     assert_true(isnan(value(&stage, GPUT_CPU_SYSTEM_SUM)));
-    assert_true(isnan(stage.sampler.main_peak_bytes));
     close_stage(&stage);
 }
 
@@ -122,27 +121,6 @@ static void no_process_uses_more_than_the_machine_has(void **state)
     close_stage(&stage);
 }
 
-static void the_kernels_peak_is_read_when_it_must_have_moved(void **state)
-{
-    (void)state;
-    struct stage stage;
-    open_stage(&stage);
-    const char *format = "Pid:\t10\nPPid:\t1\nVmHWM:\t%8d kB\nVmRSS:\t1 kB\nThreads:\t3\n";
-    char text[128];
-    snprintf(text, sizeof text, format, 700);
-    fake_write(&stage.fake, text, "10/status");
-    sampler_take(&stage.sampler, 0, false);
-    assert_true(stage.sampler.main_peak_bytes == 700 * 1024);
-
-    snprintf(text, sizeof text, format, 9000);
-    fake_write(&stage.fake, text, "10/status");
-    stage.main.resident_pages = 2000;
-    fake_put(&stage.fake, stage.main);
-    sampler_take(&stage.sampler, 0, false);
-    assert_true(stage.sampler.main_peak_bytes == 9000 * 1024);
-    close_stage(&stage);
-}
-
 static void after_the_end_of_main_its_last_figures_stay(void **state)
 {
     (void)state;
@@ -168,7 +146,6 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_missing),
         cmocka_unit_test(cpu_is_time_used_over_the_interval),
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
-        cmocka_unit_test(the_kernels_peak_is_read_when_it_must_have_moved),
         cmocka_unit_test(after_the_end_of_main_its_last_figures_stay),
     };
     return cmocka_run_group_tests_name("track/sampler", tests, NULL, NULL);

@@ -1,0 +1,243 @@
+#include "os/process_events.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* An event is some 80 bytes, but the kernel charges the socket 768 for it. */
+#define BUFFER_BYTES (16 << 20)
+#define MESSAGE_BYTES 256
+
+/* Where things are in a message. */
+#define AT_EVENT (sizeof(struct nlmsghdr) + sizeof(struct cn_msg))
+#define AT_WHAT (AT_EVENT + offsetof(struct proc_event, what))
+#define AT_DATA (AT_EVENT + offsetof(struct proc_event, event_data))
+
+/* ---- parsing ---- */
+
+/* The event inside one connector message; false when it is none of a process. */
+static bool take_event(const unsigned char *bytes, size_t length, struct process_event *event)
+{
+    struct proc_event raw = {0};
+    if (length < offsetof(struct proc_event, event_data) + sizeof raw.event_data.exec)
+        return false;
+    memcpy(&raw, bytes, length < sizeof raw ? length : sizeof raw);
+    *event = (struct process_event){.time_ns = (int64_t)raw.timestamp_ns};
+    switch ((uint32_t)raw.what) {
+    case PROC_EVENT_FORK:
+        event->kind = PROCESS_EVENT_FORK;
+        event->pid = raw.event_data.fork.child_tgid;
+        event->parent = raw.event_data.fork.parent_tgid;
+        return length >= offsetof(struct proc_event, event_data) + sizeof raw.event_data.fork &&
+               raw.event_data.fork.child_pid == event->pid;
+    case PROC_EVENT_EXEC:
+        event->kind = PROCESS_EVENT_EXEC;
+        event->pid = raw.event_data.exec.process_tgid;
+        return true;
+    case PROC_EVENT_EXIT:
+        event->kind = PROCESS_EVENT_EXIT;
+        event->pid = raw.event_data.exit.process_tgid;
+        event->status = (int)raw.event_data.exit.exit_code;
+        return raw.event_data.exit.process_pid == event->pid;
+    default:
+        return false;
+    }
+}
+
+/* The next connector message about processes: its payload. NULL: none. */
+static const unsigned char *next_payload(
+    const unsigned char **at, const unsigned char *end, size_t *length)
+{
+    while ((size_t)(end - *at) >= AT_EVENT) {
+        const unsigned char *message = *at;
+        struct nlmsghdr header;
+        struct cn_msg connector;
+        memcpy(&header, message, sizeof header);
+        memcpy(&connector, message + sizeof header, sizeof connector);
+        size_t size = header.nlmsg_len;
+        if (size < sizeof header || size > (size_t)(end - message))
+            break;
+        size_t aligned = NLMSG_ALIGN(size);
+        *at = aligned < (size_t)(end - message) ? message + aligned : end;
+        if (size < AT_EVENT || connector.id.idx != CN_IDX_PROC || connector.id.val != CN_VAL_PROC)
+            continue;
+        size_t room = size - AT_EVENT;
+        *length = connector.len < room ? connector.len : room;
+        return message + AT_EVENT;
+    }
+    *at = end;
+    return NULL;
+}
+
+bool process_events_parse(
+    const unsigned char **at, const unsigned char *end, struct process_event *event)
+{
+    const unsigned char *payload;
+    size_t length;
+    while ((payload = next_payload(at, end, &length))) {
+        if (take_event(payload, length, event))
+            return true;
+    }
+    return false;
+}
+
+bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint32_t *error)
+{
+    const unsigned char *at = bytes;
+    size_t size;
+    const unsigned char *payload = next_payload(&at, bytes + length, &size);
+    struct proc_event raw;
+    if (!payload || size < offsetof(struct proc_event, event_data) + sizeof raw.event_data.ack)
+        return false;
+    memcpy(&raw.what, payload, sizeof raw.what);
+    memcpy(error, payload + offsetof(struct proc_event, event_data), sizeof *error);
+    return (uint32_t)raw.what == PROC_EVENT_NONE;
+}
+
+/* ---- the socket ---- */
+
+/*
+ * Lets through starts and ends of processes (not of threads), execve(), and answers. Numbers of a
+ * message are in the machine's order, while a filter loads them as if they came from the network.
+ */
+static void drop_the_rest(int fd)
+{
+    enum { FORK = 5, EXIT = 9, COMPARE = 12, KEEP = 13, DROP = 14 };
+    /* Jumps count from the next instruction. */
+    struct sock_filter program[] = {
+        /* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_WHAT),
+        /* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), KEEP - 2, 0),
+        /* 2 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_NONE), KEEP - 3, 0),
+        /* 3 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_FORK), FORK - 4, 0),
+        /* 4 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), EXIT - 5, DROP - 5),
+        [FORK] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA + 8),
+        /* 6 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        /* 7 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA + 12),
+        /* 8 */ BPF_STMT(BPF_JMP | BPF_JA, COMPARE - 9),
+        [EXIT] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA),
+        /* 10 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
+        /* 11 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA + 4),
+        [COMPARE] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, DROP - KEEP),
+        [KEEP] = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        [DROP] = BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_fprog filter = {sizeof program / sizeof program[0], program};
+    /* Without it the parser drops them, only later. */
+    setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
+static void enlarge_buffer(int fd)
+{
+    int bytes = BUFFER_BYTES;
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+static int send_request(int fd, enum proc_cn_mcast_op operation)
+{
+    struct {
+        struct nlmsghdr header;
+        struct cn_msg connector;
+        uint32_t operation;
+    } __attribute__((packed))
+    message = {.header = {.nlmsg_len = sizeof message, .nlmsg_type = NLMSG_DONE},
+        .connector = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = sizeof message.operation},
+        .operation = operation};
+    return send(fd, &message, sizeof message, 0) == (ssize_t)sizeof message ? 0 : errno;
+}
+
+/* The kernel answers before send() returns, or never. */
+static int read_answer(int fd, struct gput_error *error)
+{
+    unsigned char bytes[MESSAGE_BYTES];
+    ssize_t length;
+    while ((length = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
+        uint32_t answer;
+        if (!process_events_parse_answer(bytes, (size_t)length, &answer))
+            continue;
+        if (answer == 0)
+            return GPUT_OK;
+        return error_set(error, GPUT_ERROR_PERMISSION,
+            "the kernel gives events of processes to the superuser only");
+    }
+    return error_set(error, GPUT_ERROR_UNSUPPORTED,
+        "the kernel gives no events of processes inside a container or user namespace");
+}
+
+static int begin(struct process_events *events, struct gput_error *error)
+{
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
+    enlarge_buffer(events->fd);
+    drop_the_rest(events->fd);
+    int failure = 0;
+    if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)
+        failure = errno;
+    if (!failure)
+        failure = send_request(events->fd, PROC_CN_MCAST_LISTEN);
+    if (failure == EPERM || failure == EACCES)
+        return error_set(error, GPUT_ERROR_PERMISSION,
+            "the kernel gives events of processes to the superuser only");
+    if (failure)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "the kernel gives no events of processes: %s", strerror(failure));
+    events->has_begun = true;
+    return read_answer(events->fd, error);
+}
+
+int process_events_open(struct process_events *events, struct gput_error *error)
+{
+    *events = (struct process_events){
+        .fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR)};
+    if (events->fd < 0)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "the kernel gives no events of processes: %s", strerror(errno));
+    int code = begin(events, error);
+    if (code != GPUT_OK)
+        process_events_close(events);
+    return code;
+}
+
+void process_events_close(struct process_events *events)
+{
+    if (events->fd < 0)
+        return;
+    /* Kernels before 6.6 count listeners and never notice that one has gone. */
+    if (events->has_begun)
+        send_request(events->fd, PROC_CN_MCAST_IGNORE);
+    close(events->fd);
+    events->fd = -1;
+}
+
+size_t process_events_read(struct process_events *events, struct process_event *read)
+{
+    unsigned char bytes[PROCESS_EVENTS_BATCH][MESSAGE_BYTES];
+    struct iovec parts[PROCESS_EVENTS_BATCH];
+    struct mmsghdr messages[PROCESS_EVENTS_BATCH];
+    memset(messages, 0, sizeof messages);
+    for (size_t i = 0; i < PROCESS_EVENTS_BATCH; i++) {
+        parts[i] = (struct iovec){bytes[i], sizeof bytes[i]};
+        messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+    }
+    size_t count = 0;
+    while (count == 0) {
+        int got = recvmmsg(events->fd, messages, PROCESS_EVENTS_BATCH, MSG_DONTWAIT, NULL);
+        if (got < 0 && errno == ENOBUFS) {
+            events->overflows++;
+            continue;
+        }
+        if (got <= 0)
+            return 0;
+        for (int i = 0; i < got; i++) {
+            /* One message carries one event; a damaged one none. */
+            const unsigned char *at = bytes[i];
+            count += process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
+        }
+    }
+    return count;
+}

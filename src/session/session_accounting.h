@@ -1,0 +1,71 @@
+/*
+ * What the kernel counted for a session's processes, beyond samples: collected from those that
+ * ended, and read from the system at the beginning and the end.
+ */
+#ifndef SESSION_SESSION_ACCOUNTING_H
+#define SESSION_SESSION_ACCOUNTING_H
+
+#include "os/network_traffic.h"
+#include "os/proc_io.h"
+
+#include <gputracker/results.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+/* Sums over processes; what each counted for children that it waited for is in it. */
+struct session_counts {
+    int64_t user_ns, system_ns;
+    uint64_t minor_faults, major_faults;
+    uint64_t voluntary_switches, involuntary_switches;
+    uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
+    uint64_t largest_rss_bytes;           /* ru_maxrss: of the largest single one */
+    struct proc_io io;
+    bool lacks_io; /* of some process it could not be read */
+};
+
+static inline int64_t session_counts_cpu_ns(const struct session_counts *counts)
+{
+    return counts->user_ns + counts->system_ns;
+}
+
+/* Adds what wait4() or getrusage() gave. */
+void session_counts_add(struct session_counts *counts, const struct rusage *usage);
+
+/* Takes away what had been counted before. */
+void session_counts_subtract(struct session_counts *counts, const struct rusage *usage);
+
+/* Adds /proc/PID/io of a process that ended and was not collected yet, or of one that lives. */
+void session_counts_add_io(struct session_counts *counts, const char *procfs_root, pid_t pid);
+
+/* The same from a descriptor that was opened while the process lived. */
+void session_counts_add_io_fd(struct session_counts *counts, int fd);
+
+/* Takes away what had been counted before. */
+void session_counts_subtract_io(struct session_counts *counts, const struct session_counts *before);
+
+/* Figures of the whole system, at the beginning of a session and at its end. */
+struct session_surroundings {
+    int network_fd; /* of main's network; -1: not to be had */
+    bool has_traffic, has_starts;
+    struct network_traffic before, after;
+    uint64_t started_before, started_after; /* processes and threads of the whole machine */
+};
+
+void session_surroundings_init(struct session_surroundings *surroundings);
+void session_surroundings_begin(
+    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid);
+void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root);
+void session_surroundings_finish(struct session_surroundings *surroundings);
+
+/* Fills in what is counted; `surroundings` must have ended. */
+void session_surroundings_fill(
+    const struct session_surroundings *surroundings, struct gput_accounting *accounting);
+void session_counts_fill(const struct session_counts *counts, struct gput_accounting *accounting);
+
+/* Everything unknown. */
+void session_accounting_clear(struct gput_accounting *accounting);
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * The books of a session: what the kernel counted for its processes, held against what samples saw.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+
+#include <stdio.h>
+
+static double seconds_of_ns(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_SECOND;
+}
+
+/* CPU time of descendants that had not ended when last looked at. */
+static int64_t living_descendants_ns(const struct gput_session *session)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    int64_t ns = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process->is_main && !process_is_zombie(process))
+            ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
+    }
+    return ns;
+}
+
+/* What was collected from a launched command, or its control group where that saw more: it also
+ * counts children whose parents do not wait for them. */
+static void fill_launched_cpu(
+    const struct gput_session *session, struct gput_accounting *accounting)
+{
+    const struct session_counts *counts = &session->counts;
+    const struct cgroup_usage *group = &session->cgroup_usage;
+    accounting->kernel_user_cpu_seconds = seconds_of_ns(counts->user_ns);
+    accounting->kernel_system_cpu_seconds = seconds_of_ns(counts->system_ns);
+    accounting->kernel_cpu_seconds =
+        seconds_of_ns(counts->user_ns + counts->system_ns + living_descendants_ns(session));
+    if (!(group->cpu_seconds > accounting->kernel_cpu_seconds))
+        return;
+    accounting->kernel_cpu_seconds = group->cpu_seconds;
+    accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
+    accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
+}
+
+static void fill_self(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    struct session_counts counts = {0};
+    struct rusage self, children;
+    getrusage(RUSAGE_SELF, &self);
+    getrusage(RUSAGE_CHILDREN, &children);
+    session_counts_add(&counts, &self);
+    session_counts_add(&counts, &children);
+    session_counts_subtract(&counts, &session->self_at_start);
+    session_counts_subtract(&counts, &session->children_at_start);
+    session_counts_add_io(&counts, "/proc", session->pid);
+    session_counts_subtract_io(&counts, &session->io_at_start);
+    session_counts_fill(&counts, accounting);
+    accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
+    accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
+    accounting->kernel_cpu_seconds =
+        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) -
+                      session->sampler_cpu_ns - session->events.cpu_ns -
+                      session->sampler.tree.gone_before_ns);
+}
+
+static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    int64_t cpu_ns;
+    if (process_log_cpu_ns(&session->log, &cpu_ns))
+        accounting->kernel_cpu_seconds = seconds_of_ns(cpu_ns);
+}
+
+static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    const struct process_log *log = &session->log;
+    const struct session_surroundings *surroundings = &session->surroundings;
+    char *reason = accounting->processes_missed_reason;
+    size_t size = sizeof accounting->processes_missed_reason;
+    uint64_t seen = session->sampler.tree.seen;
+
+    accounting->processes_seen = log->seen > seen ? log->seen : seen;
+    if (session->events.has_events && !log->has_gap && !log->ran_out) {
+        accounting->processes_missed = 0;
+        snprintf(reason, size, "the kernel announced each one (process connector)");
+        return;
+    }
+    if (session->events.has_events) {
+        snprintf(reason, size, "the kernel announced more processes than were read in time");
+        return;
+    }
+    uint64_t started = surroundings->started_after - surroundings->started_before;
+    uint64_t known = session->mode == SESSION_LAUNCHED ? seen - 1 : 0;
+    if (!session->has_ended || !surroundings->has_starts)
+        snprintf(reason, size, "%.120s", session->events.why_no_events);
+    else if (started <= known) {
+        accounting->processes_missed = 0;
+        snprintf(reason, size, "nothing else was started on this machine");
+    } else
+        snprintf(reason, size, "at most %llu, threads too; %.80s",
+            (unsigned long long)(started - known), session->events.why_no_events);
+}
+
+void session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    session_accounting_clear(accounting);
+    accounting->sampled_cpu_seconds =
+        seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
+    fill_processes(session, accounting);
+    if (!session->has_ended)
+        return;
+    session_surroundings_fill(&session->surroundings, accounting);
+    if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
+        session_counts_fill(&session->counts, accounting);
+        fill_launched_cpu(session, accounting);
+    } else if (session->mode == SESSION_SELF) {
+        fill_self(session, accounting);
+    } else if (session->mode == SESSION_ATTACHED) {
+        fill_attached(session, accounting);
+    }
+}

@@ -1,0 +1,182 @@
+#include "session/session_events.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "os/cpu_clock.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EXITS_BATCH 256
+/* Of the socket's memory, a little more than the kernel charges for each. */
+#define BYTES_PER_EVENT 1024
+#define BYTES_PER_END 4096
+/* More than a busy machine of some hundred cores brings about. */
+#define EVENTS_PER_SECOND 50000
+#define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
+#define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
+
+void session_events_init(struct session_events *events)
+{
+    *events = (struct session_events){.events.fd = -1, .ends.fd = -1, .stop_fd = -1};
+}
+
+/* How long it takes a busy machine to fill the socket. */
+static int64_t time_to_fill_ns(int fd, int64_t bytes_each)
+{
+    int bytes = 0;
+    socklen_t length = sizeof bytes;
+    getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+    return bytes / bytes_each * (NS_PER_SECOND / EVENTS_PER_SECOND);
+}
+
+void session_events_open(struct session_events *events, const char *procfs_root)
+{
+    struct gput_error error = {.message = "pids of this procfs are not our own"};
+    events->has_events =
+        cpu_clock_usable(procfs_root) && process_events_open(&events->events, &error) == GPUT_OK;
+    if (!events->has_events) {
+        snprintf(events->why_no_events, sizeof events->why_no_events, "%.127s", error.message);
+        snprintf(events->why_no_ends, sizeof events->why_no_ends, "%.127s", error.message);
+        return;
+    }
+    events->has_ends = taskstats_open(&events->ends, &error) == GPUT_OK;
+    if (!events->has_ends)
+        snprintf(events->why_no_ends, sizeof events->why_no_ends, "%.127s", error.message);
+    events->exits = events->has_ends ? malloc(EXITS_BATCH * sizeof *events->exits) : NULL;
+    if (events->has_ends && !events->exits) {
+        taskstats_close(&events->ends);
+        events->has_ends = false;
+    }
+    events->pause_ns = time_to_fill_ns(events->events.fd, BYTES_PER_EVENT);
+    if (events->has_ends) {
+        int64_t pause_ns = 3 * time_to_fill_ns(events->ends.fd, BYTES_PER_END);
+        if (pause_ns < events->pause_ns)
+            events->pause_ns = pause_ns;
+    }
+    if (events->pause_ns > LONGEST_PAUSE_NS)
+        events->pause_ns = LONGEST_PAUSE_NS;
+}
+
+/* ---- reading ---- */
+
+static void read_events(struct session_events *events)
+{
+    struct process_event batch[PROCESS_EVENTS_BATCH];
+    size_t count;
+    while ((count = process_events_read(&events->events, batch)) > 0) {
+        for (size_t i = 0; i < count; i++)
+            process_log_event(events->log, &batch[i]);
+    }
+}
+
+void session_events_read(struct session_events *events)
+{
+    if (!events->has_events || !events->log)
+        return;
+    uint64_t lost = events->events.overflows + events->ends.overflows;
+    size_t count;
+    do {
+        /*
+         * The kernel tells what a process used before it announces its end, and after its start:
+         * so read first, and taken over last.
+         */
+        count = 0;
+        while (events->has_ends && count < EXITS_BATCH &&
+               taskstats_read(&events->ends, &events->exits[count]))
+            count++;
+        read_events(events);
+        for (size_t i = 0; i < count; i++)
+            process_log_exit(events->log, &events->exits[i]);
+    } while (count == EXITS_BATCH);
+    process_log_end_batch(events->log, events->events.overflows + events->ends.overflows != lost);
+}
+
+/* ---- the thread ---- */
+
+/* False: it is to end. */
+static bool wait_for_events(const struct session_events *events)
+{
+    struct pollfd wanted[] = {
+        {.fd = events->stop_fd, .events = POLLIN}, {.fd = events->events.fd, .events = POLLIN}};
+    while (poll(wanted, 2, -1) < 0)
+        ;
+    return wanted[0].revents == 0;
+}
+
+/* Many are read as cheaply as one: lets some come together. False: it is to end. */
+static bool pause_for_more(const struct session_events *events)
+{
+    struct pollfd stop = {.fd = events->stop_fd, .events = POLLIN};
+    return poll(&stop, 1, (int)(events->pause_ns / 1000000)) == 0;
+}
+
+static void *follow(void *user)
+{
+    struct session_events *events = user;
+    prctl(PR_SET_NAME, "gpu-tracker");
+    while (wait_for_events(events) && pause_for_more(events)) {
+        pthread_mutex_lock(events->lock);
+        session_events_read(events);
+        events->cpu_ns = clock_thread_cpu_ns();
+        pthread_mutex_unlock(events->lock);
+    }
+    return NULL;
+}
+
+void session_events_begin(struct session_events *events, struct process_log *log, bool in_time)
+{
+    events->log = log;
+    if (in_time && !events->has_ends && events->pause_ns > PAUSE_FOR_NAMES_NS)
+        events->pause_ns = PAUSE_FOR_NAMES_NS;
+}
+
+void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns)
+{
+    events->lock = lock;
+    if (!events->has_events || interval_ns <= events->pause_ns)
+        return;
+    events->stop_fd = eventfd(0, EFD_CLOEXEC);
+    if (events->stop_fd < 0)
+        return;
+    /* All signals stay with the program's own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&events->thread, NULL, follow, events) != 0) {
+        close(events->stop_fd);
+        events->stop_fd = -1;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void session_events_end(struct session_events *events)
+{
+    if (events->stop_fd < 0)
+        return;
+    eventfd_write(events->stop_fd, 1);
+    pthread_join(events->thread, NULL);
+    close(events->stop_fd);
+    events->stop_fd = -1;
+}
+
+void session_events_finish(struct session_events *events, bool is_owner)
+{
+    if (is_owner) {
+        session_events_end(events);
+        process_events_close(&events->events);
+    } else if (events->events.fd >= 0) {
+        /* The socket is shared with the one that tracks: it goes on listening. */
+        close(events->events.fd);
+    }
+    taskstats_close(&events->ends);
+    free(events->exits);
+    session_events_init(events);
+}

@@ -1,0 +1,63 @@
+/*
+ * What the kernel tells about starts and ends of processes, put into the session's process log.
+ *
+ * Read at every tick; where ticks are too far apart for what the kernel keeps for us, by a small
+ * thread of its own too, which sleeps until something happens.
+ */
+#ifndef SESSION_SESSION_EVENTS_H
+#define SESSION_SESSION_EVENTS_H
+
+#include "os/process_events.h"
+#include "os/taskstats.h"
+#include "track/process_log.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session_events {
+    struct process_events events;
+    struct taskstats_socket ends;
+    bool has_events, has_ends;
+    char why_no_events[128], why_no_ends[128]; /* "" when they are there */
+
+    struct process_log *log;      /* borrowed */
+    pthread_mutex_t *lock;        /* guards the log; borrowed */
+    struct taskstats_exit *exits; /* scratch, owned */
+    int64_t pause_ns;             /* how long events may wait */
+    int stop_fd;                  /* wakes the thread to end it; -1: there is none */
+    pthread_t thread;
+    int64_t cpu_ns; /* CPU time of the thread so far, as of the last reading */
+};
+
+/* Nothing open yet. */
+void session_events_init(struct session_events *events);
+
+/* Opens what can be had, where pids are those of `procfs_root`. To be called before the first
+ * process is started. */
+void session_events_open(struct session_events *events, const char *procfs_root);
+
+/*
+ * From here on session_events_read() puts events into `log`. `in_time` asks for them soon enough to
+ * read names of processes that live for some milliseconds.
+ */
+void session_events_begin(struct session_events *events, struct process_log *log, bool in_time);
+
+/*
+ * Starts the thread when ticks at this interval are too far apart; without it (also when it cannot
+ * be had) session_events_read() has to do. The thread takes `lock` while it reads.
+ */
+void session_events_start(
+    struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns);
+
+/* Reads what is there. The lock is held. */
+void session_events_read(struct session_events *events);
+
+/* Ends the thread. The lock is not held. Events can still be read. */
+void session_events_end(struct session_events *events);
+
+/* Closes and frees everything; ends the thread if need be. In a fork of the process that opened
+ * them (`is_owner` false) only what is the fork's own. */
+void session_events_finish(struct session_events *events, bool is_owner);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * Peaks: what the kernel kept between two looks, as bounds where it does not say of whom.
+ */
+#include "session/session_state.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void set_peak(struct gput_peak *peak, double bytes, double at_most_bytes, const char *source)
+{
+    peak->bytes = bytes;
+    peak->at_most_bytes = at_most_bytes;
+    snprintf(peak->source, sizeof peak->source, "%.95s", source);
+}
+
+static void set_exact(struct gput_peak *peak, double bytes, const char *source)
+{
+    set_peak(peak, bytes, bytes, source);
+}
+
+static double higher(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+/* ---- main ---- */
+
+/*
+ * ru_maxrss is the peak up to the very end, but of whoever was highest: main, a child that it
+ * collected, or our own forked copy before execve(). It is main's where the other two are ruled
+ * out.
+ */
+static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
+{
+    const struct process *main = process_tree_main(&session->sampler.tree);
+    return main && !main->has_collected && maxrss_bytes > (double)session->forked_rss_bytes;
+}
+
+/* VmHWM as last read; NaN: it was not. */
+static double kept_peak(const struct gput_session *session)
+{
+    const struct process_record *main = session->log.main;
+    return main && main->kept_peak_bytes > 0 ? (double)main->kept_peak_bytes : NAN;
+}
+
+static void fill_ended_main(const struct gput_session *session, struct gput_peak *peak)
+{
+    double kept = kept_peak(session);
+    double maxrss = (double)session->main_usage.ru_maxrss * 1024;
+    double possible = (double)process_log_main_at_most(&session->log);
+    const struct process_record *record = session->log.main;
+    if (maxrss_is_of_main(session, maxrss))
+        set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
+    else if (record && record->peak == PROCESS_PEAK_FINAL)
+        set_exact(
+            peak, (double)record->peak_rss_bytes, "given by the kernel at its end (taskstats)");
+    else if (isnan(kept))
+        set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
+    else if (possible == kept)
+        set_exact(peak, kept, "VmHWM, kept by the kernel; no page was touched after its reading");
+    else
+        set_peak(peak, kept, higher(possible < maxrss ? possible : maxrss, kept),
+            "at least VmHWM as last read; at most ru_maxrss, or what it touched afterwards");
+}
+
+static void fill_main(const struct gput_session *session, struct gput_peak *peak)
+{
+    double kept = kept_peak(session);
+    if (session->has_main_usage)
+        fill_ended_main(session, peak);
+    else if (isnan(kept))
+        set_peak(peak, NAN, NAN, "its status file could not be read");
+    else if (session->mode == SESSION_LAUNCHED)
+        set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as of the last sample");
+    else
+        set_peak(peak, kept, NAN,
+            "VmHWM, kept by the kernel since the process began, also before tracking");
+}
+
+/* ---- descendants ---- */
+
+/* The highest RSS of any process that was waited for; NaN: not known, or it may be our own. */
+static double largest_collected(const struct gput_session *session)
+{
+    double bytes = (double)session->counts.largest_rss_bytes;
+    return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
+}
+
+static void fill_descendants(
+    const struct gput_session *session, const struct gput_peak *main, struct gput_peak *peak)
+{
+    bool exact;
+    double seen = (double)process_log_largest_descendant(&session->log, &exact);
+    double collected = largest_collected(session);
+
+    if (seen == 0 && exact)
+        set_exact(peak, 0, "there were none");
+    else if (exact)
+        set_exact(
+            peak, seen, "RSS of the largest single one, given by the kernel at its end (taskstats)");
+    else if (collected > main->at_most_bytes && collected > seen)
+        set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
+    else if (session->has_main_usage)
+        set_peak(peak, seen, higher((double)session->counts.largest_rss_bytes, seen),
+            "single largest: at least the RSS seen (VmHWM); at most ru_maxrss of all waited for");
+    else
+        set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
+}
+
+/* ---- combined ---- */
+
+static const char *why_no_group(const struct gput_session *session)
+{
+    if (session->mode != SESSION_LAUNCHED)
+        return "no control group holds exactly these processes";
+    if (!session->cgroup.path)
+        return session->cgroup.why_not;
+    return "its control group keeps no memory peak";
+}
+
+static void fill_combined(
+    const struct gput_session *session, double highest, struct gput_peak *peak)
+{
+    double grouped = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
+    char source[sizeof peak->source];
+    if (session->mode == SESSION_LAUNCHED && session->cgroup.path && !isnan(grouped)) {
+        set_exact(peak, grouped, "a control group of its own; page cache that it filled is in it");
+        return;
+    }
+    snprintf(
+        source, sizeof source, "at least: highest sample or process; %.55s", why_no_group(session));
+    set_peak(peak, highest, NAN, source);
+}
+
+/* ---- all of them ---- */
+
+static void raise_to(double *max, double bytes)
+{
+    *max = higher(*max, bytes);
+}
+
+/* Peaks that lie inside the session: the highest figures are at least those. */
+static void raise_maxima(const struct gput_session *session, struct gput_results *results)
+{
+    double *combined = &results->max[GPUT_COMBINED_RAM];
+    if (results->peaks.descendants.bytes > 0)
+        raise_to(&results->max[GPUT_DESCENDANTS_RAM], results->peaks.descendants.bytes);
+    raise_to(combined, results->peaks.descendants.bytes);
+    if (session->mode != SESSION_LAUNCHED)
+        return;
+    raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
+    raise_to(combined, results->peaks.main.bytes);
+    raise_to(combined, largest_collected(session));
+}
+
+void session_fill_peaks(const struct gput_session *session, struct gput_results *results)
+{
+    fill_main(session, &results->peaks.main);
+    fill_descendants(session, &results->peaks.main, &results->peaks.descendants);
+    raise_maxima(session, results);
+    fill_combined(session, results->max[GPUT_COMBINED_RAM], &results->peaks.combined);
+}

@@ -1,0 +1,663 @@
+#include "track/process_log.h"
+
+#include "os/proc_io.h"
+#include "os/proc_stat.h"
+#include "os/proc_status.h"
+#include "os/procfs.h"
+#include "track/process_ranking.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A fault brings one page, or at the most a huge one. */
+#define MOST_BYTES_PER_FAULT (UINT64_C(2) << 20)
+/* The kernel's figures of a process that runs are read at most this often. */
+#define READ_INTERVAL_NS NS_PER_SECOND
+/* Short-lived processes are spared it. */
+#define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
+/*
+ * A fork that touched fewer pages has no memory of its own worth the name; one of vfork() has its
+ * parent's, and the parent's peak.
+ */
+#define OWN_FAULTS 64
+#define COMMAND_BYTES 4096
+
+/* ---- the table of those that have not ended ---- */
+
+static struct process_record **slot_of(const struct process_log *log, pid_t pid)
+{
+    return &log->table[((size_t)pid * 2654435761u) & (log->table_size - 1)];
+}
+
+struct process_record *process_log_get(const struct process_log *log, pid_t pid)
+{
+    if (log->table_size == 0)
+        return NULL;
+    struct process_record *record = *slot_of(log, pid);
+    while (record && record->pid != pid)
+        record = record->next;
+    return record;
+}
+
+static void put(struct process_log *log, struct process_record *record)
+{
+    /* The newest of a pid is found first. */
+    struct process_record **slot = slot_of(log, record->pid);
+    record->next = *slot;
+    *slot = record;
+}
+
+static void take_out(struct process_log *log, struct process_record *record)
+{
+    struct process_record **link = slot_of(log, record->pid);
+    while (*link != record)
+        link = &(*link)->next;
+    *link = record->next;
+    log->living--;
+}
+
+static bool grow_table(struct process_log *log)
+{
+    size_t size = log->table_size ? log->table_size * 2 : 64;
+    struct process_record **old = log->table;
+    size_t old_size = log->table_size;
+    struct process_record **table = calloc(size, sizeof(void *));
+    if (!table)
+        return false;
+    log->table = table;
+    log->table_size = size;
+    for (size_t i = 0; i < old_size; i++) {
+        for (struct process_record *record = old[i], *next; record; record = next) {
+            next = record->next;
+            put(log, record);
+        }
+    }
+    free(old);
+    return true;
+}
+
+/* A new record without a parent; NULL without memory. */
+static struct process_record *add(struct process_log *log, pid_t pid)
+{
+    struct process_record *record = NULL;
+    if (log->living < log->table_size || grow_table(log))
+        record = calloc(1, sizeof *record);
+    if (!record) {
+        log->ran_out = true;
+        return NULL;
+    }
+    record->pid = pid;
+    record->number = log->seen++;
+    record->cpu_ns = -1;
+    record->peak_gpu_ram_bytes = NAN;
+    put(log, record);
+    log->living++;
+    return record;
+}
+
+/* Only where records outlive their processes: else the parent's would be freed under it. */
+static void set_parent(
+    const struct process_log *log, struct process_record *record, struct process_record *parent)
+{
+    record->parent = log->options.keeps_ended ? parent : NULL;
+}
+
+static bool reserve(struct process_record ***records, size_t *capacity, size_t count)
+{
+    if (count < *capacity)
+        return true;
+    size_t larger = *capacity ? *capacity * 2 : 64;
+    struct process_record **array = realloc(*records, larger * sizeof(void *));
+    if (!array)
+        return false;
+    *records = array;
+    *capacity = larger;
+    return true;
+}
+
+/* ---- figures ---- */
+
+static void raise_peak(struct process_record *record, uint64_t bytes, enum process_peak peak)
+{
+    if (bytes <= record->before_peak_bytes && peak != PROCESS_PEAK_SAMPLED)
+        return;
+    if (bytes > record->peak_rss_bytes)
+        record->peak_rss_bytes = bytes;
+    if (peak > record->peak)
+        record->peak = peak;
+}
+
+static void take_figures(struct process_record *record)
+{
+    const struct process *process = record->process;
+    int64_t cpu_ns = process_cpu_ns(process);
+    if (cpu_ns > record->cpu_ns)
+        record->cpu_ns = cpu_ns;
+    record->faults = process->minor_faults;
+    if (process->peak_resident_bytes)
+        raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
+}
+
+/* ---- the end of a process ---- */
+
+static void free_record(struct process_record *record)
+{
+    free(record->command);
+    free(record);
+}
+
+/* Sums up a record that will not be kept. */
+static void add_to_others(struct process_others *others, const struct process_record *record)
+{
+    others->count++;
+    if (record->cpu_ns > 0)
+        others->cpu_ns += record->cpu_ns;
+    if (record->peak_rss_bytes > others->peak_rss_bytes)
+        others->peak_rss_bytes = record->peak_rss_bytes;
+    others->read_bytes += record->read_bytes;
+    others->write_bytes += record->write_bytes;
+    others->storage_read_bytes += record->storage_read_bytes;
+    others->storage_write_bytes += record->storage_write_bytes;
+}
+
+/* A record that goes must not be anybody's parent. */
+static void disown(struct process_log *log, const struct process_record *gone)
+{
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next) {
+            if (record->parent == gone)
+                record->parent = gone->parent;
+        }
+    }
+    for (size_t i = 0; i < log->ended_count; i++) {
+        if (log->ended[i]->parent == gone)
+            log->ended[i]->parent = gone->parent;
+    }
+}
+
+static void drop_lesser(struct process_log *log)
+{
+    process_ranking_mark(log->ended, log->ended_count, log->options.most_ended);
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next)
+            record->is_kept = true;
+    }
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next)
+            process_ranking_adopt(record);
+    }
+    for (size_t i = 0; i < log->ended_count; i++)
+        process_ranking_adopt(log->ended[i]);
+    size_t kept = 0;
+    for (size_t i = 0; i < log->ended_count; i++) {
+        struct process_record *record = log->ended[i];
+        if (record->is_kept || record->is_main) {
+            log->ended[kept++] = record;
+        } else {
+            add_to_others(&log->others, record);
+            free_record(record);
+        }
+    }
+    log->ended_count = kept;
+}
+
+/* Nothing more will be told about it. */
+static void close_record(struct process_log *log, struct process_record *record)
+{
+    take_out(log, record);
+    if (record->process) {
+        take_figures(record);
+        record->process->record = NULL;
+        record->process = NULL;
+    }
+    log->ended_total++;
+    if (record->cpu_ns > 0)
+        log->ended_cpu_ns += record->cpu_ns;
+    if (!record->is_main) {
+        log->not_final += record->peak != PROCESS_PEAK_FINAL;
+        if (record->peak_rss_bytes > log->largest_descendant_bytes)
+            log->largest_descendant_bytes = record->peak_rss_bytes;
+    }
+    bool keep = log->options.keeps_ended || record->is_main;
+    if (keep && reserve(&log->ended, &log->ended_capacity, log->ended_count)) {
+        log->ended[log->ended_count++] = record;
+        if (log->ended_count >= 2 * log->options.most_ended + 64)
+            drop_lesser(log);
+        return;
+    }
+    add_to_others(&log->others, record);
+    if (keep)
+        disown(log, record); /* there was no memory to keep it */
+    free_record(record);
+}
+
+/* It ended; what taskstats tell about it may come a little later. */
+static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
+{
+    if (record->has_ended)
+        return;
+    record->has_ended = true;
+    record->end_ns = time_ns;
+    record->ended_round = log->round;
+    if (reserve(&log->ending, &log->ending_capacity, log->ending_count))
+        log->ending[log->ending_count++] = record;
+    else
+        close_record(log, record);
+}
+
+/* Whether it has to stay in reach: more may be told, or it has not ended after all. */
+static bool must_wait(const struct process_log *log, struct process_record *record)
+{
+    /* The end of the first thread looks like the end of a process; the tree knows better. */
+    if (record->process)
+        return !process_is_zombie(record->process);
+    return log->options.has_taskstats && !record->is_final && record->ended_round == log->round;
+}
+
+static void close_ended(struct process_log *log)
+{
+    size_t waiting = 0;
+    for (size_t i = 0; i < log->ending_count; i++) {
+        struct process_record *record = log->ending[i];
+        if (must_wait(log, record))
+            log->ending[waiting++] = record;
+        else
+            close_record(log, record);
+    }
+    log->ending_count = waiting;
+}
+
+/* ---- looks ---- */
+
+/* Times of procfs count from boot, and the monotonic clock stands still while the machine sleeps.
+ */
+static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
+{
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    int64_t ahead_ns = clock_ns_of_timespec(boot) - clock_monotonic_ns();
+    return (int64_t)ticks * log->options.ns_per_tick - ahead_ns;
+}
+
+static void read_command(const struct process_log *log, struct process_record *record)
+{
+    char text[COMMAND_BYTES];
+    size_t length;
+    if (procfs_read(log->options.procfs_root, record->pid, "cmdline", text, sizeof text, &length,
+            NULL) != GPUT_OK ||
+        length == 0)
+        return;
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\0')
+            text[i] = ' ';
+    }
+    text[length] = '\0';
+    free(record->command);
+    record->command = strdup(text);
+}
+
+static void take_name(
+    const struct process_log *log, struct process_record *record, const char *name)
+{
+    bool is_new = record->name_is_old || strncmp(record->name, name, sizeof record->name - 1) != 0;
+    record->name_is_old = false;
+    if (!is_new)
+        return;
+    size_t length = strnlen(name, sizeof record->name - 1);
+    memcpy(record->name, name, length);
+    record->name[length] = '\0';
+    if (log->options.reads_commands)
+        read_command(log, record);
+}
+
+/* The kernel's own peak of its RSS. */
+static void read_peak(const struct process_log *log, struct process_record *record)
+{
+    struct proc_status status;
+    record->faults_when_read = record->process->minor_faults;
+    record->rss_when_read = record->process->memory.resident_bytes;
+    if (proc_status_read(log->options.procfs_root, record->pid, &status, NULL) == GPUT_OK &&
+        status.has_memory) {
+        record->kept_peak_bytes = status.peak_rss_bytes;
+        raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
+    }
+}
+
+/* A process that the tree found: the record that an event made of it, or a new one. */
+static void meet(struct process_log *log, struct process *process)
+{
+    struct process_record *record = process_log_get(log, process->pid);
+    if (!record || record->has_ended)
+        record = add(log, process->pid);
+    if (!record)
+        return;
+    record->process = process;
+    process->record = record;
+    record->is_main = process->is_main;
+    record->is_old = process->is_old;
+    record->before_ns = process->cpu_before_ns;
+    if (record->is_main)
+        log->main = record;
+    if (!record->is_announced)
+        record->start_ns = monotonic_of_ticks(log, process->start_time_ticks);
+    if (!record->parent && !record->is_main) {
+        set_parent(log, record, process_log_get(log, process->parent));
+        record->parent_pid = process->parent;
+    }
+    if (!log->options.keeps_ended)
+        record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - READ_INTERVAL_NS;
+    take_name(log, record, process->name);
+    take_figures(record);
+    if (record->is_old) {
+        record->before_peak_bytes = UINT64_MAX;
+        read_peak(log, record);
+        record->before_peak_bytes = record->kept_peak_bytes;
+    }
+}
+
+static void read_io(const struct process_log *log, struct process_record *record)
+{
+    struct proc_io io;
+    if (proc_io_read(log->options.procfs_root, record->pid, &io, NULL) != GPUT_OK)
+        return;
+    record->has_io = true;
+    record->read_bytes = io.read_call_bytes;
+    record->write_bytes = io.write_call_bytes;
+    record->storage_read_bytes = io.read_bytes;
+    record->storage_write_bytes = io.write_bytes;
+}
+
+/*
+ * How high its RSS can have been since the kernel's peak was read: every fault brings a page, or at
+ * the most a huge one.
+ */
+static uint64_t highest_since_read(const struct process_record *record, uint64_t faults)
+{
+    uint64_t room = (faults - record->faults_when_read) * MOST_BYTES_PER_FAULT;
+    uint64_t bytes = record->rss_when_read + room;
+    return bytes > record->kept_peak_bytes ? bytes : record->kept_peak_bytes;
+}
+
+static bool peak_may_have_moved(const struct process_record *record)
+{
+    return highest_since_read(record, record->process->minor_faults) > record->kept_peak_bytes;
+}
+
+uint64_t process_log_main_at_most(const struct process_log *log)
+{
+    const struct process_record *main = log->main;
+    return main && main->kept_peak_bytes > 0 ? highest_since_read(main, main->faults) : 0;
+}
+
+/* A process that has run since the last look. */
+static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
+{
+    struct process *process = record->process;
+    if (record->name_is_old || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
+        take_name(log, record, process->name);
+    if (!process_has_memory(process))
+        return;
+    bool is_due = now_ns - record->peak_read_ns >= READ_INTERVAL_NS ||
+                  (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
+    if (is_due && peak_may_have_moved(record)) {
+        record->peak_read_ns = now_ns;
+        read_peak(log, record);
+    }
+    if (log->options.keeps_ended && !log->options.has_taskstats &&
+        now_ns - record->io_read_ns >= READ_INTERVAL_NS) {
+        record->io_read_ns = now_ns;
+        read_io(log, record);
+    }
+}
+
+void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns)
+{
+    log->now_ns = now_ns;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->record && !process_is_zombie(process))
+            meet(log, process);
+        if (!process->record)
+            continue;
+        if (process->has_run)
+            follow(log, process->record, now_ns);
+        if (process_is_zombie(process))
+            end_record(log, process->record, now_ns);
+    }
+    if (!log->options.has_events)
+        close_ended(log);
+}
+
+void process_log_offer(struct process_log *log, struct process_tree *tree)
+{
+    if (log->living <= tree->count)
+        return;
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next) {
+            if (!record->process && !record->has_ended &&
+                process_tree_adopt(tree, record->pid) == GPUT_OK) {
+                struct process *process = process_tree_get(tree, record->pid);
+                if (process && !process->record)
+                    meet(log, process);
+            }
+        }
+    }
+}
+
+void process_log_gone(void *user, struct process *process)
+{
+    struct process_log *log = user;
+    struct process_record *record = process->record;
+    if (!record)
+        return;
+    take_figures(record);
+    record->process = NULL;
+    process->record = NULL;
+    /* Where events are, its end is one: until then those that it started may still be announced. */
+    if (!log->options.has_events)
+        end_record(log, record, log->now_ns);
+}
+
+/* ---- events ---- */
+
+static void take_fork(struct process_log *log, const struct process_event *event)
+{
+    struct process_record *parent = process_log_get(log, event->parent);
+    struct process_record *record = process_log_get(log, event->pid);
+    if (record && !record->has_ended && !record->is_announced) {
+        /* A look was faster. */
+        record->is_announced = true;
+        record->start_ns = event->time_ns;
+    } else if (parent && (record = add(log, event->pid))) {
+        record->is_announced = true;
+        record->start_ns = event->time_ns;
+        set_parent(log, record, parent);
+        record->parent_pid = parent->pid;
+        record->name_is_old = parent->name_is_old;
+        memcpy(record->name, parent->name, sizeof record->name);
+    }
+}
+
+void process_log_event(struct process_log *log, const struct process_event *event)
+{
+    struct process_record *record;
+    switch (event->kind) {
+    case PROCESS_EVENT_FORK:
+        take_fork(log, event);
+        break;
+    case PROCESS_EVENT_EXEC:
+        record = process_log_get(log, event->pid);
+        if (record)
+            record->name_is_old = record->has_execed = true;
+        break;
+    case PROCESS_EVENT_EXIT:
+        record = process_log_get(log, event->pid);
+        if (!record)
+            break;
+        end_record(log, record, event->time_ns);
+        record->end_ns = event->time_ns;
+        record->has_status = true;
+        record->status = event->status;
+        break;
+    }
+}
+
+void process_log_exit(struct process_log *log, const struct taskstats_exit *exit)
+{
+    struct process_record *record = process_log_get(log, exit->process);
+    if (!record)
+        return;
+    record->exited_ns += (int64_t)exit->cpu_ns;
+    record->exited_faults += exit->minor_faults;
+    if (record->is_old || record->has_execed || record->exited_faults >= OWN_FAULTS)
+        raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
+    /* Living threads count in what procfs told, so only ends that we know all of may add up. */
+    if (!record->is_old) {
+        record->has_io |= exit->is_last;
+        record->read_bytes += exit->read_call_bytes;
+        record->write_bytes += exit->write_call_bytes;
+        record->storage_read_bytes += exit->read_bytes;
+        record->storage_write_bytes += exit->write_bytes;
+    }
+    if (exit->is_leader)
+        take_name(log, record, exit->name);
+    if (!exit->is_last)
+        return;
+    record->is_final = true;
+    record->peak = PROCESS_PEAK_FINAL;
+    if (record->exited_ns - record->before_ns > record->cpu_ns)
+        record->cpu_ns = record->exited_ns - record->before_ns;
+}
+
+/* Of those that no look has seen yet: they may be gone before the next one. */
+static void read_name(const struct process_log *log, struct process_record *record)
+{
+    struct proc_stat stat;
+    if (proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) != GPUT_OK)
+        return;
+    take_name(log, record, stat.name);
+    int64_t cpu_ns = (int64_t)(stat.utime_ticks + stat.stime_ticks) * log->options.ns_per_tick;
+    if (cpu_ns > record->cpu_ns)
+        record->cpu_ns = cpu_ns;
+}
+
+static void read_names(struct process_log *log)
+{
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next) {
+            if (record->name_is_old && !record->has_ended)
+                read_name(log, record);
+        }
+    }
+}
+
+/* Ends that were lost: those that no look finds any more. */
+static void end_missing(struct process_log *log)
+{
+    for (size_t i = 0; i < log->table_size; i++) {
+        struct process_record *next;
+        for (struct process_record *record = log->table[i]; record; record = next) {
+            struct proc_stat stat;
+            next = record->next;
+            if (!record->process && !record->has_ended &&
+                proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) ==
+                    GPUT_ERROR_GONE)
+                end_record(log, record, log->now_ns);
+        }
+    }
+}
+
+void process_log_end_batch(struct process_log *log, bool lost)
+{
+    if (log->options.keeps_ended)
+        read_names(log);
+    if (lost) {
+        log->has_gap = true;
+        end_missing(log);
+    }
+    close_ended(log);
+    log->round++;
+}
+
+/* ---- asking ---- */
+
+void process_log_refresh(struct process_log *log)
+{
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next) {
+            if (record->process)
+                take_figures(record);
+        }
+    }
+}
+
+uint64_t process_log_largest_descendant(const struct process_log *log, bool *exact)
+{
+    uint64_t bytes = log->largest_descendant_bytes;
+    *exact = log->not_final == 0 && !log->has_gap && !log->ran_out && log->options.has_events;
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next) {
+            if (record->is_main)
+                continue;
+            if (record->peak_rss_bytes > bytes)
+                bytes = record->peak_rss_bytes;
+            *exact &= record->is_final;
+        }
+    }
+    return bytes;
+}
+
+bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
+{
+    *cpu_ns = log->ended_cpu_ns;
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next)
+            *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
+    }
+    return log->options.has_taskstats && !log->has_gap && !log->ran_out;
+}
+
+struct process_record **process_log_list(const struct process_log *log, size_t *count)
+{
+    *count = 0;
+    struct process_record **list = malloc((log->living + log->ended_count + 1) * sizeof(void *));
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i]; record; record = record->next)
+            list[(*count)++] = record;
+    }
+    for (size_t i = 0; i < log->ended_count; i++)
+        list[(*count)++] = log->ended[i];
+    process_ranking_sort(list, *count);
+    return list;
+}
+
+/* ---- beginning and end ---- */
+
+void process_log_init(struct process_log *log, const struct process_log_options *options)
+{
+    *log = (struct process_log){.options = *options};
+}
+
+void process_log_finish(struct process_log *log)
+{
+    for (size_t i = 0; i < log->table_size; i++) {
+        for (struct process_record *record = log->table[i], *next; record; record = next) {
+            next = record->next;
+            free_record(record);
+        }
+    }
+    for (size_t i = 0; i < log->ended_count; i++)
+        free_record(log->ended[i]);
+    free(log->table);
+    free(log->ending);
+    free(log->ended);
+    *log = (struct process_log){0};
+}

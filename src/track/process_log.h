@@ -1,0 +1,160 @@
+/*
+ * A record of every process of a tree that was ever looked at or announced: who it was, how long it
+ * lived, what it used.
+ *
+ * Fed by looks at the tree, and, where the kernel gives them, by events: process events say who
+ * descends from whom, also of processes that no look ever saw, and taskstats what they had used at
+ * their end. Memory is bounded: of processes that ended, those with the most CPU time and the
+ * highest peaks keep their records, the rest is summed up.
+ */
+#ifndef TRACK_PROCESS_LOG_H
+#define TRACK_PROCESS_LOG_H
+
+#include "os/process_events.h"
+#include "os/taskstats.h"
+#include "track/process_tree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How far the peak of a process's RSS can be trusted. */
+enum process_peak {
+    PROCESS_PEAK_UNKNOWN, /* nobody ever looked at it */
+    PROCESS_PEAK_SAMPLED, /* the highest of the looks */
+    PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading */
+    PROCESS_PEAK_FINAL,   /* told by the kernel at its end (taskstats) */
+};
+
+struct process_record {
+    pid_t pid, parent_pid;
+    struct process_record *parent; /* NULL: main's, or not known */
+    struct process *process;       /* where the tree has it, NULL: nowhere */
+    struct process_record *next;   /* of the same slot of the table */
+    uint64_t number;               /* in order of discovery */
+    bool is_main;
+    bool is_old;       /* it began before tracking did */
+    bool is_announced; /* an event told its start */
+    bool has_ended;
+    bool is_final; /* its figures are those of its end */
+    bool is_kept;  /* scratch */
+    unsigned ended_round;
+
+    char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
+    bool name_is_old; /* it called execve() since its name was read */
+    char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
+    int64_t start_ns;  /* monotonic clock */
+    int64_t end_ns;    /* 0: it has not ended */
+    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
+    int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
+    uint64_t exited_faults;
+    int64_t before_ns; /* CPU time used before tracking began */
+    bool has_execed;   /* it called execve() itself */
+    uint64_t peak_rss_bytes;
+    enum process_peak peak;
+    double peak_gpu_ram_bytes; /* NaN: not known */
+    bool has_io;
+    uint64_t read_bytes, write_bytes;                 /* through calls */
+    uint64_t storage_read_bytes, storage_write_bytes; /* from and to storage */
+    bool has_status;
+    int status; /* as of wait(2) */
+
+    /* When the kernel's peak and I/O were read; how many pages had been touched by then, and what
+     * they came to. */
+    uint64_t kept_peak_bytes;
+    uint64_t before_peak_bytes; /* reached before tracking began */
+    uint64_t faults_when_read, rss_when_read;
+    uint64_t faults; /* pages touched, as of the last look */
+    int64_t peak_read_ns, io_read_ns;
+};
+
+/* Processes that ended and whose records were not kept. */
+struct process_others {
+    uint64_t count;
+    int64_t cpu_ns;
+    uint64_t peak_rss_bytes; /* of the largest */
+    uint64_t read_bytes, write_bytes, storage_read_bytes, storage_write_bytes;
+};
+
+struct process_log_options {
+    const char *procfs_root;
+    int64_t ns_per_tick;
+    bool has_events;     /* process_log_event() will be called with every event */
+    bool has_taskstats;  /* and process_log_exit() */
+    bool keeps_ended;    /* records of processes that ended are kept */
+    bool reads_commands; /* command lines too */
+    size_t most_ended;   /* how many, about */
+};
+
+struct process_log {
+    struct process_log_options options;
+    struct process_record **table; /* those that have not ended, by pid; owned */
+    size_t table_size, living;
+    struct process_record **ending; /* ended, but more may be told about them; not owned */
+    size_t ending_count, ending_capacity;
+    struct process_record **ended; /* owned, each too */
+    size_t ended_count, ended_capacity;
+    struct process_record *main; /* NULL when it was not kept */
+    unsigned round;
+    bool has_gap;         /* events were lost: who was not looked at may be missing */
+    bool ran_out;         /* of memory: processes are missing */
+    int64_t now_ns;       /* of the last look */
+    uint64_t seen;        /* processes so far */
+    uint64_t ended_total; /* of them, that have ended */
+    int64_t ended_cpu_ns; /* what those had used, as far as it is known */
+    uint64_t not_final;   /* of them, descendants whose last peak is not known for sure */
+    struct process_others others;
+    uint64_t largest_descendant_bytes; /* peak RSS of those that ended */
+};
+
+void process_log_init(struct process_log *log, const struct process_log_options *options);
+void process_log_finish(struct process_log *log);
+
+/*
+ * Takes over what a look at the tree found. The tree's `gone` must be process_log_gone() with this
+ * log as its user.
+ */
+void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns);
+
+/*
+ * After a look: gives the tree those that it cannot find by itself, orphans that were adopted by a
+ * process outside of it.
+ */
+void process_log_offer(struct process_log *log, struct process_tree *tree);
+
+/* A process is about to leave the tree. */
+void process_log_gone(void *log, struct process *process);
+
+/* An event, in order. */
+void process_log_event(struct process_log *log, const struct process_event *event);
+
+/* What the kernel tells at the end of a thread. */
+void process_log_exit(struct process_log *log, const struct taskstats_exit *exit);
+
+/*
+ * After all events and ends that were there to read, ends before events. `lost`: there were more.
+ * Reads the names of those that began.
+ */
+void process_log_end_batch(struct process_log *log, bool lost);
+
+/* The last figures of the living; call before records are looked at. */
+void process_log_refresh(struct process_log *log);
+
+/* The process that has not ended, or ended in this batch, with that pid; or NULL. */
+struct process_record *process_log_get(const struct process_log *log, pid_t pid);
+
+/* Peak RSS of the largest descendant so far; `exact` tells whether it can have been more. */
+uint64_t process_log_largest_descendant(const struct process_log *log, bool *exact);
+
+/* What main's RSS was at most, as far as its last look tells; 0: that is not known. */
+uint64_t process_log_main_at_most(const struct process_log *log);
+
+/* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
+ * every one. */
+bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
+
+/* All records, in order of discovery. The caller frees the array, the records stay the log's. NULL
+ * without memory. */
+struct process_record **process_log_list(const struct process_log *log, size_t *count);
+
+#endif
