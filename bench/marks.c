@@ -31,7 +31,8 @@ static double thread_cpu_ns(void)
 
 static void mark_floor(long pairs)
 {
-    static _Thread_local volatile int64_t kept[1024];
+    int64_t memory[1024];
+    volatile int64_t *kept = memory;
     for (long i = 0; i < pairs * 2; i++) {
         struct timespec now;
         clock_gettime(CLOCK_MONOTONIC, &now);

@@ -28,6 +28,14 @@ static int lost(struct block_log *log, int code)
     return code;
 }
 
+/* clock_monotonic_ns(), without its calls: a tenth of a mark. */
+static inline int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
 /* The clock is read as close to the block as can be: after making room at a start, before it at a
  * stop. */
 static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
@@ -39,7 +47,7 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     int64_t now = 0;
     bool has_exact = log->kind == BLOCK_LOG_EXACT_MARKS;
     if (position == SUB_TRACKING_STOP) {
-        now = clock_monotonic_ns();
+        now = now_ns();
         if (has_exact)
             block_figures_read(&base->figures, position, &exact);
     }
@@ -51,7 +59,7 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     if (position == SUB_TRACKING_START) {
         if (has_exact)
             block_figures_read(&base->figures, position, &exact);
-        now = clock_monotonic_ns();
+        now = now_ns();
     }
     block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
     return GPUT_OK;

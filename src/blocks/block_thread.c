@@ -25,22 +25,20 @@ void block_thread_inherit(struct block_thread *thread)
     thread->sink.thread_id = gettid();
 }
 
-void block_thread_push(struct block_thread *thread, const struct block_name *name)
+void block_thread_push_growing(struct block_thread *thread, const struct block_name *name)
 {
-    if (thread->depth == thread->capacity) {
-        size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
-        struct block_name *grown = realloc(thread->open, capacity * sizeof *grown);
-        if (!grown) {
-            thread->not_pushed++;
-            return;
-        }
-        thread->open = grown;
-        thread->capacity = capacity;
+    size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
+    struct block_name *grown = realloc(thread->open, capacity * sizeof *grown);
+    if (!grown) {
+        thread->not_pushed++;
+        return;
     }
+    thread->open = grown;
+    thread->capacity = capacity;
     thread->open[thread->depth++] = *name;
 }
 
-enum block_thread_popped block_thread_pop(struct block_thread *thread, struct block_name *name)
+enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)
 {
     if (thread->not_pushed > 0) {
         thread->not_pushed--;
@@ -48,10 +46,6 @@ enum block_thread_popped block_thread_pop(struct block_thread *thread, struct bl
     }
     if (thread->depth == 0)
         return BLOCK_NOTHING_OPEN;
-    *name = thread->open[--thread->depth];
-    if (thread->depth < thread->inherited) {
-        thread->inherited = thread->depth;
-        return BLOCK_POPPED_UNMARKED;
-    }
-    return name->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
+    thread->inherited = --thread->depth;
+    return BLOCK_POPPED_UNMARKED;
 }

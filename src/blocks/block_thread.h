@@ -41,12 +41,31 @@ void block_thread_destroy(struct block_thread *thread);
 /* Forgets names, and takes the blocks that are open for a parent's. */
 void block_thread_inherit(struct block_thread *thread);
 
-void block_thread_push(struct block_thread *thread, const struct block_name *name);
+/* block_thread_push() when there is no room. */
+void block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
+
+static inline void block_thread_push(struct block_thread *thread, const struct block_name *name)
+{
+    if (__builtin_expect(thread->depth < thread->capacity, 1))
+        thread->open[thread->depth++] = *name;
+    else
+        block_thread_push_growing(thread, name);
+}
 
 enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OPEN };
 
-/* The block begun last; `*name` is set for BLOCK_POPPED only. */
-enum block_thread_popped block_thread_pop(struct block_thread *thread, struct block_name *name);
+/* block_thread_pop() of what was not pushed, is not there, or is not to be marked. */
+enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread);
+
+/* The block begun last; `*name` is valid until the next push, and for BLOCK_POPPED only. */
+static inline enum block_thread_popped block_thread_pop(
+    struct block_thread *thread, const struct block_name **name)
+{
+    if (__builtin_expect(thread->not_pushed > 0 || thread->depth <= thread->inherited, 0))
+        return block_thread_pop_unusual(thread);
+    *name = &thread->open[--thread->depth];
+    return (*name)->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
+}
 
 static inline struct block_recent_name *block_thread_recent(
     struct block_thread *thread, const char *given)

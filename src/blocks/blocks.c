@@ -303,10 +303,10 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
 int gput_blocks_end(struct gput_blocks *blocks)
 {
     struct block_thread *thread = this_thread(blocks);
-    struct block_name name;
+    const struct block_name *name = NULL;
     switch (thread ? block_thread_pop(thread, &name) : BLOCK_NOTHING_OPEN) {
     case BLOCK_POPPED:
-        return mark(blocks, thread, &name, SUB_TRACKING_STOP);
+        return mark(blocks, thread, name, SUB_TRACKING_STOP);
     case BLOCK_POPPED_UNMARKED:
         return GPUT_OK;
     default:

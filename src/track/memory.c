@@ -194,6 +194,29 @@ int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool r
     return code;
 }
 
+/* What of the range between `a` and `b` is nearest to `value`. */
+static uint64_t nearest(uint64_t value, uint64_t a, uint64_t b)
+{
+    uint64_t low = least(a, b), high = a > b ? a : b;
+    return value < low ? low : least(value, high);
+}
+
+void memory_settle(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+{
+    uint64_t resident_before = memory->exact_resident_bytes;
+    uint64_t file_before = memory->exact_file_bytes;
+    bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
+
+    memory_set_cheap(memory, resident_bytes, file_bytes);
+    memory->exact_resident_bytes =
+        nearest(memory->exact.total, resident_before, memory->resident_bytes);
+    uint64_t file_exact = minus(memory->exact.total, memory->anonymous_bytes);
+    memory->exact_file_bytes =
+        least(nearest(file_exact, file_before, memory->file_bytes), memory->exact_resident_bytes);
+    if (ranges_were_read)
+        memory->ranges_file_bytes = memory->exact_file_bytes;
+}
+
 uint64_t memory_anonymous_bytes(const struct memory *memory)
 {
     return memory->resident_bytes - memory->file_bytes;

@@ -55,6 +55,13 @@ void memory_set_cheap(struct memory *memory, uint64_t resident_bytes, uint64_t f
  */
 int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool rollup);
 
+/*
+ * Takes over a cheap reading that was taken right after an exact one. A process that grew meanwhile
+ * had, at the moment of the exact reading, something between the two cheap ones: without this, all
+ * that it grew would stay added to every later figure.
+ */
+void memory_settle(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes);
+
 /* The figures of this process alone, as of the last cheap reading. */
 struct rss memory_rss(const struct memory *memory);
 

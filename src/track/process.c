@@ -44,14 +44,23 @@ static int read_stat(struct process *process, struct process_view *view, struct 
     return proc_stat_parse(text, stat);
 }
 
-static int read_statm(struct process *process, struct process_view *view)
+static int read_statm(
+    struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
     TRY(read_file(process, "statm", &process->statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
-    memory_set_cheap(&process->memory, statm.resident_pages * view->page_bytes,
-        statm.shared_pages * view->page_bytes);
+    *resident = statm.resident_pages * view->page_bytes;
+    *file = statm.shared_pages * view->page_bytes;
+    return GPUT_OK;
+}
+
+static int read_cheap(struct process *process, struct process_view *view)
+{
+    uint64_t resident, file;
+    TRY(read_statm(process, view, &resident, &file));
+    memory_set_cheap(&process->memory, resident, file);
     if (process->memory.resident_bytes > process->peak_resident_bytes)
         process->peak_resident_bytes = process->memory.resident_bytes;
     return GPUT_OK;
@@ -99,7 +108,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     struct proc_stat stat;
     int code = read_stat(process, view, &stat);
     if (code == GPUT_OK)
-        code = read_statm(process, view);
+        code = read_cheap(process, view);
     if (code == GPUT_OK && view->has_cpu_clocks)
         code = cpu_clock_read(pid, &process->cpu_ns);
     else if (code == GPUT_OK)
@@ -165,7 +174,7 @@ int process_look(struct process *process, const struct process *parent, struct p
     TRY(read_stat(process, view, &stat));
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
-    TRY(read_statm(process, view));
+    TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);
         process->has_run = true;
@@ -175,6 +184,15 @@ int process_look(struct process *process, const struct process *parent, struct p
         process->borrows_memory = borrows_memory(process, parent, view);
     process->children_unread |= process->has_run;
     process->read_ns = now_ns;
+    return GPUT_OK;
+}
+
+int process_read_exact(struct process *process, bool rollup, struct process_view *view)
+{
+    uint64_t resident, file;
+    TRY(memory_read_exact(&process->memory, view->procfs_root, process->pid, rollup));
+    if (read_statm(process, view, &resident, &file) == GPUT_OK)
+        memory_settle(&process->memory, resident, file);
     return GPUT_OK;
 }
 

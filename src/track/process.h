@@ -55,6 +55,7 @@ struct process {
     uint32_t image_members;    /* tracked processes with this image, itself included */
     uint64_t faults_when_read; /* minor_faults at the last exact reading */
     bool memory_is_stale;      /* others who share its memory came, went or changed it */
+    bool ranges_are_stale;     /* another process maps what it had alone when last read */
     int64_t exact_read_ns;     /* look of the last exact reading */
     int64_t exact_not_before_ns;
 
@@ -87,6 +88,9 @@ void process_finish(struct process *process, struct process_view *view);
 /* Looks again. GPUT_ERROR_GONE: it has ended, or its pid is another process's now. */
 int process_look(struct process *process, const struct process *parent, struct process_view *view,
     int64_t now_ns);
+
+/* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
+int process_read_exact(struct process *process, bool rollup, struct process_view *view);
 
 /* True when it has ended and only waits to be collected by its parent. */
 bool process_is_zombie(const struct process *process);

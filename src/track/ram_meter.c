@@ -124,7 +124,8 @@ static bool wants_reading(
         return process->memory_is_stale;
     if (memory_ranges_have_moved(memory))
         return true;
-    return process->memory_is_stale || (shares_anonymous(process) && has_copied(meter, process));
+    return process->memory_is_stale || process->ranges_are_stale ||
+           (shares_anonymous(process) && has_copied(meter, process));
 }
 
 /* A reading that shows other sharing than before makes the others' figures old. */
@@ -143,18 +144,55 @@ static void tell_sharers(
     }
 }
 
+/* True when `other` has memory of its own in an object that `process` shares with somebody. */
+static bool contradicts(const struct memory *memory, const struct memory *other)
+{
+    for (size_t i = 0; i < memory->range_count; i++) {
+        const struct shared_range *range = &memory->ranges[i];
+        if (range->shared_bytes * 100 <= memory->resident_bytes)
+            continue;
+        for (size_t k = 0; k < other->range_count; k++) {
+            const struct shared_range *others = &other->ranges[k];
+            if (others->private_bytes * 100 > other->resident_bytes &&
+                others->inode == range->inode && others->device == range->device)
+                return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * A file or segment that one process had alone, and that another has begun to map: nothing moves
+ * in the first one. What was its own when it was last read would count beside what is shared now.
+ */
+static void tell_mappers(
+    struct ram_meter *meter, struct process_tree *tree, struct process *process)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *other = tree->processes[i];
+        if (other == process || !other->memory.has_ranges || other->ranges_are_stale ||
+            !contradicts(&process->memory, &other->memory))
+            continue;
+        other->ranges_are_stale = true;
+        meter->has_told = true;
+    }
+}
+
 static void read_exact(struct ram_meter *meter, struct process_tree *tree, struct process *process,
-    bool is_alone, int64_t now_ns)
+    bool is_alone, bool tells, int64_t now_ns)
 {
     struct memory *memory = &process->memory;
-    bool rollup = is_alone || !memory_ranges_have_moved(memory);
+    bool rollup = is_alone || !(memory_ranges_have_moved(memory) || process->ranges_are_stale);
     if (meter->exact && !is_alone)
         rollup = false;
     uint64_t private_before = memory->anonymous_private_bytes;
+    /* Who comes anew is told by the number of members. */
+    tells &= memory->has_exact;
 
-    int64_t begin_ns = clock_monotonic_ns();
-    int code = memory_read_exact(memory, tree->view.procfs_root, process->pid, rollup);
-    int64_t cost_ns = clock_monotonic_ns() - begin_ns;
+    /* CPU time: when something else runs in our place, that holds nobody up. */
+    int64_t begin_ns = clock_thread_cpu_ns();
+    int code = process_read_exact(process, rollup, &tree->view);
+    int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     meter->credit_ns -= cost_ns;
     meter->exact_readings++;
@@ -164,9 +202,13 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;
-    if (!rollup)
+    if (!rollup) {
         meter->files_are_stale = true;
-    tell_sharers(tree, process, private_before);
+        process->ranges_are_stale = false;
+        tell_mappers(meter, tree, process);
+    }
+    if (tells)
+        tell_sharers(tree, process, private_before);
 }
 
 static void earn_credit(struct ram_meter *meter, int64_t now_ns)
@@ -199,7 +241,8 @@ static struct group group_of(const struct ram_meter *meter, struct process **mem
         if (!wants_reading(meter, process, is_alone))
             continue;
         group.wants_reading = true;
-        group.is_urgent |= !process->memory.has_exact || process->memory_is_stale;
+        group.is_urgent |=
+            !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
         group.rests |= now_ns < process->exact_not_before_ns;
     }
     return group;
@@ -219,13 +262,16 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
         meter->is_behind = true;
         return;
     }
-    /* The second time for those whose sharing the first has found to be another. */
-    for (int time = 0; time < 2; time++) {
-        for (size_t i = 0; i < group->count; i++) {
-            struct process *process = group->members[i];
-            if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
-                read_exact(meter, tree, process, is_alone, now_ns);
-        }
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
+            read_exact(meter, tree, process, is_alone, true, now_ns);
+    }
+    /* Those whose sharing has turned out to be another, also when that was while we read. */
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
+            read_exact(meter, tree, process, is_alone, false, now_ns);
     }
     /* Figures of one look fit together. */
     for (size_t i = 0; i < group->count; i++) {
@@ -234,23 +280,36 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
     }
 }
 
+/* Groups with much memory, which decide the figures, or all others. */
+static void read_groups(struct ram_meter *meter, struct process_tree *tree, size_t members,
+    bool is_alone, bool big_ones, int64_t now_ns)
+{
+    for (size_t start = 0, end; start < members; start = end) {
+        uint64_t image = meter->by_image[start]->image;
+        end = start + 1;
+        while (image && end < members && meter->by_image[end]->image == image)
+            end++;
+        struct group group =
+            group_of(meter, meter->by_image + start, end - start, is_alone, now_ns);
+        if (group.is_big == big_ones)
+            read_group(meter, tree, &group, is_alone, now_ns);
+    }
+}
+
 static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree, size_t members,
     bool is_alone, int64_t now_ns)
 {
     earn_credit(meter, now_ns);
     meter->is_behind = false;
-    for (int small = 0; small <= 1; small++) {
-        for (size_t start = 0, end; start < members; start = end) {
-            uint64_t image = meter->by_image[start]->image;
-            end = start + 1;
-            while (image && end < members && meter->by_image[end]->image == image)
-                end++;
-            struct group group =
-                group_of(meter, meter->by_image + start, end - start, is_alone, now_ns);
-            if (group.is_big != (small == 1))
-                read_group(meter, tree, &group, is_alone, now_ns);
-        }
+    /* Again for those whose figures the first time has made old: one look is to fit together. */
+    for (int time = 0; time < 2; time++) {
+        meter->has_told = false;
+        read_groups(meter, tree, members, is_alone, true, now_ns);
+        read_groups(meter, tree, members, is_alone, false, now_ns);
+        if (!meter->has_told)
+            return;
     }
+    meter->is_behind = true;
 }
 
 /* ---- adding up ---- */
@@ -286,12 +345,12 @@ static int add_files(struct ram_meter *meter, const struct process_tree *tree, i
 {
     if (!meter->files_are_stale || (!meter->exact && now_ns < meter->files_not_before_ns))
         return GPUT_OK;
-    int64_t begin_ns = clock_monotonic_ns();
+    int64_t begin_ns = clock_thread_cpu_ns();
     size_t count;
     TRY(gather_ranges(meter, tree, &count));
     meter->files = shared_ranges_total(meter->ranges, count);
     meter->files_are_stale = false;
-    meter->files_not_before_ns = now_ns + (clock_monotonic_ns() - begin_ns) * REST_AFTER_FILES;
+    meter->files_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST_AFTER_FILES;
     return GPUT_OK;
 }
 

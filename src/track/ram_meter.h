@@ -30,6 +30,7 @@ struct ram_meter {
     int64_t credit_ns; /* time that may be spent on exact readings now */
     int64_t credit_since_ns;
     bool is_behind; /* some readings had to wait for credit */
+    bool has_told;  /* some readings have made those of others old */
 
     uint64_t page_bytes;
     uint64_t generation; /* of the tree, when images were last counted */

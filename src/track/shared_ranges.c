@@ -33,6 +33,11 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int by_owner(const void *left, const void *right)
 {
     const struct shared_range *a = left, *b = right;
@@ -57,23 +62,37 @@ static uint64_t cluster_shared(
     return highest;
 }
 
-static void add_cluster(struct shared_range *ranges, size_t count, struct sums *all,
-    struct sums *others, uint64_t *main_private)
+/*
+ * Adds the ranges of one cluster. Their readings are of different moments, so that one may still
+ * say "private" of what another says "shared": no more than the cluster is long can be in RAM.
+ */
+static void add_sums(struct sums *sums, const struct sums *cluster, uint64_t length)
+{
+    uint64_t shared = least(cluster->shared_bytes, length);
+    sums->shared_bytes += shared;
+    sums->private_bytes += least(cluster->private_bytes, length - shared);
+    sums->pss_bytes += least(cluster->pss_bytes, length);
+}
+
+static void add_cluster(struct shared_range *ranges, size_t count, uint64_t length,
+    struct sums *all, struct sums *others, uint64_t *main_private)
 {
     if (count > 1)
         qsort(ranges, count, sizeof *ranges, by_owner);
-    all->shared_bytes += cluster_shared(ranges, count, 0);
-    others->shared_bytes += cluster_shared(ranges, count, 1);
+    struct sums all_here = {.shared_bytes = cluster_shared(ranges, count, 0)};
+    struct sums others_here = {.shared_bytes = cluster_shared(ranges, count, 1)};
     for (size_t i = 0; i < count; i++) {
-        all->private_bytes += ranges[i].private_bytes;
-        all->pss_bytes += ranges[i].pss_bytes;
+        all_here.private_bytes += ranges[i].private_bytes;
+        all_here.pss_bytes += ranges[i].pss_bytes;
         if (ranges[i].owner == 0) {
             *main_private += ranges[i].private_bytes;
             continue;
         }
-        others->private_bytes += ranges[i].private_bytes;
-        others->pss_bytes += ranges[i].pss_bytes;
+        others_here.private_bytes += ranges[i].private_bytes;
+        others_here.pss_bytes += ranges[i].pss_bytes;
     }
+    add_sums(all, &all_here, length);
+    add_sums(others, &others_here, length);
 }
 
 static uint64_t unique(const struct sums *sums)
@@ -90,7 +109,8 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
         uint64_t reach = ranges[start].end;
         for (end = start + 1; end < count && ranges[end].start < reach; end++)
             reach = most(reach, ranges[end].end);
-        add_cluster(ranges + start, end - start, &all, &others, &main_private);
+        add_cluster(
+            ranges + start, end - start, reach - ranges[start].start, &all, &others, &main_private);
     }
 
     uint64_t combined = unique(&all);
@@ -101,7 +121,7 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
      */
     bool closed = all.pss_bytes + all.pss_bytes / 100 >= combined;
     if (closed && others.pss_bytes > 0)
-        descendants = most(descendants, combined - main_private);
+        descendants = most(descendants, combined - least(main_private, combined));
     totals->combined_bytes += combined;
     totals->descendants_bytes += descendants;
 }

@@ -250,18 +250,21 @@ static void our_threads_and_children_are_counted(void **state)
 static void what_was_used_before_is_not_counted(void **state)
 {
     (void)state;
-    int hold[2];
+    int hold[2], told[2];
+    char byte = '.';
     assert_int_equal(pipe(hold), 0);
+    assert_int_equal(pipe(told), 0);
     spin(0.2);
     pid_t child = fork();
     if (child == 0) {
-        char byte;
         close(hold[1]);
         spin(0.2);
-        _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
+        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold[0]);
-    nap(0.3);
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    close(told[1]);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     /* The child, with what it used before, is collected while we track. */

@@ -235,6 +235,44 @@ static void a_hundredth_of_movement_is_no_movement(void **state)
     fake_procfs_finish(&fake);
 }
 
+/* It took 900 kB while its 84 were being counted. */
+static void what_grew_during_an_exact_reading_is_not_added_twice(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct memory memory = {0};
+    fake_procfs_init(&fake);
+    put_smaps(&fake, a_program, 4);
+    memory_set_cheap(&memory, 14 * KB, 10 * KB);
+    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    memory_settle(&memory, 984 * KB, 30 * KB);
+    struct rss rss = memory_rss(&memory);
+    assert_int_equal(rss.total, 984 * KB);
+    assert_int_equal(rss.private, 954 * KB);
+    assert_int_equal(memory_anonymous_share_bytes(&memory), 954 * KB);
+    assert_true(memory_has_moved(&memory));
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+}
+
+/* The kernel's cheap counters lag behind by some pages for each CPU. */
+static void what_the_cheap_counters_lag_behind_stays_corrected(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct memory memory = {0};
+    fake_procfs_init(&fake);
+    put_smaps(&fake, a_program, 4);
+    memory_set_cheap(&memory, 70 * KB, 25 * KB);
+    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    memory_settle(&memory, 70 * KB, 25 * KB);
+    assert_int_equal(memory_rss(&memory).total, 84 * KB);
+    assert_int_equal(memory_rss(&memory).private, 54 * KB);
+    assert_false(memory_has_moved(&memory));
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+}
+
 static void an_execve_forgets_all_of_it(void **state)
 {
     (void)state;
@@ -328,6 +366,8 @@ int main(void)
         cmocka_unit_test(a_kernel_without_rollup_reads_smaps),
         cmocka_unit_test(between_readings_statm_says_how_far_it_moved),
         cmocka_unit_test(a_hundredth_of_movement_is_no_movement),
+        cmocka_unit_test(what_grew_during_an_exact_reading_is_not_added_twice),
+        cmocka_unit_test(what_the_cheap_counters_lag_behind_stays_corrected),
         cmocka_unit_test(an_execve_forgets_all_of_it),
         cmocka_unit_test(a_failed_reading_leaves_the_old_figures),
         cmocka_unit_test(smaps_and_rollup_of_a_real_process_agree),

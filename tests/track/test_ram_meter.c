@@ -201,6 +201,35 @@ static void private_memory_of_children_adds_up(void **state)
     close_stage(&stage);
 }
 
+/* Main stands still while what it had alone becomes shared. */
+static void what_one_had_alone_and_another_begins_to_map_counts_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(posix_fallocate(fd, 0, 30000000), 0);
+    close(fd);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "child [ tell hear 3 file %s tell hear 4 ] child [ tell hear 4 ] shared 20 "
+        "child [ tell hear 3 touch tell hear 4 ] file %s tell hear 4",
+        path, path);
+    open_stage(&stage, words, 4);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 50, PROGRAM);
+    assert_agree(&stage);
+    actors_release(&stage.actors, 3, 2);
+    actors_await(&stage.actors, 2);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 50, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 50, PROGRAM);
+    assert_true(stage.adaptive.figures.combined.private < PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
 static void what_stands_still_is_read_once(void **state)
 {
     (void)state;
@@ -273,6 +302,7 @@ int main(void)
         cmocka_unit_test(when_the_child_ends_the_copy_is_mains_own_again),
         cmocka_unit_test(growing_and_shrinking_is_followed),
         cmocka_unit_test(private_memory_of_children_adds_up),
+        cmocka_unit_test(what_one_had_alone_and_another_begins_to_map_counts_once),
         cmocka_unit_test(what_stands_still_is_read_once),
         cmocka_unit_test(readings_are_bounded_by_what_they_cost),
         cmocka_unit_test(a_file_that_all_read_counts_once),

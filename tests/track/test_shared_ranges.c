@@ -142,6 +142,20 @@ static void main_alone_leaves_the_descendants_nothing(void **state)
     assert_int_equal(totals.descendants_bytes, 0);
 }
 
+/* Read when it was alone, and others read after they came: "private" is no more than old news. */
+static void readings_of_different_moments_come_to_no_more_than_the_object(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = 10 * MB, .private_bytes = 10 * MB, .pss_bytes = 10 * MB},
+        {.inode = 7, .end = 10 * MB, .shared_bytes = 10 * MB, .pss_bytes = 5 * MB, .owner = 1},
+        {.inode = 7, .end = 10 * MB, .private_bytes = 9 * MB, .pss_bytes = 9 * MB, .owner = 2},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 10 * MB);
+    assert_int_equal(totals.descendants_bytes, 10 * MB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +167,7 @@ int main(void)
         cmocka_unit_test(what_main_alone_has_is_not_the_descendants),
         cmocka_unit_test(pairs_that_share_different_pages_add_up),
         cmocka_unit_test(pieces_of_one_owner_are_one_owners),
+        cmocka_unit_test(readings_of_different_moments_come_to_no_more_than_the_object),
         cmocka_unit_test(main_alone_leaves_the_descendants_nothing),
     };
     return cmocka_run_group_tests_name("track/shared_ranges", tests, NULL, NULL);

@@ -1,0 +1,319 @@
+"""Programs that use exactly what they are told, run under the built command: are the figures true?"""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import time
+import unittest
+
+from command import BUILD, COMMAND, PATIENCE, CommandTest, main, parse_text, python, wait_until
+
+CONSUMER = os.environ["GPUT_CONSUMER"]
+MB = 1e6
+
+
+def cpu_seconds_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class ConsumerTest(CommandTest):
+    def track(self, *command, options=(), **process_options):
+        """Tracks a command; the report as JSON, its RAM in megabytes and time in seconds."""
+        before = cpu_seconds_of_children()
+        done = self.run_command(
+            "run", "-f", "json", "-o", "report.json", "--ru", "megabytes", "--tu", "seconds", "--st", "0.05",
+            *options, "--", *command, **process_options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.done = done
+        report = json.loads((self.folder / "report.json").read_text())
+        # What the kernel told us, who waited for all of it, less what the tracker says of itself.
+        self.true_cpu_seconds = cpu_seconds_of_children() - before - report["tracker"]["cpu_seconds"]
+        return report
+
+    def consume(self, words, **keywords):
+        return self.track(CONSUMER, *words.split(), **keywords)
+
+    def assert_within(self, part, figure, truth, more=0.0):
+        self.assertGreaterEqual(figure, truth * (1 - part) - more)
+        self.assertLessEqual(figure, truth * (1 + part) + more)
+
+    def assert_books_close(self, report):
+        cpu = report["accounting"]["cpu_seconds"]
+        # The tracker's own beginning and end, outside its session, are in `true`.
+        self.assert_within(0.02, cpu["kernel"], self.true_cpu_seconds, more=0.03)
+        self.assert_within(0.02, cpu["sampled"], cpu["kernel"], more=0.04)
+
+
+class KnownFigures(ConsumerTest):
+    def test_300_mb_and_three_seconds_of_cpu(self):
+        report = self.consume("alloc 300 child [ spin 1 ] spin 2 wait")
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 300)
+        cpu = report["accounting"]["cpu_seconds"]
+        self.assertGreaterEqual(cpu["kernel"], 3)
+        self.assert_within(0.02, cpu["kernel"], self.true_cpu_seconds)
+        self.assert_within(0.02, cpu["sampled"], self.true_cpu_seconds)
+        usage = report["cpu_utilization"]
+        self.assertEqual((usage["main_n_threads"], usage["descendants_n_threads"], usage["combined_n_threads"]), (1, 1, 2))
+        self.assertEqual(report["accounting"]["processes"]["seen"], 2)
+
+    def test_mean_percent_times_time_is_the_cpu_time_used(self):
+        report = self.consume("child [ spin 0.5 ] spin 0.3 sleep 0.2 wait")
+        seconds = report["cpu_utilization"]["combined"]["mean_sum_percent"] / 100 * report["compute_time"]["time"]
+        # The last interval is a short one, and measured together with the one before.
+        self.assert_within(0.05, seconds, report["accounting"]["cpu_seconds"]["sampled"])
+
+    def test_threads_are_exact(self):
+        report = self.consume("child [ threads 2 0.3 ] threads 3 0.3 wait")
+        usage = report["cpu_utilization"]
+        self.assertEqual(usage["main_n_threads"], 4)
+        self.assertEqual(usage["descendants_n_threads"], 3)
+        self.assertEqual(usage["combined_n_threads"], 7)
+
+    def test_a_peak_between_two_samples_is_in_the_maximum(self):
+        report = self.consume("sleep 0.1 alloc 90 free sleep 0.1", options=["--st", "10"])
+        self.assert_within(0.02, report["peaks"]["main"], 90, more=2)
+        self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 90)
+
+    def test_a_daemon_is_tracked(self):
+        report = self.consume("daemon [ alloc 60 spin 0.3 ] sleep 1")
+        self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
+        self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.3)
+
+    def test_what_a_thread_forked_is_tracked(self):
+        report = self.consume("thread-child [ alloc 60 sleep 0.5 ] wait")
+        self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
+
+    def track_in_steps(self, ram_mode):
+        """A family that shares, copies, grows and shrinks, held at each step for several samples."""
+        main_end, main_pipe = os.pipe()
+        children_end, children_pipe = os.pipe()
+        words = (f"alloc 40 shared 30 child [ touch alloc 20 tell hear {children_end} ] "
+                 f"child [ tell hear {children_end} ] tell hear {main_end} "
+                 f"alloc 25 tell hear {main_end} free tell hear {main_end} wait").split()
+        tracker = self.start_command(
+            "run", "-f", "json", "-o", f"{ram_mode}.json", "--ru", "megabytes", "--st", "0.02", "--ram", ram_mode,
+            "--", CONSUMER, *words, pass_fds=(main_end, children_end))
+        os.close(main_end)
+        os.close(children_end)
+        for told in (3, 1, 1):
+            self.assertEqual(tracker.stdout.read(told), "." * told)
+            time.sleep(0.4)
+            os.write(main_pipe, b".")
+        os.close(children_pipe)
+        _, errors = self.finish(tracker)
+        os.close(main_pipe)
+        self.assertEqual(tracker.returncode, 0, errors)
+        return json.loads((self.folder / f"{ram_mode}.json").read_text())["max_ram"]
+
+    def test_exact_and_adaptive_agree(self):
+        adaptive, exact = self.track_in_steps("adaptive"), self.track_in_steps("exact")
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.01, adaptive[scope]["total_rss"], exact[scope]["total_rss"], more=0.2)
+        # 40 in main and one child, 40 + 20 in the other, 30 shared, and 25 in main.
+        self.assert_within(0.02, exact["combined"]["total_rss"], 155, more=2)
+
+
+class CountedOnce(ConsumerTest):
+    def test_a_shared_mapping(self):
+        report = self.consume("shared 150 child [ touch sleep 0.6 ] child [ touch sleep 0.6 ] touch wait")
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 150, more=1)
+
+    def test_a_file_that_three_processes_map(self):
+        path = self.folder / "data"
+        path.write_bytes(b"x" * 60_000_000)
+        report = self.consume(f"child [ file {path} sleep 0.6 ] child [ file {path} sleep 0.6 ] file {path} wait")
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 60, more=2)
+
+    def test_memory_from_before_a_fork(self):
+        report = self.consume(
+            "alloc 100 alloc 100 alloc 100 alloc 100 child [ sleep 0.6 ] child [ sleep 0.6 ] sleep 0.6 wait")
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 400)
+
+    def test_copies_after_a_fork_count_for_each(self):
+        report = self.consume("alloc 80 child [ touch sleep 0.8 ] child [ touch sleep 0.8 ] wait")
+        self.assert_within(0.02, report["max_ram"]["main"]["total_rss"], 80, more=1)
+        self.assert_within(0.02, report["max_ram"]["descendants"]["total_rss"], 160, more=1)
+        self.assert_within(0.02, report["max_ram"]["combined"]["total_rss"], 240, more=1)
+
+
+class JsonAndText(ConsumerTest):
+    LABELS = {"number of expected": "n_expected", "number of threads": "n_threads"}
+
+    def leaves(self, value, path=()):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from self.leaves(inner, (*path, self.key_of(key)))
+        else:
+            yield path, value
+
+    def key_of(self, label):
+        label = label.lower()
+        for words, key in self.LABELS.items():
+            label = label.replace(words, key)
+        return label.replace(" ", "_")
+
+    def test_say_the_same(self):
+        tracker = self.start_command(
+            "run", "--st", "0.05", "--ru", "megabytes", "--tu", "seconds", "--resource-usage-file", "kept", "--",
+            CONSUMER, "alloc", "50", "child", "[", "spin", "0.2", "]", "spin", "0.2", "sleep", "100")
+        shown = lambda *options: self.run_command("show", *options, "kept")
+        wait_until(lambda: shown("-f", "json").returncode == 0 and
+                   json.loads(shown("-f", "json").stdout)["tracker"]["ticks"] > 20, "kept results")
+        # The same figures in both forms, which a session that goes on does not give.
+        children = pathlib.Path(f"/proc/{tracker.pid}/task/{tracker.pid}/children").read_text().split()
+        tracker.kill()
+        tracker.wait()
+        for pid in children:
+            os.kill(int(pid), 9)
+        in_json = list(self.leaves(json.loads(shown("-f", "json").stdout)))
+        in_text = list(self.leaves(parse_text(shown("-f", "text").stdout)))
+        self.assertEqual([path for path, _ in in_text], [path for path, _ in in_json])
+        for (path, number), (_, text) in zip(in_json, in_text):
+            if isinstance(number, (int, float)):
+                # Three decimals, or two digits where there would be none left.
+                self.assertAlmostEqual(float(text), number, delta=0.0005001, msg=path)
+            elif number is not None:
+                self.assertEqual(text, str(number), path)
+
+
+class RealPrograms(ConsumerTest):
+    def test_5000_short_lived_children(self):
+        report = self.consume("swarm 5000 0", options=["--st", "0.01"])
+        self.assert_books_close(report)
+        self.assertLessEqual(len(self.done.stderr.splitlines()), 2, self.done.stderr)
+        self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 2)
+        self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)
+
+    def test_children_that_live_between_samples_are_in_the_books(self):
+        report = self.consume("swarm 60 0.01", options=["--st", "5"])
+        self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.6)
+        self.assert_books_close(report)
+
+    def test_a_shell_pipeline(self):
+        report = self.track("sh", "-c", "seq 300000 | sort -rn | tail -1 | tr 1 x")
+        self.assertEqual(self.done.stdout, "x\n")
+        self.assert_books_close(report)
+
+    def test_a_python_multiprocessing_pool(self):
+        code = """
+import multiprocessing
+def work(number):
+    return sum(i * i for i in range(200000)) + number
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        print(len(pool.map(work, range(20))))
+        pool.close()
+        pool.join()
+"""
+        report = self.track(*python(code))
+        self.assertEqual(self.done.stdout, "20\n")
+        self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 4)
+        self.assert_books_close(report)
+
+    @unittest.skipUnless(shutil.which("make") and shutil.which("cc"), "needs make and cc")
+    def test_a_parallel_build(self):
+        for i in range(4):
+            (self.folder / f"part{i}.c").write_text(f"#include <stdio.h>\nint part{i}(void) {{ return {i}; }}\n")
+        calls = "".join(f"int part{i}(void);\n" for i in range(4))
+        (self.folder / "main.c").write_text(
+            calls + "int main(void) { return part0() + part1() + part2() + part3() == 6 ? 0 : 1; }\n")
+        (self.folder / "Makefile").write_text(
+            "program: main.o part0.o part1.o part2.o part3.o\n\tcc -o $@ $^\n%.o: %.c\n\tcc -c -O1 -o $@ $<\n")
+        report = self.track("make", "-s", "-j2", options=["--st", "0.01"])
+        self.assertEqual(subprocess.run([self.folder / "program"]).returncode, 0)
+        self.assertGreater(report["accounting"]["processes"]["seen"], 5)
+        self.assert_books_close(report)
+
+
+def refusal(*command):
+    """Why a command cannot be run here, or ''."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except OSError as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
+
+
+AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+HIDDEN = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",
+          'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"]
+NO_NOBODY = refusal(*AS_NOBODY, "true")
+NO_HIDDEN = refusal(*HIDDEN, *AS_NOBODY, "true")
+
+
+class WithoutRights(ConsumerTest):
+    """As a user who may not see or read what others run. Everything of one's own is to be there."""
+
+    def setUp(self):
+        super().setUp()
+        # The build folder may be where others cannot go.
+        for program in (COMMAND, CONSUMER):
+            shutil.copy(program, self.folder)
+        self.folder.chmod(0o777)
+
+    def track_in_shell(self, *prefix):
+        words = "alloc 80 child [ spin 0.3 ] spin 0.2 wait".split()
+        done = subprocess.run(
+            [*prefix, "./gpu-tracker", "run", "-f", "json", "-o", "report.json", "--ru", "megabytes", "--st", "0.05",
+             "--", "./consumer", *words], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.03, report["max_ram"][scope]["total_rss"], 80, more=1)
+        self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.5)
+        self.assert_within(
+            0.02, report["accounting"]["cpu_seconds"]["sampled"], report["accounting"]["cpu_seconds"]["kernel"], 0.03)
+        self.assertEqual(report["accounting"]["processes"]["seen"], 2)
+        self.assertEqual(report["sources"]["ram"]["state"], "sampled")
+        self.assertNotIn("may not be read", report["sources"]["ram"]["reason"])
+
+    @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
+    def test_as_a_user_without_rights(self):
+        self.track_in_shell(*AS_NOBODY)
+
+    @unittest.skipIf(NO_HIDDEN, f"cannot mount a procfs with hidepid: {NO_HIDDEN}")
+    def test_where_processes_of_others_are_hidden(self):
+        self.track_in_shell(*HIDDEN, *AS_NOBODY)
+
+    @unittest.skipIf(NO_HIDDEN, f"cannot mount a procfs with hidepid: {NO_HIDDEN}")
+    def test_a_hidden_process_cannot_be_attached_to(self):
+        # Pid 1 of the new namespace is root's shell.
+        done = subprocess.run(
+            [*HIDDEN, "sh", "-c", 'sleep 1000 & "$@"; status=$?; kill $!; exit $status', "sh", *AS_NOBODY,
+             "./gpu-tracker", "attach", "--disable-logs", "1"],
+            cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\A[^\n]*process 1\b[^\n]*\n\Z")
+
+    @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
+    def test_what_may_not_be_read_is_said(self):
+        """Another user's process: its statm is for all, its maps are not."""
+        consumer = subprocess.Popen([CONSUMER, "alloc", "40", "sleep", "1000"])
+        try:
+            if hidden := refusal(*AS_NOBODY, "cat", f"/proc/{consumer.pid}/statm"):
+                self.skipTest(f"processes of others are hidden here: {hidden}")
+            wait_until(lambda: int(pathlib.Path(f"/proc/{consumer.pid}/statm").read_text().split()[1]) > 9700)
+            done = subprocess.run(
+                [*AS_NOBODY, "./gpu-tracker", "attach", "-f", "json", "-o", "report.json", "--ru", "megabytes",
+                 "--for", "0.3", "--st", "0.1", str(consumer.pid)],
+                cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        finally:
+            consumer.kill()
+            consumer.wait()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assert_within(0.02, report["max_ram"]["main"]["total_rss"], 40, more=2)
+        self.assertIn("may not be read", report["sources"]["ram"]["reason"])
+
+
+if __name__ == "__main__":
+    main()

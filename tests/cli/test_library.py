@@ -1,0 +1,58 @@
+"""The installed library as other languages' compilers see it."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+from command import BUILD, SOURCE, CommandTest, main
+
+CALLER = r"""
+#include <gputracker/gputracker.h>
+
+#include <cstdio>
+#include <string>
+
+int main()
+{
+    gput_options options = gput_options_default();
+    options.sleep_time_seconds = 0.01;
+    gput_session *session = nullptr;
+    gput_error error{};
+    if (gput_session_create(&options, &session, &error) != GPUT_OK ||
+        gput_session_track_self(session, &error) != GPUT_OK) {
+        std::fprintf(stderr, "%s\n", error.message);
+        return 1;
+    }
+    std::string work(50000000, 'x');
+    if (gput_session_stop(session, &error) != GPUT_OK)
+        return 2;
+    gput_results results{};
+    if (gput_session_results(session, &results, &error) != GPUT_OK)
+        return 3;
+    gput_session_destroy(session);
+    std::printf("%s %d %d\n", gput_measurement(GPUT_MAIN_RAM)->name, results.max[GPUT_MAIN_RAM] > work.size(),
+        results.max[GPUT_MAIN_THREADS] == 1);
+    return 0;
+}
+"""
+COMPILER = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+# Sanitized libraries need a sanitized program around them.
+SANITIZED = b"__asan_init" in (BUILD / "libgputracker.so").read_bytes()
+
+
+class FromOtherLanguages(CommandTest):
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    @unittest.skipIf(SANITIZED, "the library is a sanitized one")
+    def test_cxx_can_call_it(self):
+        (self.folder / "caller.cpp").write_text(CALLER)
+        subprocess.run(
+            [COMPILER, "-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c++17", "-I", SOURCE / "include", "caller.cpp",
+             "-L", BUILD, "-lgputracker", f"-Wl,-rpath,{BUILD}", "-o", "caller"], cwd=self.folder, check=True)
+        done = subprocess.run([self.folder / "caller"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "main_ram 1 1\n", ""))
+        self.assert_folder_is("caller", "caller.cpp")
+
+
+if __name__ == "__main__":
+    main()
