@@ -36,6 +36,27 @@ static const enum option_id mark_options[] = {
 static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
     OPTION_START, OPTION_STOP, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_END};
 
+/* What all commands that make tables take. */
+#define TABLE_OPTIONS COMMON_OPTIONS, OPTION_TABLE_OUTPUT, OPTION_TABLE_FORMAT
+#define SELECTION_OPTIONS OPTION_FIRST, OPTION_LAST, OPTION_UNIT
+
+static const enum option_id profile_job_options[] = {TABLE_OPTIONS, OPTION_END};
+static const enum option_id profile_steps_options[] = {
+    TABLE_OPTIONS, OPTION_STEPS_BY, SELECTION_OPTIONS, OPTION_END};
+static const enum option_id profile_phases_options[] = {
+    TABLE_OPTIONS, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
+static const enum option_id profile_utilization_options[] = {TABLE_OPTIONS, OPTION_RESOURCE,
+    OPTION_UTILIZATION_BY, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
+static const enum option_id profile_devices_options[] = {
+    TABLE_OPTIONS, OPTION_RESOURCE, OPTION_RANGES, SELECTION_OPTIONS, OPTION_END};
+static const enum option_id profile_dataloader_options[] = {
+    TABLE_OPTIONS, OPTION_TABLE, SELECTION_OPTIONS, OPTION_END};
+static const enum option_id profile_rows_options[] = {TABLE_OPTIONS, OPTION_TABLE, OPTION_METRIC,
+    SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
+static const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_PYTHON_BY,
+    OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE, OPTION_END_PHASE,
+    OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
+
 static const struct command commands[] = {
     {
         .name = "",
@@ -171,6 +192,115 @@ static const struct command commands[] = {
             "\n"
             "The exit status is 3 when a rule given with --fail-if is broken.",
         .options = compare_options,
+    },
+    {
+        .name = "profile job",
+        .function = cmd_profile_job,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show when a training job and its loop began and ended.",
+        .help = "Of a training profile (a folder with \"system\" or \"framework\" in it): when the "
+                "job and its training loop began and ended, and how much of the time was before, "
+                "in and after the loop. Durations are seconds.",
+        .options = profile_job_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile steps",
+        .function = cmd_profile_steps,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show how long training steps took.",
+        .help = "Durations in microseconds: mean, least, most, 50th, 95th and 99th percentile. "
+                "What belongs to one step and key is one span, from its first begin to its last "
+                "end. Events without a step get the one whose interval strictly contains them; "
+                "those of no step do not count.",
+        .options = profile_steps_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile phases",
+        .function = cmd_profile_phases,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show the intervals of training and evaluation.",
+        .help = "Runs of steps of one training phase, and what is before, between and after them. "
+                "Relative times count from the first system file.",
+        .options = profile_phases_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile utilization",
+        .function = cmd_profile_utilization,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show how much resources were used while training.",
+        .help = "Mean, least, most, 50th, 95th and 99th percentile of the readings of each "
+                "resource and node, over the whole time or for each training phase.",
+        .options = profile_utilization_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile devices",
+        .function = cmd_profile_devices,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Count readings by ranges of utilization.",
+        .help = "How many readings of each resource and node are in which range of percent. Those "
+                "in none are counted as \"other\".",
+        .options = profile_devices_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile dataloader",
+        .function = cmd_profile_dataloader,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show how loading data went, and what stood out.",
+        .help = "Initialization of iterators, lifetimes of workers, GetNext calls, and batch times "
+                "(from one GetNext to the next of the same process), each with its outliers: twice "
+                "the median or more, the longest first. The tables: summary, initialization, "
+                "initialization_outliers, worker_outliers, getnext_outliers, batch_time_outliers.",
+        .options = profile_dataloader_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile metrics",
+        .function = cmd_profile_metrics,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show readings and events, row by row.",
+        .help = "The readings of the system and the events of the framework of a training "
+                "profile, each once, in order of time. With --unit step, the events of these "
+                "steps and the readings between the first begin and the last end of them. The "
+                "tables: system, framework.",
+        .options = profile_rows_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "profile python",
+        .function = cmd_profile_python,
+        .usage = "top|list [OPTIONS] FILE|DIR...",
+        .summary = "Show the functions that matter in Python profiles.",
+        .help = "top: the functions of cProfile dumps (python_stats, .prof), printed as Python's "
+                "pstats prints them, or of pyinstrument sessions (.json); several files are added "
+                "up, and of folders all in them are taken.\n"
+                "\n"
+                "list: the profiles themselves, with node, mode, step, phase and time of their "
+                "begin and end, as the names of their folders tell.\n"
+                "\n"
+                "Of a training run, profiles can be chosen by step, time, phase, mode and node.",
+        .options = profile_python_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 2,
+        .most_operands = -1,
     },
     {
         .name = "timeline merge",

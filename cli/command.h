@@ -42,6 +42,14 @@ int cmd_mark_stop(const struct arguments *arguments);
 int cmd_sub_track_combine(const struct arguments *arguments);
 int cmd_sub_track_analyze(const struct arguments *arguments);
 int cmd_sub_track_compare(const struct arguments *arguments);
+int cmd_profile_job(const struct arguments *arguments);
+int cmd_profile_steps(const struct arguments *arguments);
+int cmd_profile_phases(const struct arguments *arguments);
+int cmd_profile_utilization(const struct arguments *arguments);
+int cmd_profile_devices(const struct arguments *arguments);
+int cmd_profile_dataloader(const struct arguments *arguments);
+int cmd_profile_metrics(const struct arguments *arguments);
+int cmd_profile_python(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
 
 #endif

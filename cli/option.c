@@ -137,6 +137,73 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_LOW] = {0, "low", ARGUMENT_TEXT, "metric=threshold", .newer = true,
         .help = "Mark the moments when this metric of a training profile is below the threshold, "
                 "with all readings around. Defaults to GPUUtilization=85; 'none' marks nothing."},
+    [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
+        .help = "The file to write. Defaults to the screen."},
+    [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
+        .help = "'text', 'json' or 'csv'. Defaults to 'text'."},
+    [OPTION_TABLE] = {0, "table", ARGUMENT_TEXT, "name", .newer = true,
+        .help = "Show only this one of several tables."},
+    [OPTION_FIRST] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
+        .help = "Leave out what is before: microseconds since the epoch, or the first step "
+                "(--unit step). Defaults to the beginning."},
+    [OPTION_LAST] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
+        .help = "Leave out what is behind: microseconds since the epoch, or the last step. "
+                "Defaults to the end."},
+    [OPTION_STEPS_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase framework_metric process",
+        .newer = true,
+        .help = "What steps are grouped by: 'training_phase', 'framework_metric' or 'process'. "
+                "Defaults to 'training_phase'."},
+    [OPTION_UTILIZATION_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase dimension",
+        .repeatable = true, .newer = true,
+        .help = "Tell training phases ('training_phase') or the dimensions of a resource "
+                "('dimension') apart. Can be given twice. Defaults to neither."},
+    [OPTION_RESOURCE] = {0, "resource", ARGUMENT_WORD, "resource", "cpu gpu memory i/o network",
+        .repeatable = true, .newer = true,
+        .help = "'cpu', 'gpu', 'memory', 'i/o' or 'network'; several with commas. Defaults to "
+                "all, for devices to cpu and gpu."},
+    [OPTION_PHASE] = {0, "phase", ARGUMENT_TEXT, "phase", .repeatable = true, .newer = true,
+        .help = "Look at this training phase only, as Step:ModeKeys.TRAIN; several with commas. "
+                "Defaults to all."},
+    [OPTION_METRIC] = {0, "metric", ARGUMENT_TEXT, "metric", .repeatable = true, .newer = true,
+        .help = "Show rows of this metric only: a name, dimension or process; several with "
+                "commas. Defaults to all."},
+    [OPTION_RANGES] = {0, "ranges", ARGUMENT_TEXT, "ranges", .repeatable = true, .newer = true,
+        .help = "The ranges of percent to count, both ends included; a reading counts for the "
+                "first that fits. Defaults to 90-100,10-90,0-10."},
+    [OPTION_AT] = {0, "at", ARGUMENT_TEXT, "moments", .repeatable = true, .newer = true,
+        .help = "In place of rows, sum up the events that contain these moments (microseconds "
+                "since the epoch; several with commas): by process as a share of the largest, by "
+                "metric, and by training phase."},
+    [OPTION_BETWEEN] = {0, "between", ARGUMENT_TEXT, "intervals", .repeatable = true, .newer = true,
+        .help = "In place of rows, sum up the events that overlap these intervals (from-to in "
+                "microseconds since the epoch; several with commas), but for steps: by process "
+                "and by metric, as shares of the largest."},
+    [OPTION_PYTHON_BY] = {0, "by", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
+        .newer = true,
+        .help = "What functions are sorted by: 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
+                "Defaults to 'tottime'."},
+    [OPTION_COUNT_SHOWN] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
+        .help = "How many functions are shown. Defaults to 10."},
+    [OPTION_PROFILER] = {0, "profiler", ARGUMENT_WORD, "profiler", "cprofile pyinstrument",
+        .newer = true,
+        .help = "Which profiles to use where there are both, 'cprofile' or 'pyinstrument'. "
+                "Defaults to 'cprofile'."},
+    [OPTION_START_PHASE] = {0, "start-phase", ARGUMENT_WORD, "phase",
+        "start stepstart forwardpassend stepend end", .newer = true,
+        .help = "In which part of its first step a profile begins: 'start', 'stepstart', "
+                "'forwardpassend', 'stepend' or 'end'."},
+    [OPTION_END_PHASE] = {0, "end-phase", ARGUMENT_WORD, "phase",
+        "start stepstart forwardpassend stepend end", .newer = true,
+        .help = "In which part of its last step a profile ends."},
+    [OPTION_START_MODE] = {0, "start-mode", ARGUMENT_WORD, "mode",
+        "train eval predict global prestepzero posthookclose", .newer = true,
+        .help = "Only profiles that begin in this mode: 'train', 'eval', 'predict', 'global', "
+                "'prestepzero' or 'posthookclose'."},
+    [OPTION_END_MODE] = {0, "end-mode", ARGUMENT_WORD, "mode",
+        "train eval predict global prestepzero posthookclose", .newer = true,
+        .help = "Only profiles that end in this mode."},
+    [OPTION_NODE] = {0, "node", ARGUMENT_TEXT, "node", .newer = true,
+        .help = "Only profiles of this node."},
 };
 
 const struct option *option(enum option_id id)

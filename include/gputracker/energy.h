@@ -1,9 +1,10 @@
 /*
  * Energy of a session: what the machine used by domain, and what of it is the tracked processes'.
  *
- * The CPU's counters (RAPL) and the GPUs' count for the whole device. A process's part is its share:
- * of CPU time for the packages, of RAM in use for DRAM, of processor (SM) use or else memory in use for
- * GPUs. Shares are taken over the same interval as the energy and never sum to more than the device.
+ * The CPU's counters (RAPL) and the GPUs' count for the whole device. A process's part is its
+ * share: of CPU time for the packages, of RAM in use for DRAM, of processor (SM) use or else memory
+ * in use for GPUs. Shares are taken over the same interval as the energy and never sum to more than
+ * the device.
  */
 #ifndef GPUTRACKER_ENERGY_H
 #define GPUTRACKER_ENERGY_H
@@ -46,7 +47,7 @@ struct gput_energy {
     double mean_watts;   /**< of the total */
     double max_watts;    /**< of the total, over intervals of 100 ms or more */
     double co2e_grams;   /**< of combined; NaN without a carbon intensity */
-    char flags[160];     /**< what is wrong with a counter: stood still, went back; "" when nothing */
+    char flags[160]; /**< what is wrong with a counter: stood still, went back; "" when nothing */
 };
 
 #ifdef __cplusplus

@@ -16,18 +16,21 @@
 #include <gputracker/file.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
+#include <gputracker/profile.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>
+#include <gputracker/table.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>
 
 #ifdef __cplusplus
-extern "C" {
+    extern "C"
+{
 #endif
 
-/** The version of the library, "1.0.0". Static text. */
-GPUT_API const char *gput_version(void);
+    /** The version of the library, "1.0.0". Static text. */
+    GPUT_API const char *gput_version(void);
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,8 @@ enum gput_limit_kind {
 
 struct gput_limits {
     double values[GPUT_LIMIT_KINDS]; /**< in bytes or seconds; 0: no limit */
-    /** End the whole tree when a limit is passed: SIGTERM, and SIGKILL `grace_seconds` later. Otherwise
-     * warn, once a limit. */
+    /** End the whole tree when a limit is passed: SIGTERM, and SIGKILL `grace_seconds` later.
+     * Otherwise warn, once a limit. */
     bool enforce;
     double grace_seconds; /**< 0: the default, 5 s */
 };

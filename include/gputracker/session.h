@@ -40,10 +40,10 @@ enum gput_ram_mode {
 };
 
 struct gput_options {
-    double sleep_time_seconds;       /**< interval between samples, from 0.001; default 1.0 */
-    enum gput_ram_unit ram_unit;     /**< default gigabytes */
-    enum gput_ram_unit gpu_ram_unit; /**< default gigabytes */
-    enum gput_time_unit time_unit;   /**< default hours */
+    double sleep_time_seconds;         /**< interval between samples, from 0.001; default 1.0 */
+    enum gput_ram_unit ram_unit;       /**< default gigabytes */
+    enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
+    enum gput_time_unit time_unit;     /**< default hours */
     enum gput_energy_unit energy_unit; /**< default joules */
     double carbon_intensity;           /**< grams of CO2e for a kWh of the grid; 0: unknown */
     unsigned n_expected_cores; /**< what "hardware percent" divides by; 0: all of the machine */

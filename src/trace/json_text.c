@@ -7,6 +7,8 @@ static size_t utf8_length(const unsigned char *bytes, size_t left)
 {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = bytes[0];
+    if (first == 0) /* UTF-8, but the end of every text here */
+        return 0;
     size_t length = first < 0x80             ? 1
                     : (first & 0xe0) == 0xc0 ? 2
                     : (first & 0xf0) == 0xe0 ? 3
@@ -44,6 +46,10 @@ static void append_point(uint32_t point, struct str *text)
 {
     char bytes[4];
     size_t length = 0;
+    if (point == 0) {
+        str_append(text, REPLACEMENT);
+        return;
+    }
     if (point < 0x80) {
         bytes[length++] = (char)point;
     } else if (point < 0x800) {

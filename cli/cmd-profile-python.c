@@ -1,0 +1,129 @@
+/* gpu-tracker profile python: what Python's profilers recorded. */
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+#include "tables.h"
+
+#include <gputracker/profile.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_order(
+    const struct arguments *arguments, enum gput_python_order *by, struct gput_error *error)
+{
+    static const char *const words[] = {"tottime", "cumtime", "pcalls", "ncalls"};
+    const char *word = arguments_value(arguments, OPTION_PYTHON_BY);
+    for (int i = 0; word && i < 4; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *by = (enum gput_python_order)i;
+            return GPUT_OK;
+        }
+    return word ? fail(error, GPUT_ERROR_INVALID,
+                      "\"%s\" is not a valid order. Valid values are \"cumtime\", \"ncalls\", "
+                      "\"pcalls\" or \"tottime\".",
+                      word)
+                : GPUT_OK;
+}
+
+static int read_number(const struct arguments *arguments, enum option_id id, const char *name,
+    bool *has, double *number, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    char *end;
+    *has = word != NULL;
+    *number = word ? strtod(word, &end) : 0;
+    if (word && (end == word || *end != '\0' || *number != *number))
+        return fail(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
+    return GPUT_OK;
+}
+
+static int read_limit(const struct arguments *arguments, size_t *limit, struct gput_error *error)
+{
+    double number;
+    bool has;
+    int code = read_number(arguments, OPTION_COUNT_SHOWN, "-n", &has, &number, error);
+    if (code == GPUT_OK && has && !(number >= 1 && number < 1e9))
+        return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
+    *limit = has ? (size_t)number : 0;
+    return code;
+}
+
+static int read_options(const struct arguments *arguments, struct gput_python_options *options,
+    enum gput_format *format, struct gput_error *error)
+{
+    const char *unit = arguments_value(arguments, OPTION_UNIT);
+    const char *profiler = arguments_value(arguments, OPTION_PROFILER);
+    options->paths = (const char *const *)arguments->operands + 1;
+    options->path_count = (size_t)arguments->n_operands - 1;
+    options->start_phase = arguments_value(arguments, OPTION_START_PHASE);
+    options->end_phase = arguments_value(arguments, OPTION_END_PHASE);
+    options->start_mode = arguments_value(arguments, OPTION_START_MODE);
+    options->end_mode = arguments_value(arguments, OPTION_END_MODE);
+    options->node = arguments_value(arguments, OPTION_NODE);
+    options->unit = unit && strcmp(unit, "step") == 0 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->pyinstrument = profiler && strcmp(profiler, "pyinstrument") == 0;
+    if (unit && strcmp(unit, "step") != 0 && strcmp(unit, "time") != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", unit);
+    if (profiler && !options->pyinstrument && strcmp(profiler, "cprofile") != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a valid profiler. Valid values are \"cprofile\" or \"pyinstrument\".",
+            profiler);
+    int code = tables_read_format(arguments, format, error);
+    if (code == GPUT_OK)
+        code = read_order(arguments, &options->by, error);
+    if (code == GPUT_OK)
+        code = read_limit(arguments, &options->limit, error);
+    if (code == GPUT_OK)
+        code = read_number(
+            arguments, OPTION_FIRST, "--start", &options->has_start, &options->start, error);
+    if (code == GPUT_OK)
+        code =
+            read_number(arguments, OPTION_LAST, "--end", &options->has_end, &options->end, error);
+    return code;
+}
+
+static int top(const struct arguments *arguments, const struct gput_python_options *options,
+    enum gput_format format, struct gput_error *error)
+{
+    char *text;
+    int code = gput_python_top(options, format, &text, error);
+    if (code == GPUT_OK)
+        code = report_write_text(
+            arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
+    free(text);
+    return code;
+}
+
+static int list(const struct arguments *arguments, const struct gput_python_options *options,
+    struct gput_error *error)
+{
+    struct gput_tables *tables = NULL;
+    int code = gput_python_profiles(options, &tables, error);
+    if (code == GPUT_OK)
+        code = tables_write(arguments, tables, error);
+    gput_tables_destroy(tables);
+    return code;
+}
+
+int cmd_profile_python(const struct arguments *arguments)
+{
+    struct gput_python_options options = {0};
+    struct gput_error error;
+    enum gput_format format;
+    const char *what = arguments->operands[0];
+    int code = read_options(arguments, &options, &format, &error);
+    if (code == GPUT_OK && strcmp(what, "top") != 0 && strcmp(what, "list") != 0)
+        code = fail(&error, GPUT_ERROR_INVALID,
+            "\"profile python\" must be followed by top or list, not \"%s\".", what);
+    bool usage = code == GPUT_ERROR_INVALID;
+    if (code == GPUT_OK)
+        code = strcmp(what, "top") == 0 ? top(arguments, &options, format, &error)
+                                        : list(arguments, &options, &error);
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return usage ? EXIT_USAGE : EXIT_FAILURE;
+}

@@ -1,0 +1,314 @@
+/* gpu-tracker profile …: what a training profile says. */
+#include "arguments.h"
+#include "message.h"
+#include "tables.h"
+
+#include <gputracker/profile.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The texts of a repeatable option, which may hold several with commas between. */
+struct list {
+    char *text; /* what the items point into */
+    const char **items;
+    size_t count;
+};
+
+static void list_finish(struct list *list)
+{
+    free(list->text);
+    free(list->items);
+}
+
+static int list_read(const struct arguments *arguments, enum option_id id, struct list *list,
+    struct gput_error *error)
+{
+    size_t position = 0, length = 1, commas = 1;
+    const char *use;
+    *list = (struct list){0};
+    while ((use = arguments_next(arguments, id, &position)) != NULL) {
+        length += strlen(use) + 1;
+        for (const char *at = use; (at = strchr(at, ',')) != NULL; at++)
+            commas++;
+        commas++;
+    }
+    list->text = calloc(length, 1);
+    list->items = calloc(commas, sizeof *list->items);
+    if (!list->text || !list->items)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (position = 0; (use = arguments_next(arguments, id, &position)) != NULL;) {
+        strcat(list->text, use);
+        strcat(list->text, ",");
+    }
+    char *rest = NULL;
+    for (char *item = strtok_r(list->text, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
+        list->items[list->count++] = item;
+    return GPUT_OK;
+}
+
+/* All that the options point to. */
+struct lists {
+    struct list resources;
+    struct list phases;
+    struct list metrics;
+    struct list ranges;
+    struct gput_range *numbers; /* of the ranges */
+    struct list at;
+    int64_t *moments;
+    struct list between;
+    struct gput_interval *intervals;
+};
+
+static int read_whole(const struct arguments *arguments, enum option_id id, const char *name,
+    bool *has, int64_t *number, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    char *end;
+    *has = word != NULL;
+    if (!word)
+        return GPUT_OK;
+    errno = 0;
+    *number = strtoll(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
+            name, word);
+    return GPUT_OK;
+}
+
+static int read_unit(
+    const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_UNIT);
+    *unit = GPUT_MERGE_TIME;
+    if (!word || strcmp(word, "time") == 0)
+        return GPUT_OK;
+    *unit = GPUT_MERGE_STEP;
+    if (strcmp(word, "step") == 0)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", word);
+}
+
+/* "90-100" */
+static int read_ranges(
+    struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
+{
+    lists->numbers = calloc(lists->ranges.count + 1, sizeof *lists->numbers);
+    if (!lists->numbers)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; i < lists->ranges.count; i++) {
+        const char *word = lists->ranges.items[i];
+        char *dash, *end;
+        double low = strtod(word, &dash);
+        double high = dash != word && *dash == '-' ? strtod(dash + 1, &end) : NAN;
+        if (!(low <= high) || end == dash + 1 || *end != '\0')
+            return fail(error, GPUT_ERROR_INVALID,
+                "--ranges must be percentages as 90-100,10-90,0-10, not \"%s\".", word);
+        lists->numbers[i] = (struct gput_range){low, high};
+    }
+    options->ranges = lists->numbers;
+    options->range_count = lists->ranges.count;
+    return GPUT_OK;
+}
+
+static bool read_us(const char *word, const char *end, int64_t *us)
+{
+    char *stopped;
+    errno = 0;
+    *us = strtoll(word, &stopped, 10);
+    return stopped != word && stopped == end && errno == 0;
+}
+
+/* "1600000000000000" */
+static int read_moments(
+    struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
+{
+    lists->moments = calloc(lists->at.count + 1, sizeof *lists->moments);
+    if (!lists->moments)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; i < lists->at.count; i++) {
+        const char *word = lists->at.items[i];
+        if (!read_us(word, word + strlen(word), &lists->moments[i]))
+            return fail(error, GPUT_ERROR_INVALID,
+                "--at must be microseconds since the epoch, not \"%s\".", word);
+    }
+    options->moments = lists->moments;
+    options->moment_count = lists->at.count;
+    return GPUT_OK;
+}
+
+/* "1600000000000000-1600000001000000" */
+static int read_intervals(
+    struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
+{
+    lists->intervals = calloc(lists->between.count + 1, sizeof *lists->intervals);
+    if (!lists->intervals)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; i < lists->between.count; i++) {
+        struct gput_interval *interval = lists->intervals + i;
+        const char *word = lists->between.items[i], *dash = strchr(word, '-');
+        if (!dash || !read_us(word, dash, &interval->start_us) ||
+            !read_us(dash + 1, word + strlen(word), &interval->end_us) ||
+            interval->start_us > interval->end_us)
+            return fail(error, GPUT_ERROR_INVALID,
+                "--between must be two moments with a dash between, microseconds since the "
+                "epoch, not \"%s\".",
+                word);
+    }
+    options->intervals = lists->intervals;
+    options->interval_count = lists->between.count;
+    return GPUT_OK;
+}
+
+static int read_steps_by(const struct arguments *arguments, struct gput_profile_options *options,
+    struct gput_error *error)
+{
+    static const char *const words[] = {"training_phase", "framework_metric", "process"};
+    const char *word = arguments_value(arguments, OPTION_STEPS_BY);
+    for (int i = 0; word && i < 3; i++)
+        if (strcmp(word, words[i]) == 0) {
+            options->by = (enum gput_stats_by)i;
+            return GPUT_OK;
+        }
+    return word ? fail(error, GPUT_ERROR_INVALID,
+                      "\"%s\" is not a valid grouping. Valid values are \"framework_metric\", "
+                      "\"process\" or \"training_phase\".",
+                      word)
+                : GPUT_OK;
+}
+
+static int read_utilization_by(const struct arguments *arguments,
+    struct gput_profile_options *options, struct gput_error *error)
+{
+    size_t position = 0;
+    const char *word;
+    while ((word = arguments_next(arguments, OPTION_UTILIZATION_BY, &position)) != NULL) {
+        options->by_phase = options->by_phase || strcmp(word, "training_phase") == 0;
+        options->by_dimension = options->by_dimension || strcmp(word, "dimension") == 0;
+        if (strcmp(word, "training_phase") != 0 && strcmp(word, "dimension") != 0)
+            return fail(error, GPUT_ERROR_INVALID,
+                "\"%s\" is not a valid grouping. Valid values are \"dimension\" or "
+                "\"training_phase\".",
+                word);
+    }
+    return GPUT_OK;
+}
+
+static int read_lists(const struct arguments *arguments, struct lists *lists,
+    struct gput_profile_options *options, struct gput_error *error)
+{
+    int code = list_read(arguments, OPTION_RESOURCE, &lists->resources, error);
+    if (code == GPUT_OK)
+        code = list_read(arguments, OPTION_PHASE, &lists->phases, error);
+    if (code == GPUT_OK)
+        code = list_read(arguments, OPTION_METRIC, &lists->metrics, error);
+    if (code == GPUT_OK)
+        code = list_read(arguments, OPTION_RANGES, &lists->ranges, error);
+    if (code == GPUT_OK)
+        code = list_read(arguments, OPTION_AT, &lists->at, error);
+    if (code == GPUT_OK)
+        code = list_read(arguments, OPTION_BETWEEN, &lists->between, error);
+    if (code == GPUT_OK)
+        code = read_ranges(lists, options, error);
+    if (code == GPUT_OK)
+        code = read_moments(lists, options, error);
+    if (code == GPUT_OK)
+        code = read_intervals(lists, options, error);
+    options->resources = lists->resources.items;
+    options->resource_count = lists->resources.count;
+    options->phases = lists->phases.items;
+    options->phase_count = lists->phases.count;
+    options->metrics = lists->metrics.items;
+    options->metric_count = lists->metrics.count;
+    return code;
+}
+
+static int read_options(const struct arguments *arguments, struct lists *lists,
+    struct gput_profile_options *options, struct gput_error *error)
+{
+    enum gput_format format;
+    options->path = arguments->operands[0];
+    options->warn = message_warning;
+    int code = tables_read_format(arguments, &format, error);
+    if (code == GPUT_OK)
+        code = read_whole(
+            arguments, OPTION_FIRST, "start", &options->has_start, &options->start, error);
+    if (code == GPUT_OK)
+        code = read_whole(arguments, OPTION_LAST, "end", &options->has_end, &options->end, error);
+    if (code == GPUT_OK)
+        code = read_unit(arguments, &options->unit, error);
+    if (code == GPUT_OK)
+        code = read_steps_by(arguments, options, error);
+    if (code == GPUT_OK)
+        code = read_utilization_by(arguments, options, error);
+    if (code == GPUT_OK)
+        code = read_lists(arguments, lists, options, error);
+    return code;
+}
+
+static int show(const struct arguments *arguments, enum gput_profile_view view)
+{
+    struct gput_profile_options options = {0};
+    struct lists lists = {0};
+    struct gput_tables *tables = NULL;
+    struct gput_error error;
+    int code = read_options(arguments, &lists, &options, &error);
+    bool usage = code == GPUT_ERROR_INVALID;
+    if (code == GPUT_OK)
+        code = gput_profile(view, &options, &tables, &error);
+    if (code == GPUT_OK)
+        code = tables_write(arguments, tables, &error);
+    gput_tables_destroy(tables);
+    list_finish(&lists.resources);
+    list_finish(&lists.phases);
+    list_finish(&lists.metrics);
+    list_finish(&lists.ranges);
+    list_finish(&lists.at);
+    list_finish(&lists.between);
+    free(lists.numbers);
+    free(lists.moments);
+    free(lists.intervals);
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return usage ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+int cmd_profile_job(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_JOB);
+}
+
+int cmd_profile_steps(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_STEPS);
+}
+
+int cmd_profile_phases(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_PHASES);
+}
+
+int cmd_profile_utilization(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_UTILIZATION);
+}
+
+int cmd_profile_devices(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_DEVICES);
+}
+
+int cmd_profile_dataloader(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_DATALOADER);
+}
+
+int cmd_profile_metrics(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_PROFILE_METRICS);
+}

@@ -1,0 +1,138 @@
+/*
+ * What a training run's recordings say: profiles of SageMaker Debugger, Python profiles, traces of
+ * PyTorch's profiler. Each view gives one or several tables.
+ */
+#ifndef GPUTRACKER_PROFILE_H
+#define GPUTRACKER_PROFILE_H
+
+#include <gputracker/error.h>
+#include <gputracker/table.h>
+#include <gputracker/timeline.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What is asked for. */
+enum gput_profile_view {
+    /* Of a trace root: */
+    GPUT_PROFILE_JOB,         /**< one record: when the job, its training loop began and ended */
+    GPUT_PROFILE_STEPS,       /**< durations of steps by training phase, metric or process */
+    GPUT_PROFILE_PHASES,      /**< the intervals of the training phases and those between them */
+    GPUT_PROFILE_UTILIZATION, /**< utilization of resources, over all or by training phase */
+    GPUT_PROFILE_DEVICES,     /**< how many readings of a device are in which range */
+    GPUT_PROFILE_DATALOADER,  /**< initialization, workers, getnext and batch time, with outliers */
+    GPUT_PROFILE_METRICS, /**< the readings of the system and the events of the framework, row by
+                             row; or what went on at moments or in intervals */
+};
+
+/** What steps are grouped by. */
+enum gput_stats_by { GPUT_BY_TRAINING_PHASE, GPUT_BY_FRAMEWORK_METRIC, GPUT_BY_PROCESS };
+
+/** A stretch of time, microseconds since the epoch, both ends inclusive. */
+struct gput_interval {
+    int64_t start_us;
+    int64_t end_us;
+};
+
+/** A range of percent, both ends inclusive. */
+struct gput_range {
+    double low;
+    double high;
+};
+
+struct gput_profile_options {
+    const char *path; /**< the trace root */
+    bool has_start, has_end;
+    int64_t start, end; /**< microseconds since the epoch, or step numbers, both inclusive */
+    enum gput_merge_unit unit;
+    enum gput_stats_by by;        /**< STEPS */
+    bool by_phase;                /**< UTILIZATION: for each training phase */
+    bool by_dimension;            /**< UTILIZATION: for each dimension of a resource */
+    const char *const *resources; /**< UTILIZATION, DEVICES: "cpu", "gpu", "memory", "i/o",
+                                     "network"; none: all (DEVICES: cpu and gpu) */
+    size_t resource_count;
+    const char *const *phases; /**< PHASES, UTILIZATION by phase: names of training phases; none:
+                                  all */
+    size_t phase_count;
+    const struct gput_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
+    size_t range_count;
+    const int64_t *moments; /**< METRICS: sum up the events that strictly contain one of these,
+                               microseconds since the epoch, instead of the rows */
+    size_t moment_count;
+    const struct gput_interval *intervals; /**< METRICS: sum up the events that overlap one of
+                                              these, but for steps, instead of the rows */
+    size_t interval_count;
+    const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
+                                   all */
+    size_t metric_count;
+    /** Called with one line (no newline) for each file that was not whole. NULL: not told. */
+    void (*warn)(void *user, const char *message);
+    void *user; /**< handed to warn() */
+};
+
+/**
+ * Makes the tables of a view. Durations are microseconds or, in the job's record, seconds; moments
+ * are text in UTC, and microseconds relative to the first system file. What is not there is
+ * missing, never zero.
+ *
+ * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees.
+ * Errors: GPUT_ERROR_NOT_FOUND (no such folder, resource or phase; nothing of the kind in it),
+ * GPUT_ERROR_FORMAT (no trace root), GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+/** What functions are sorted by: the words of Python's pstats. */
+enum gput_python_order {
+    GPUT_PYTHON_TOTTIME, /**< time in the function itself */
+    GPUT_PYTHON_CUMTIME, /**< and in what it called */
+    GPUT_PYTHON_PCALLS,  /**< calls that are no recursion */
+    GPUT_PYTHON_NCALLS,  /**< all calls */
+};
+
+struct gput_python_options {
+    /** Files (dumps of cProfile; sessions of pyinstrument, ending in ".json") and folders, in which
+     * all "python_stats", "python_stats.json" and "*.prof" are taken. Several are added up. */
+    const char *const *paths;
+    size_t path_count;
+    enum gput_python_order by;
+    size_t limit;      /**< how many functions; 0: 10 */
+    bool pyinstrument; /**< its sessions, also where there are dumps of cProfile */
+    /* Of a training run, only the profiles that fit; none of these asked for: all. */
+    bool has_start, has_end;
+    double start, end; /**< steps, or microseconds since the epoch */
+    enum gput_merge_unit unit;
+    const char *start_phase; /**< "start", "stepstart", "forwardpassend", "stepend", "end"; NULL */
+    const char *end_phase;
+    const char *start_mode; /**< "train", "eval", "predict", "global", "prestepzero",
+                               "posthookclose"; NULL: any */
+    const char *end_mode;
+    const char *node;      /**< NULL: any */
+    const char *framework; /**< NULL: any */
+};
+
+/**
+ * The functions that matter most. As text of cProfile dumps exactly what Python's pstats prints; as
+ * JSON and CSV a table.
+ *
+ * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
+ * Errors: GPUT_ERROR_NOT_FOUND (a path, or no profile that fits), GPUT_ERROR_FORMAT (no profile),
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_python_top(const struct gput_python_options *options, enum gput_format format,
+    char **text, struct gput_error *error);
+
+/** The profiles that fit: where, of which node, mode, steps, phases and time. */
+GPUT_API int gput_python_profiles(const struct gput_python_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Tables: what an analysis gives, column by column, and their text, JSON and CSV forms.
+ */
+#ifndef GPUTRACKER_TABLE_H
+#define GPUTRACKER_TABLE_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gput_column_type { GPUT_COLUMN_INT, GPUT_COLUMN_DOUBLE, GPUT_COLUMN_TEXT };
+
+struct gput_table;  /**< one table; belongs to its list */
+struct gput_tables; /**< a list of named tables */
+
+GPUT_API size_t gput_tables_count(const struct gput_tables *tables);
+/** The table of that number, from 0. Valid as long as the list. */
+GPUT_API const struct gput_table *gput_tables_get(const struct gput_tables *tables, size_t number);
+/** The table of that name, or NULL. */
+GPUT_API const struct gput_table *gput_tables_find(
+    const struct gput_tables *tables, const char *name);
+/** Drops all tables but the one of that name. Errors: GPUT_ERROR_NOT_FOUND, which names them. */
+GPUT_API int gput_tables_keep(
+    struct gput_tables *tables, const char *name, struct gput_error *error);
+GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine */
+
+GPUT_API const char *gput_table_name(const struct gput_table *table);
+/** True for a table of exactly one row that is a set of named values, no list. */
+GPUT_API bool gput_table_is_record(const struct gput_table *table);
+GPUT_API size_t gput_table_row_count(const struct gput_table *table);
+GPUT_API size_t gput_table_column_count(const struct gput_table *table);
+GPUT_API const char *gput_table_column_name(const struct gput_table *table, size_t column);
+GPUT_API enum gput_column_type gput_table_column_type(
+    const struct gput_table *table, size_t column);
+
+/** True when there is no value in that cell. */
+GPUT_API bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column);
+/** A cell of a column of that type; INT64_MIN, NaN or NULL when it is missing. Texts are valid as
+ * long as the table. */
+GPUT_API int64_t gput_table_int(const struct gput_table *table, size_t row, size_t column);
+GPUT_API double gput_table_double(const struct gput_table *table, size_t row, size_t column);
+GPUT_API const char *gput_table_text(const struct gput_table *table, size_t row, size_t column);
+
+/**
+ * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are
+ * several tables; a record is one object) or CSV (one table only).
+ *
+ * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
+ * Errors: GPUT_ERROR_INVALID for another format, or for CSV of several tables, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
+    char **text, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Building tables. Columns first, then row by row, cell by cell in the order of the columns. Memory
+ * that runs out marks the list, which tables_finish_building() reports once, at the end.
+ */
+#ifndef TRACE_TABLE_H
+#define TRACE_TABLE_H
+
+#include "base/error.h"
+
+#include <gputracker/table.h>
+
+struct gput_tables *tables_create(void); /* NULL without memory */
+
+/* Adds a table. NULL without memory, which all functions below then take in silence. */
+struct gput_table *tables_add(struct gput_tables *tables, const char *name);
+struct gput_table *tables_add_record(struct gput_tables *tables, const char *name);
+
+void table_add_column(struct gput_table *table, const char *name, enum gput_column_type type);
+
+/* The next cell, in a new row after the last column. */
+void table_put_int(struct gput_table *table, int64_t value);
+void table_put_double(struct gput_table *table, double value);    /* NaN: missing */
+void table_put_text(struct gput_table *table, const char *value); /* NULL: missing */
+void table_put_missing(struct gput_table *table);
+
+/* Hands the list out, or destroys it when memory ran out somewhere. */
+int tables_finish_building(
+    struct gput_tables *building, struct gput_tables **tables, struct gput_error *error);
+
+#endif
