@@ -134,12 +134,12 @@ static void fill_combined(
 
 /* ---- all of them ---- */
 
-static void raise_to(double *max, double bytes)
+static void raise_to(double *max, double least)
 {
-    *max = higher(*max, bytes);
+    *max = higher(*max, least);
 }
 
-/* Peaks that lie inside the session: the highest figures are at least those. */
+/* What is known to lie inside the session: the highest figures are at least that. */
 static void raise_maxima(const struct gput_session *session, struct gput_results *results)
 {
     double *combined = &results->max[GPUT_COMBINED_RAM];
@@ -148,6 +148,9 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
     raise_to(combined, results->peaks.descendants.bytes);
     if (session->mode != SESSION_LAUNCHED)
         return;
+    /* It had a thread, also when it ended before the first look. */
+    raise_to(&results->max[GPUT_MAIN_THREADS], 1);
+    raise_to(&results->max[GPUT_COMBINED_THREADS], 1);
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
     raise_to(combined, results->peaks.main.bytes);
     raise_to(combined, largest_collected(session));
