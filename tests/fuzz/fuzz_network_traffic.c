@@ -1,0 +1,13 @@
+/* /proc/net/dev: never past the end. */
+#include "os/network_traffic.h"
+
+#include "fuzz_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size);
+    struct network_traffic result;
+    network_traffic_parse(text, &result);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* Messages of the process connector: never past the end, and always to the end. */
+#include "os/process_events.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const unsigned char *at = data;
+    struct process_event event;
+    uint32_t error;
+    while (process_events_parse(&at, data + size, &event))
+        ;
+    process_events_parse_answer(data, size, &error);
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* Records of taskstats: never past the end. */
+#include "os/taskstats.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct taskstats_exit exit;
+    taskstats_parse(data, size, &exit);
+    return 0;
+}

@@ -1,0 +1,62 @@
+#include "os/network_traffic.h"
+
+#include "testing.h"
+
+#define HEADER                                                                                     \
+    "Inter-|   Receive                                                |  Transmit\n"               \
+    " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs\n"
+
+static void sums_interfaces_without_the_loopback(void **state)
+{
+    (void)state;
+    struct network_traffic traffic;
+    assert_int_equal(
+        network_traffic_parse(HEADER "    lo: 9000 1 0 0 0 0 0 0 9000 1 0 0 0 0 0 0\n"
+                                     "  eth0: 1000 5 0 0 0 0 0 0 200 4 0 0 0 0 0 0\n"
+                                     " wlan0:123456789012 5 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n",
+            &traffic),
+        GPUT_OK);
+    assert_int_equal(traffic.received_bytes, 123456790012);
+    assert_int_equal(traffic.sent_bytes, 203);
+}
+
+static void an_interface_may_be_called_almost_like_the_loopback(void **state)
+{
+    (void)state;
+    struct network_traffic traffic;
+    assert_int_equal(network_traffic_parse(HEADER "lo0: 1 0 0 0 0 0 0 0 2 0\n", &traffic), GPUT_OK);
+    assert_int_equal(traffic.received_bytes, 1);
+    assert_int_equal(traffic.sent_bytes, 2);
+}
+
+static void passes_over_lines_that_were_cut(void **state)
+{
+    (void)state;
+    struct network_traffic traffic;
+    assert_int_equal(network_traffic_parse(HEADER "eth0: 10 0 0 0 0 0 0 0 20 0\n"
+                                                  "eth1: 10 0 0 0",
+                         &traffic),
+        GPUT_OK);
+    assert_int_equal(traffic.received_bytes, 10);
+    assert_int_equal(network_traffic_parse(HEADER, &traffic), GPUT_OK);
+    assert_int_equal(traffic.received_bytes, 0);
+}
+
+static void refuses_other_texts(void **state)
+{
+    (void)state;
+    struct network_traffic traffic;
+    assert_int_equal(network_traffic_parse("", &traffic), GPUT_ERROR_FORMAT);
+    assert_int_equal(network_traffic_parse("one\ntwo\neth0: 1\n", &traffic), GPUT_ERROR_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_interfaces_without_the_loopback),
+        cmocka_unit_test(an_interface_may_be_called_almost_like_the_loopback),
+        cmocka_unit_test(passes_over_lines_that_were_cut),
+        cmocka_unit_test(refuses_other_texts),
+    };
+    return cmocka_run_group_tests_name("os/network_traffic", tests, NULL, NULL);
+}

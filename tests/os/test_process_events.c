@@ -1,0 +1,185 @@
+#include "os/process_events.h"
+
+#include "testing.h"
+
+#include <linux/cn_proc.h>
+#include <linux/connector.h>
+#include <linux/netlink.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HEADERS (sizeof(struct nlmsghdr) + sizeof(struct cn_msg))
+
+struct messages {
+    unsigned char bytes[1024];
+    size_t length;
+};
+
+/* Appends a message as the kernel sends it; `cut` bytes are missing at its end. */
+static void put(struct messages *messages, const struct proc_event *event, size_t cut)
+{
+    size_t payload = sizeof *event - cut;
+    struct nlmsghdr header = {.nlmsg_len = (uint32_t)(HEADERS + payload), .nlmsg_type = NLMSG_DONE};
+    struct cn_msg connector = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = (uint16_t)payload};
+    unsigned char *at = messages->bytes + messages->length;
+    memcpy(at, &header, sizeof header);
+    memcpy(at + sizeof header, &connector, sizeof connector);
+    memcpy(at + HEADERS, event, payload);
+    messages->length += NLMSG_ALIGN(header.nlmsg_len);
+}
+
+static struct proc_event forked(pid_t parent, pid_t child, pid_t thread)
+{
+    struct proc_event event = {.what = PROC_EVENT_FORK, .timestamp_ns = 77};
+    event.event_data.fork.parent_pid = parent + 1;
+    event.event_data.fork.parent_tgid = parent;
+    event.event_data.fork.child_tgid = child;
+    event.event_data.fork.child_pid = thread;
+    return event;
+}
+
+static struct proc_event ended(pid_t process, pid_t thread, uint32_t status)
+{
+    struct proc_event event = {.what = PROC_EVENT_EXIT, .timestamp_ns = 99};
+    event.event_data.exit.process_tgid = process;
+    event.event_data.exit.process_pid = thread;
+    event.event_data.exit.exit_code = status;
+    return event;
+}
+
+static void reads_the_life_of_a_process(void **state)
+{
+    (void)state;
+    struct messages messages = {0};
+    struct proc_event fork = forked(10, 20, 20), exit = ended(20, 20, 0x300);
+    struct proc_event exec = {.what = PROC_EVENT_EXEC, .timestamp_ns = 88};
+    exec.event_data.exec.process_tgid = exec.event_data.exec.process_pid = 20;
+    put(&messages, &fork, 0);
+    put(&messages, &exec, 0);
+    put(&messages, &exit, 0);
+
+    const unsigned char *at = messages.bytes, *end = at + messages.length;
+    struct process_event event;
+    assert_true(process_events_parse(&at, end, &event));
+    assert_int_equal(event.kind, PROCESS_EVENT_FORK);
+    assert_int_equal(event.pid, 20);
+    assert_int_equal(event.parent, 10);
+    assert_int_equal(event.time_ns, 77);
+    assert_true(process_events_parse(&at, end, &event));
+    assert_int_equal(event.kind, PROCESS_EVENT_EXEC);
+    assert_int_equal(event.pid, 20);
+    assert_true(process_events_parse(&at, end, &event));
+    assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
+    assert_int_equal(WEXITSTATUS(event.status), 3);
+    assert_false(process_events_parse(&at, end, &event));
+    assert_ptr_equal(at, end);
+}
+
+static void passes_over_threads_and_other_events(void **state)
+{
+    (void)state;
+    struct messages messages = {0};
+    struct proc_event thread = forked(10, 20, 21), thread_end = ended(20, 21, 0);
+    struct proc_event renamed = {.what = PROC_EVENT_COMM}, exit = ended(20, 20, SIGKILL);
+    put(&messages, &thread, 0);
+    put(&messages, &thread_end, 0);
+    put(&messages, &renamed, 0);
+    put(&messages, &exit, 0);
+    const unsigned char *at = messages.bytes;
+    struct process_event event;
+    assert_true(process_events_parse(&at, at + messages.length, &event));
+    assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
+    assert_true(WIFSIGNALED(event.status));
+    assert_int_equal(WTERMSIG(event.status), SIGKILL);
+}
+
+static void old_kernels_send_shorter_ends(void **state)
+{
+    (void)state;
+    struct messages messages = {0};
+    struct proc_event exit = ended(20, 20, 0x100);
+    put(&messages, &exit, 8); /* before Linux 4.18: no parent */
+    const unsigned char *at = messages.bytes;
+    struct process_event event;
+    assert_true(process_events_parse(&at, at + messages.length, &event));
+    assert_int_equal(WEXITSTATUS(event.status), 1);
+}
+
+static void damaged_messages_end_the_reading(void **state)
+{
+    (void)state;
+    struct messages messages = {0};
+    struct proc_event fork = forked(10, 20, 20);
+    put(&messages, &fork, 0);
+    struct process_event event;
+    for (size_t length = 0; length < HEADERS + sizeof fork; length++) {
+        /* In memory of its own, so that reading past the end is seen. */
+        unsigned char *copy = malloc(length + 1);
+        memcpy(copy, messages.bytes, length);
+        const unsigned char *at = copy;
+        assert_false(process_events_parse(&at, copy + length, &event));
+        assert_ptr_equal(at, copy + length);
+        free(copy);
+    }
+    struct nlmsghdr header = {.nlmsg_len = 3};
+    memcpy(messages.bytes, &header, sizeof header);
+    const unsigned char *at = messages.bytes;
+    assert_false(process_events_parse(&at, at + messages.length, &event));
+}
+
+static void knows_the_kernels_answer(void **state)
+{
+    (void)state;
+    struct messages messages = {0};
+    struct proc_event answer = {.what = PROC_EVENT_NONE};
+    answer.event_data.ack.err = 1;
+    put(&messages, &answer, 0);
+    uint32_t error = 0;
+    assert_true(process_events_parse_answer(messages.bytes, messages.length, &error));
+    assert_int_equal(error, 1);
+    assert_false(process_events_parse_answer(messages.bytes, HEADERS, &error));
+}
+
+/* Where this machine gives events; elsewhere there must be a reason. */
+static void a_child_is_announced(void **state)
+{
+    (void)state;
+    struct process_events events;
+    struct gput_error error = {0};
+    if (process_events_open(&events, &error) != GPUT_OK) {
+        assert_true(error.message[0] != '\0');
+        assert_int_equal(events.fd, -1);
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        _exit(7);
+    waitpid(child, NULL, 0);
+    struct process_event batch[PROCESS_EVENTS_BATCH];
+    bool has_begun = false, has_ended = false;
+    for (size_t count; (count = process_events_read(&events, batch)) > 0;) {
+        for (size_t i = 0; i < count; i++) {
+            if (batch[i].pid != child)
+                continue;
+            has_begun |= batch[i].kind == PROCESS_EVENT_FORK && batch[i].parent == getpid();
+            has_ended |= batch[i].kind == PROCESS_EVENT_EXIT && WEXITSTATUS(batch[i].status) == 7;
+        }
+    }
+    assert_true(has_begun);
+    assert_true(has_ended);
+    process_events_close(&events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_life_of_a_process),
+        cmocka_unit_test(passes_over_threads_and_other_events),
+        cmocka_unit_test(old_kernels_send_shorter_ends),
+        cmocka_unit_test(damaged_messages_end_the_reading),
+        cmocka_unit_test(knows_the_kernels_answer),
+        cmocka_unit_test(a_child_is_announced),
+    };
+    return cmocka_run_group_tests_name("os/process_events", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+#include "os/taskstats.h"
+
+#include "testing.h"
+
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/taskstats.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LAST_OF_GROUP 0x20
+
+static struct taskstats record(void)
+{
+    struct taskstats record = {.version = 13,
+        .ac_exitcode = 0x200,
+        .ac_flag = LAST_OF_GROUP,
+        .cpu_run_virtual_total = 1234567,
+        .ac_comm = "worker",
+        .ac_pid = 41,
+        .ac_ppid = 12,
+        .ac_etime = 5000,
+        .ac_utime = 4000,
+        .ac_stime = 1000,
+        .ac_minflt = 66,
+        .hiwater_rss = 2048,
+        .read_char = 10,
+        .write_char = 20,
+        .read_bytes = 30,
+        .write_bytes = 40,
+        .nvcsw = 5,
+        .ac_tgid = 40,
+        .ac_tgetime = 9000};
+    return record;
+}
+
+struct message {
+    unsigned char bytes[2048];
+    size_t length;
+};
+
+static void put_attribute(struct message *message, uint16_t type, const void *bytes, size_t length)
+{
+    struct nlattr header = {.nla_len = (uint16_t)(NLA_HDRLEN + length), .nla_type = type};
+    memcpy(message->bytes + message->length, &header, sizeof header);
+    if (length)
+        memcpy(message->bytes + message->length + NLA_HDRLEN, bytes, length);
+    message->length += NLA_ALIGN(header.nla_len);
+}
+
+/* What the kernel sends at the end of thread `pid`. */
+static struct message message_of(const void *bytes, size_t length, uint32_t pid)
+{
+    struct message inner = {0}, message = {.length = NLMSG_HDRLEN + GENL_HDRLEN};
+    put_attribute(&inner, TASKSTATS_TYPE_PID, &pid, sizeof pid);
+    put_attribute(&inner, TASKSTATS_TYPE_STATS, bytes, length);
+    put_attribute(&message, TASKSTATS_TYPE_AGGR_PID, inner.bytes, inner.length);
+    struct nlmsghdr header = {.nlmsg_len = (uint32_t)message.length, .nlmsg_type = 30};
+    struct genlmsghdr generic = {.cmd = TASKSTATS_CMD_NEW};
+    memcpy(message.bytes, &header, sizeof header);
+    memcpy(message.bytes + NLMSG_HDRLEN, &generic, sizeof generic);
+    return message;
+}
+
+static void reads_the_end_of_a_thread(void **state)
+{
+    (void)state;
+    struct taskstats raw = record();
+    struct message message = message_of(&raw, sizeof raw, 41);
+    struct taskstats_exit exit;
+    assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_OK);
+    assert_int_equal(exit.thread, 41);
+    assert_int_equal(exit.process, 40);
+    assert_int_equal(exit.parent, 12);
+    assert_string_equal(exit.name, "worker");
+    assert_false(exit.is_leader);
+    assert_true(exit.is_last);
+    assert_int_equal(WEXITSTATUS(exit.status), 2);
+    assert_int_equal(exit.elapsed_ns, 5000000);
+    assert_int_equal(exit.process_elapsed_ns, 9000000);
+    assert_int_equal(exit.cpu_ns, 1234567);
+    assert_int_equal(exit.user_ns, 4000000);
+    assert_int_equal(exit.system_ns, 1000000);
+    assert_int_equal(exit.peak_rss_bytes, 2 << 20);
+    assert_int_equal(exit.minor_faults, 66);
+    assert_int_equal(exit.read_call_bytes, 10);
+    assert_int_equal(exit.write_call_bytes, 20);
+    assert_int_equal(exit.read_bytes, 30);
+    assert_int_equal(exit.write_bytes, 40);
+    assert_int_equal(exit.voluntary_switches, 5);
+}
+
+/* Puts `each` more bytes behind each of the delays, as some versions of the kernel did. */
+static size_t insert(const struct taskstats *raw, size_t each, unsigned char *bytes)
+{
+    const size_t after[] = {offsetof(struct taskstats, blkio_count),
+        offsetof(struct taskstats, swapin_count), offsetof(struct taskstats, cpu_run_real_total),
+        offsetof(struct taskstats, thrashing_count), offsetof(struct taskstats, ac_btime64),
+        offsetof(struct taskstats, ac_tgid), sizeof *raw};
+    size_t from = 0, length = 0;
+    for (size_t i = 0; i < sizeof after / sizeof after[0]; i++) {
+        memcpy(bytes + length, (const unsigned char *)raw + from, after[i] - from);
+        length += after[i] - from;
+        memset(bytes + length, 0xee, each);
+        length += each;
+        from = after[i];
+    }
+    return length;
+}
+
+static void finds_its_way_in_kernels_that_inserted_fields(void **state)
+{
+    (void)state;
+    struct taskstats raw = record();
+    for (size_t each = 8; each <= 16; each += 8) {
+        unsigned char bytes[sizeof raw + 7 * 16];
+        size_t length = insert(&raw, each, bytes);
+        struct message message = message_of(bytes, length, 41);
+        struct taskstats_exit exit;
+        assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_OK);
+        assert_int_equal(exit.process, 40);
+        assert_int_equal(exit.cpu_ns, 1234567);
+        assert_string_equal(exit.name, "worker");
+        assert_int_equal(exit.peak_rss_bytes, 2 << 20);
+        assert_int_equal(exit.process_elapsed_ns, 9000000);
+    }
+}
+
+static void without_a_fine_clock_ticks_have_to_do(void **state)
+{
+    (void)state;
+    struct taskstats raw = record();
+    raw.cpu_run_virtual_total = 0;
+    struct message message = message_of(&raw, sizeof raw, 41);
+    struct taskstats_exit exit;
+    assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_OK);
+    assert_int_equal(exit.cpu_ns, 5000000);
+}
+
+static void says_when_a_kernel_is_too_old_or_too_strange(void **state)
+{
+    (void)state;
+    struct taskstats raw = record();
+    struct taskstats_exit exit;
+    struct message message = message_of(&raw, sizeof raw, 99);
+    assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
+    raw.version = 11;
+    message = message_of(&raw, sizeof raw, 41);
+    assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
+    raw.version = 13;
+    message = message_of(&raw, offsetof(struct taskstats, ac_tgid), 41);
+    assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
+}
+
+static void never_reads_past_what_is_cut(void **state)
+{
+    (void)state;
+    struct taskstats raw = record();
+    struct message message = message_of(&raw, sizeof raw, 41);
+    for (size_t length = 0; length < message.length; length++) {
+        unsigned char *copy = malloc(length + 1);
+        struct taskstats_exit exit;
+        memcpy(copy, message.bytes, length);
+        assert_int_equal(taskstats_parse(copy, length, &exit), GPUT_ERROR_FORMAT);
+        free(copy);
+    }
+}
+
+/* Where this machine lets us; elsewhere there must be a reason. */
+static void the_end_of_a_child_is_told(void **state)
+{
+    (void)state;
+    struct taskstats_socket taskstats;
+    struct gput_error error = {0};
+    if (taskstats_open(&taskstats, &error) != GPUT_OK) {
+        assert_true(error.message[0] != '\0');
+        assert_int_equal(taskstats.fd, -1);
+        return;
+    }
+    pid_t child = fork();
+    if (child == 0)
+        _exit(7);
+    waitpid(child, NULL, 0);
+    struct taskstats_exit exit;
+    bool is_told = false;
+    while (taskstats_read(&taskstats, &exit)) {
+        if (exit.process == child) {
+            is_told = exit.is_last && exit.is_leader && exit.parent == getpid();
+            assert_int_equal(WEXITSTATUS(exit.status), 7);
+            assert_true(exit.peak_rss_bytes > 0);
+        }
+    }
+    assert_true(is_told || taskstats.is_unknown);
+    taskstats_close(&taskstats);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_end_of_a_thread),
+        cmocka_unit_test(finds_its_way_in_kernels_that_inserted_fields),
+        cmocka_unit_test(without_a_fine_clock_ticks_have_to_do),
+        cmocka_unit_test(says_when_a_kernel_is_too_old_or_too_strange),
+        cmocka_unit_test(never_reads_past_what_is_cut),
+        cmocka_unit_test(the_end_of_a_child_is_told),
+    };
+    return cmocka_run_group_tests_name("os/taskstats", tests, NULL, NULL);
+}
