@@ -9,12 +9,16 @@ void row_run_clear(struct row_run *run)
     run->uniform = true;
 }
 
+/* Adds all values up, which gives NaN when one is; two sums side by side, as additions wait for each
+ * other. Infinities of both signs give NaN too: then it has to be looked at each. */
 static bool any_missing(const double *values)
 {
-    double sum = 0;
-    for (int c = 0; c < ROW_COLUMNS; c++)
-        sum += values[c];
-    if (!isnan(sum))
+    double even = 0, odd = 0;
+    for (int c = 0; c < ROW_COLUMNS; c += 2) {
+        even += values[c];
+        odd += values[c + 1];
+    }
+    if (!isnan(even + odd))
         return false;
     for (int c = 0; c < ROW_COLUMNS; c++) {
         if (isnan(values[c]))
