@@ -48,6 +48,17 @@ static void report_progress(
 
 /* ---- Marks ---- */
 
+static void warn_of_doubtful_calls(const struct work *work)
+{
+    char message[512];
+    snprintf(message, sizeof message,
+        "Sub-tracking file %.200s: calls of one code block overlap within a process (threads or "
+        "recursion), and without thread ids %llu of them were paired from two starts or two stops. "
+        "Their figures mean little.",
+        work->options->sub_tracking_file, (unsigned long long)work->table.n_doubtful);
+    warn(work, message);
+}
+
 static int read_marks(
     struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -61,7 +72,10 @@ static int read_marks(
         report_progress(work, 0, MARKS_SHARE, done, total);
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
-    return call_table_pair(&work->table, error);
+    TRY(call_table_pair(&work->table, error));
+    if (work->table.n_doubtful > 0)
+        warn_of_doubtful_calls(work);
+    return GPUT_OK;
 }
 
 static int load_calls(struct work *work, struct gput_error *error)

@@ -92,8 +92,8 @@ static int refuse_lone_mark(const struct call_table *table, const struct call_la
 }
 
 /* The lanes of one block without thread ids, two by two across all of them. */
-static int pair_two_by_two(const struct call_table *table, struct call_lane *lanes, size_t n_lanes,
-    struct gput_error *error)
+static int pair_two_by_two(
+    struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
 {
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
@@ -105,6 +105,7 @@ static int pair_two_by_two(const struct call_table *table, struct call_lane *lan
         for (size_t i = 0; i + 1 < lane->count; i += 2) {
             if (lane->positions[i] > lane->positions[i + 1])
                 return refuse_pair(table, lane, lane, lane->times[i], lane->times[i + 1], error);
+            table->n_doubtful += lane->positions[i] == lane->positions[i + 1];
         }
         lane->n_calls = lane->count / 2;
         if (lane->count % 2 == 0)

@@ -65,6 +65,8 @@ struct call_table {
     uint32_t *block_names; /* names in sorted order */
     size_t n_blocks;
     size_t n_tracks;
+    uint64_t n_doubtful; /* calls made of two starts or two stops, as the Python tool does when
+                            calls of one name overlap in a process */
 };
 
 /*

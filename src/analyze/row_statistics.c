@@ -9,8 +9,8 @@ void row_run_clear(struct row_run *run)
     run->uniform = true;
 }
 
-/* Adds all values up, which gives NaN when one is; two sums side by side, as additions wait for each
- * other. Infinities of both signs give NaN too: then it has to be looked at each. */
+/* Adds all values up, which gives NaN when one is; two sums side by side, as additions wait for
+ * each other. Infinities of both signs give NaN too: then it has to be looked at each. */
 static bool any_missing(const double *values)
 {
     double even = 0, odd = 0;

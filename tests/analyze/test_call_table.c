@@ -66,7 +66,12 @@ static void processes_run_a_block_at_the_same_time(void **state)
 static void marks_of_one_process_pair_two_by_two(void **state)
 {
     (void)state;
-    assert_pairs("a 7 0 1;a 7 0 2;a 7 1 3;a 7 1 4", false, "a 7: 1-2, a 7: 3-4");
+    struct marked_calls marked;
+    assert_int_equal(
+        pair_marks(&marked, "a 7 0 1;a 7 0 2;a 7 1 3;a 7 1 4;b 7 0 1;b 7 1 2", false), GPUT_OK);
+    assert_calls(&marked, "a 7: 1-2, b 7: 1-2, a 7: 3-4");
+    assert_int_equal(marked.table.n_doubtful, 2);
+    forget_calls(&marked);
 }
 
 static void threads_pair_like_brackets(void **state)
