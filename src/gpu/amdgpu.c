@@ -71,7 +71,7 @@ static bool is_apu(const struct amdgpu_gpu *gpu, bool has_cores)
                strcmp(label, "vddnb") == 0);
 }
 
-static void add_gpu(struct amdgpu_state *state, const struct drm_card *card)
+static void add_gpu(struct amdgpu_state *state, const struct drm_card *card, bool is_only)
 {
     uint32_t index = state->n_gpus++;
     struct amdgpu_gpu *gpu = &state->gpus[index];
@@ -80,7 +80,7 @@ static void add_gpu(struct amdgpu_state *state, const struct drm_card *card)
     find_hwmon(gpu);
     struct drm_target target;
     drm_target_init(&target, card, false);
-    if (kfd_find_node(state->options.sysfs_root, card, target.render_number, &node))
+    if (kfd_find_node(state->options.sysfs_root, card, target.render_number, is_only, &node))
         state->kfd_ids[index] = node.gpu_id;
     gpu->apu = is_apu(gpu, node.has_cores);
     target.integrated = gpu->apu;
@@ -113,7 +113,7 @@ static void *amdgpu_probe(
         return NULL;
     }
     for (size_t i = 0; i < own; i++)
-        add_gpu(state, &cards[i]);
+        add_gpu(state, &cards[i], own == 1);
     free(cards);
     return state;
 }

@@ -263,9 +263,11 @@ static int target_of_info(const struct reading *reading, const struct fdinfo *in
     int of_driver = NO_CARD;
     for (uint32_t i = 0; i < reading->n_targets; i++) {
         const struct drm_target *target = &reading->targets[i];
-        if (info->pci_address[0] && strcmp(info->pci_address, target->pci_address) == 0)
+        bool both_tell = info->pci_address[0] && target->pci_address[0];
+        if (both_tell && strcmp(info->pci_address, target->pci_address) == 0)
             return (int)i;
-        if (!info->pci_address[0] && strcmp(info->driver, target->driver) == 0)
+        /* Where one of them has no address, the only card of that driver is meant. */
+        if (!both_tell && (!target->driver[0] || strcmp(info->driver, target->driver) == 0))
             of_driver = of_driver == NO_CARD ? (int)i : SOME_CARD;
     }
     return of_driver >= 0 ? of_driver : NO_CARD;

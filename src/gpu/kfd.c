@@ -35,30 +35,45 @@ static bool is_at(const char *properties, const char *address_text)
            location == (address.bus << 8 | address.device << 3 | address.function);
 }
 
-bool kfd_find_node(
-    const char *sysfs_root, const struct drm_card *card, long render_number, struct kfd_node *node)
+/* Whether a node's properties are those of the card: -1 when they do not tell. */
+static int is_of(const char *properties, const struct drm_card *card, long render_number)
+{
+    uint64_t minor, location;
+    bool has_minor = find_property(properties, "drm_render_minor", &minor);
+    bool has_location = find_property(properties, "location_id", &location);
+    if (has_minor && render_number >= 0)
+        return minor == (uint64_t)render_number;
+    if (has_location && card->pci_address[0])
+        return is_at(properties, card->pci_address);
+    return -1;
+}
+
+bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long render_number,
+    bool is_only, struct kfd_node *node)
 {
     char nodes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], text[4096];
+    unsigned untold = 0;
     if (!sysfs_path(nodes, sysfs_root, "class/kfd/kfd/topology/nodes"))
         return false;
     for (long number = -1; (number = sysfs_next_numbered(nodes, "", number)) >= 0;) {
         char name[24];
-        uint64_t gpu_id, minor, cores = 0;
+        uint64_t gpu_id, cores = 0;
         snprintf(name, sizeof name, "%ld", number);
         if (!sysfs_path(folder, nodes, name) || !sysfs_read_uint64(folder, "gpu_id", &gpu_id) ||
             gpu_id == 0)
             continue;
         long length = sysfs_read_bytes(folder, "properties", text, sizeof text - 1);
         text[length > 0 ? length : 0] = '\0';
-        bool same_node = render_number >= 0 && find_property(text, "drm_render_minor", &minor) &&
-                         minor == (uint64_t)render_number;
-        if (!same_node && !is_at(text, card->pci_address))
+        int match = is_of(text, card, render_number);
+        if (match == 0)
             continue;
         find_property(text, "cpu_cores_count", &cores);
         *node = (struct kfd_node){.gpu_id = gpu_id, .has_cores = cores > 0};
-        return true;
+        if (match > 0)
+            return true;
+        untold++;
     }
-    return false;
+    return is_only && untold == 1;
 }
 
 /* Counts a process's memory once, with the larger of what KFD and the card's clients say. */

@@ -13,10 +13,13 @@ struct kfd_node {
     bool has_cores;  /* CPU cores too: an APU */
 };
 
-/* Finds the topology node of a card, by its PCI address or its render node (-1: unknown); false
- * when KFD does not know it. */
-bool kfd_find_node(
-    const char *sysfs_root, const struct drm_card *card, long render_number, struct kfd_node *node);
+/*
+ * Finds the topology node of a card, by its PCI address or its render node (-1: unknown); where
+ * neither is told, the only node belongs to the only card (`is_only`). False when KFD does not know
+ * the card.
+ */
+bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long render_number,
+    bool is_only, struct kfd_node *node);
 
 /*
  * Adds to `list`, which has the clients of the same cards, what KFD knows of each process: where

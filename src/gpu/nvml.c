@@ -252,9 +252,14 @@ static bool find_gpus(struct nvml_state *state, unsigned count)
     return state->n_gpus > 0;
 }
 
+static int initialize(const struct nvml_library *library)
+{
+    return library->init ? library->init() : library->init_with_flags(0);
+}
+
 static bool start(struct nvml_state *state, unsigned *count, struct gpu_source_status *status)
 {
-    int code = state->library.init();
+    int code = initialize(&state->library);
     if (code == NVML_SUCCESS) {
         state->initialized = true;
         code = state->library.device_count(count);
@@ -469,10 +474,14 @@ static void renew(struct nvml_state *state, struct nvml_gpu *gpu)
 {
     nvml_device handle = NULL;
     if (gpu->trouble == nvml_code_text(NVML_UNINITIALIZED))
-        state->library.init();
-    if (!gpu->device.mig && state->library.handle_by_uuid &&
-        state->library.handle_by_uuid(gpu->device.uuid, &handle) == NVML_SUCCESS)
+        initialize(&state->library);
+    if (gpu->device.mig || !state->library.handle_by_uuid)
+        return;
+    int code = state->library.handle_by_uuid(gpu->device.uuid, &handle);
+    if (code == NVML_SUCCESS)
         atomic_store(&gpu->handle, handle);
+    else if (code == NVML_NOT_FOUND || code == NVML_GPU_IS_LOST)
+        atomic_store(&gpu->lost, true);
 }
 
 static void nvml_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)

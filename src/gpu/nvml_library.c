@@ -12,6 +12,7 @@ static const struct symbol {
 } symbols[] = {
 #define AT(member) offsetof(struct nvml_library, member)
     {AT(init), {"nvmlInit_v2", "nvmlInit"}},
+    {AT(init_with_flags), {"nvmlInitWithFlags"}},
     {AT(shutdown), {"nvmlShutdown"}},
     {AT(driver_version), {"nvmlSystemGetDriverVersion"}},
     {AT(device_count), {"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}},
@@ -77,7 +78,8 @@ int nvml_library_open(struct nvml_library *library, const char *path, struct gpu
             function = dlsym(library->handle, symbols[i].names[j]);
         memcpy((char *)library + symbols[i].offset, &function, sizeof function);
     }
-    if (library->init && library->device_count && library->handle_by_index)
+    if ((library->init || library->init_with_flags) && library->device_count &&
+        library->handle_by_index)
         return GPUT_OK;
     nvml_library_close(library);
     return error_set(error, GPUT_ERROR_FORMAT,

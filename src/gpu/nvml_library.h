@@ -20,6 +20,7 @@ struct nvml_library {
     void *handle; /* of dlopen() */
 
     int (*init)(void);
+    int (*init_with_flags)(unsigned flags);
     int (*shutdown)(void);
     int (*driver_version)(char *version, unsigned size);
     int (*device_count)(unsigned *count);

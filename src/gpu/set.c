@@ -222,6 +222,22 @@ static void describe_absence(struct gpu_set *set)
     str_finish(&text);
 }
 
+/* Lets go of sources from which nothing will come: ticks pass over them. */
+static void release_finished(struct gpu_set *set)
+{
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        struct gpu_member *member = &set->members[i];
+        if (!member->feed || member->view->opened || member->view->opening ||
+            member->view->status.state == GPU_SOURCE_ASLEEP)
+            continue;
+        gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
+        gpu_feed_view_finish(member->view);
+        free(member->view);
+        member->feed = NULL;
+        member->view = NULL;
+    }
+}
+
 static int open_all(
     struct gpu_set *set, const struct gpu_options *options, struct gput_error *error)
 {
@@ -239,6 +255,7 @@ static int open_all(
         if (set->members[i].feed)
             gpu_set_tell_failure(set, &set->members[i]);
     describe_absence(set);
+    release_finished(set);
     return gpu_selection_check(set->uuids, set->devices, set->n_devices, error);
 }
 

@@ -11,7 +11,7 @@
 
 /* A source that was probed, and what of it the set has taken over. */
 struct gpu_member {
-    struct gpu_feed *feed; /* NULL: skipped */
+    struct gpu_feed *feed; /* NULL: skipped, or nothing will come */
     struct gpu_feed_view *view;
     uint64_t merged_version;            /* of view->devices */
     uint32_t position[GPU_MAX_DEVICES]; /* where its devices are in the set */

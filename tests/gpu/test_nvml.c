@@ -297,6 +297,23 @@ static void a_stale_handle_is_renewed(void **state)
     gpu_set_close(set);
 }
 
+static void a_gpu_that_the_driver_forgot_is_lost(void **state)
+{
+    (void)state;
+    SCENARIO(GPU_B GPU_A);
+    struct gpu_options options = fake_options();
+    struct gpu_set *set = open_set(&options);
+    sample_once(set, MAIN, 0);
+    SCENARIO("generation 2\n" GPU_B);
+    struct gpu_sample sample = sample_once(set, MAIN, 0);
+    for (int i = 0; i < 5; i++)
+        sample = sample_once(set, MAIN, 0);
+    assert_number(sample.system_ram_bytes, 500e6);
+    assert_string_equal(
+        warnings, "GPU GPU-aaaa (NVIDIA A) was lost: its figures are missing from here on\n");
+    gpu_set_close(set);
+}
+
 static void a_gpu_without_permission_is_passed_over(void **state)
 {
     (void)state;
@@ -573,6 +590,7 @@ int main(void)
         TEST(a_gpu_that_comes_back_is_read_again),
         TEST(trouble_is_asked_about_ever_more_rarely),
         TEST(a_stale_handle_is_renewed),
+        TEST(a_gpu_that_the_driver_forgot_is_lost),
         TEST(a_gpu_without_permission_is_passed_over),
         TEST(a_list_without_permission_is_missing),
         TEST(a_start_that_fails_says_why_and_what_helps),
