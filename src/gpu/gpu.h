@@ -149,7 +149,8 @@ struct gpu_set;
 
 /*
  * Finds the GPUs and takes their first figures. No GPU at all is no error: gpu_set_missing() then
- * says why. Waits for drivers, 10 s at most; a driver that answers later joins later.
+ * says why. Waits for drivers, a second at most (30 s to find a UUID that is asked for); a driver
+ * that answers later joins later.
  *
  * On success `*set` is to be closed by gpu_set_close(); on failure it is NULL.
  * Errors: GPUT_ERROR_INVALID (brand; an empty list of UUIDs), GPUT_ERROR_NOT_FOUND (a UUID that is

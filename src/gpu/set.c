@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* How long gpu_set_open() waits for drivers: usually, and when it has to know every UUID. */
-#define OPEN_WAIT_NS (3 * NS_PER_SECOND)
+#define OPEN_WAIT_NS NS_PER_SECOND
 #define OPEN_WAIT_FOR_UUID_NS (30 * NS_PER_SECOND)
 /* How long gpu_set_close() lets threads end by themselves. */
 #define CLOSE_WAIT_NS (NS_PER_SECOND / 4)

@@ -24,6 +24,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How long a slow GPU driver is waited for. */
+#define GPU_PATIENCE_SECONDS 10.0
+
 /* What all looks share. */
 struct view {
     const char *procfs_root, *sysfs_root;
@@ -304,6 +307,7 @@ int gput_doctor_examine(
     view.own_procfs = cpu_clock_usable(view.procfs_root);
     memset(doctor, 0, sizeof *doctor);
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
+    gpu_set_settle(view.gpus, GPU_PATIENCE_SECONDS);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
         snprintf(source->name, sizeof source->name, "%s", checks[i].name);

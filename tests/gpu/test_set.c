@@ -94,7 +94,7 @@ static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
 static void a_driver_that_is_slow_to_start_joins_later(void **state)
 {
     (void)state;
-    scenario_write("delay_ms nvmlInit 4000\n" GPU_A "compute 1 5\n");
+    scenario_write("delay_ms nvmlInit 2500\n" GPU_A "compute 1 5\n");
     struct gpu_set *set = open_threaded(fake_options());
     size_t count;
     gpu_set_devices(set, &count);
