@@ -39,9 +39,10 @@ static void run_add_column(struct row_run *run, int c, double value)
 {
     if (run->count[c] == 0) {
         run->origin[c] = run->min[c] = run->max[c] = value;
-        run->mean[c] = run->squares[c] = 0;
+        run->mean[c] = run->squares[c] = run->sum[c] = 0;
     }
     run->count[c] += 1;
+    run->sum[c] += value;
     double x = value - run->origin[c];
     double before = x - run->mean[c];
     run->mean[c] += before / run->count[c];
@@ -53,6 +54,7 @@ static void run_add_column(struct row_run *run, int c, double value)
 static void run_add_first(struct row_run *run, const double *values)
 {
     memcpy(run->origin, values, sizeof run->origin);
+    memcpy(run->sum, values, sizeof run->sum);
     memcpy(run->min, values, sizeof run->min);
     memcpy(run->max, values, sizeof run->max);
     memset(run->mean, 0, sizeof run->mean);
@@ -69,6 +71,7 @@ static void run_add_uniform(struct row_run *run, const double *restrict values, 
         double mean = run->mean[c] + before * share;
         run->mean[c] = mean;
         run->squares[c] += before * (x - mean);
+        run->sum[c] += value;
         run->min[c] = value < run->min[c] ? value : run->min[c];
         run->max[c] = value > run->max[c] ? value : run->max[c];
     }
@@ -111,10 +114,11 @@ static void total_merge_column(struct row_total *total, const struct row_run *ru
     }
     double before = total->count[c];
     double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
-    double distance = before > 0 ? offset - total->sum[c] / before : 0;
+    double distance = before > 0 ? offset - total->offsets[c] / before : 0;
     total->count[c] = before + n;
     total->squares[c] += run->squares[c] + distance * distance * (before * n / total->count[c]);
-    total->sum[c] = compensated_add(total->sum[c], offset * n, &total->sum_error[c]);
+    total->offsets[c] += offset * n;
+    total->sum[c] = compensated_add(total->sum[c], run->sum[c], &total->sum_error[c]);
     total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
     total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
 }
@@ -128,9 +132,10 @@ static void total_merge_uniform(
     double weight = before * n / (before + n);
     for (int c = 0; c < ROW_COLUMNS; c++) {
         double offset = (run->origin[c] - total->origin[c]) + run->mean[c];
-        double distance = offset - total->sum[c] * share;
+        double distance = offset - total->offsets[c] * share;
         total->squares[c] += run->squares[c] + distance * distance * weight;
-        total->sum[c] = compensated_add(total->sum[c], offset * n, &total->sum_error[c]);
+        total->offsets[c] += offset * n;
+        total->sum[c] = compensated_add(total->sum[c], run->sum[c], &total->sum_error[c]);
         total->min[c] = run->min[c] < total->min[c] ? run->min[c] : total->min[c];
         total->max[c] = run->max[c] > total->max[c] ? run->max[c] : total->max[c];
         total->count[c] += n;
@@ -160,7 +165,7 @@ struct gput_statistics row_total_statistics(const struct row_total *total, unsig
     return (struct gput_statistics){
         .min = total->min[column],
         .max = total->max[column],
-        .mean = total->origin[column] + sum / count,
+        .mean = sum / count,
         .std = sqrt(total->squares[column] / count),
     };
 }

@@ -31,6 +31,7 @@ struct row_run {
     double origin[ROW_COLUMNS]; /* the first value; the means are relative to it */
     double mean[ROW_COLUMNS];
     double squares[ROW_COLUMNS]; /* sum of squared distances from the mean */
+    double sum[ROW_COLUMNS]; /* of the values themselves, for the last digit of the total mean */
     double min[ROW_COLUMNS];
     double max[ROW_COLUMNS];
 };
@@ -41,7 +42,8 @@ struct row_total {
     bool missing; /* some run was not uniform */
     double count[ROW_COLUMNS];
     double origin[ROW_COLUMNS];
-    double sum[ROW_COLUMNS]; /* of value - origin */
+    double offsets[ROW_COLUMNS]; /* sum of value - origin */
+    double sum[ROW_COLUMNS];     /* of the values themselves */
     double sum_error[ROW_COLUMNS];
     double squares[ROW_COLUMNS];
     double min[ROW_COLUMNS];
