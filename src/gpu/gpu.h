@@ -158,8 +158,8 @@ struct gpu_set;
  */
 int gpu_set_open(const struct gpu_options *options, struct gpu_set **set, struct gput_error *error);
 
-/* NULL is fine. Returns at once even while a driver call hangs: its thread ends when the call does.
- */
+/* NULL is fine. Gives driver calls under way a quarter of a second; the thread of one that hangs
+ * ends when the call does. */
 void gpu_set_close(struct gpu_set *set);
 
 /*
