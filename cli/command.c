@@ -53,6 +53,9 @@ static const enum option_id profile_dataloader_options[] = {
     TABLE_OPTIONS, OPTION_TABLE, SELECTION_OPTIONS, OPTION_END};
 static const enum option_id profile_rows_options[] = {TABLE_OPTIONS, OPTION_TABLE, OPTION_METRIC,
     SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
+static const enum option_id profile_kineto_options[] = {TABLE_OPTIONS, OPTION_END};
+static const enum option_id profile_kineto_top_options[] = {
+    TABLE_OPTIONS, OPTION_COUNT_SHOWN, OPTION_END};
 static const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_PYTHON_BY,
     OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE, OPTION_END_PHASE,
     OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
@@ -303,6 +306,59 @@ static const struct command commands[] = {
         .most_operands = -1,
     },
     {
+        .name = "profile breakdown",
+        .function = cmd_profile_breakdown,
+        .usage = "[OPTIONS] TRACE...",
+        .summary = "Show what GPUs spent their time on.",
+        .help = "Of traces of PyTorch's profiler, one file a rank (or folders of them): for each "
+                "rank and GPU, from its first to its last activity, the time it was idle, "
+                "computed, communicated and moved memory, and how much of the communication ran "
+                "while it computed. Kernels called nccl... or rccl... are communication. Ranks of "
+                "the run without a trace are named.",
+        .options = profile_kineto_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = -1,
+    },
+    {
+        .name = "profile kernels",
+        .function = cmd_profile_kernels,
+        .usage = "[OPTIONS] TRACE...",
+        .summary = "Show the kernels that took the most time.",
+        .help = "Kernels and copies of traces of PyTorch's profiler by their total time over all "
+                "ranks; what is not shown is summed up as \"others\".",
+        .options = profile_kineto_top_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = -1,
+    },
+    {
+        .name = "profile idle",
+        .function = cmd_profile_idle,
+        .usage = "[OPTIONS] TRACE...",
+        .summary = "Show why GPU streams were idle.",
+        .help = "Gaps between the activities of each stream, by cause: host wait (the next one was "
+                "asked for after the one before had ended), kernel wait (a gap of up to 30 ns, the "
+                "delay between kernels), other (it was asked for in time, but waited for something "
+                "else).",
+        .options = profile_kineto_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = -1,
+    },
+    {
+        .name = "profile diff",
+        .function = cmd_profile_diff,
+        .usage = "[OPTIONS] TRACE TRACE",
+        .summary = "Compare two traces, name by name.",
+        .help = "Counts and total times of all events with a duration in both traces by category "
+                "and name, the largest change of time first.",
+        .options = profile_kineto_top_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 2,
+        .most_operands = 2,
+    },
+    {
         .name = "timeline merge",
         .function = cmd_timeline_merge,
         .usage = "[OPTIONS] INPUT...",
@@ -312,11 +368,13 @@ static const struct command commands[] = {
             "open: training profiles of SageMaker Debugger (a folder with \"system\" or "
             "\"framework\" in it), traces of PyTorch's profiler, one file a rank, and any other "
             "trace in the Chrome form, packed by gzip or not; of a folder without a training "
-            "profile all trace files.\n"
+            "profile all trace files; and the tracking and sub-tracking files of gpu-tracker "
+            "itself.\n"
             "\n"
             "Times are made absolute, so that all inputs share one clock. Readings of the machine "
-            "become counters. Files that break off or are damaged are used as far as they are "
-            "whole, with one warning each. Memory is bounded whatever their size.",
+            "and samples become counters, calls of code blocks slices. Files that break off or "
+            "are damaged are used as far as they are whole, with one warning each. Memory is "
+            "bounded whatever their size.",
         .options = timeline_merge_options,
         .operand = ARGUMENT_FILE,
         .least_operands = 1,

@@ -50,6 +50,10 @@ int cmd_profile_devices(const struct arguments *arguments);
 int cmd_profile_dataloader(const struct arguments *arguments);
 int cmd_profile_metrics(const struct arguments *arguments);
 int cmd_profile_python(const struct arguments *arguments);
+int cmd_profile_breakdown(const struct arguments *arguments);
+int cmd_profile_kernels(const struct arguments *arguments);
+int cmd_profile_idle(const struct arguments *arguments);
+int cmd_profile_diff(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
 
 #endif

@@ -183,7 +183,7 @@ static const struct option options[OPTION_COUNT] = {
         .help = "What functions are sorted by: 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
                 "Defaults to 'tottime'."},
     [OPTION_COUNT_SHOWN] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
-        .help = "How many functions are shown. Defaults to 10."},
+        .help = "How many rows are shown. Defaults to 10, for a diff to all."},
     [OPTION_PROFILER] = {0, "profiler", ARGUMENT_WORD, "profiler", "cprofile pyinstrument",
         .newer = true,
         .help = "Which profiles to use where there are both, 'cprofile' or 'pyinstrument'. "

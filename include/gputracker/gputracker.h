@@ -25,12 +25,11 @@
 #include <gputracker/units.h>
 
 #ifdef __cplusplus
-    extern "C"
-{
+extern "C" {
 #endif
 
-    /** The version of the library, "1.0.0". Static text. */
-    GPUT_API const char *gput_version(void);
+/** The version of the library, "1.0.0". Static text. */
+GPUT_API const char *gput_version(void);
 
 #ifdef __cplusplus
 }

@@ -131,6 +131,35 @@ GPUT_API int gput_python_top(const struct gput_python_options *options, enum gpu
 GPUT_API int gput_python_profiles(const struct gput_python_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
+/** What is asked of traces of PyTorch's profiler. */
+enum gput_kineto_view {
+    GPUT_KINETO_BREAKDOWN, /**< idle, compute, communication, memory and their overlap, for each
+                              rank and GPU */
+    GPUT_KINETO_KERNELS,   /**< kernels by total time, the rest in one row */
+    GPUT_KINETO_IDLE,      /**< idle time of each stream by cause */
+    GPUT_KINETO_DIFF,      /**< two traces side by side, by name */
+};
+
+struct gput_kineto_options {
+    const char *const *paths; /**< traces, or folders of them, one file a rank; DIFF: two files */
+    size_t path_count;
+    size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
+    /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
+    int64_t kernel_delay_ns;
+    void (*warn)(void *user, const char *message); /**< files that are not whole, missing ranks */
+    void *user;
+};
+
+/**
+ * Makes the table of a view. Times are microseconds.
+ *
+ * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees.
+ * Errors: GPUT_ERROR_NOT_FOUND (a path; no GPU activity in any trace), GPUT_ERROR_FORMAT,
+ * GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -50,4 +50,11 @@ int timeline_add_framework_file(
 /* A trace of PyTorch's profiler, or any other in the Chrome form. */
 int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct gput_error *error);
 
+/*
+ * A file of a tracked session: the samples of a tracking file as counters, the calls of a
+ * sub-tracking file as slices. Which of both it is shows in its columns.
+ */
+int timeline_add_session(
+    struct timeline_inputs *inputs, const char *path, struct gput_error *error);
+
 #endif

@@ -2,8 +2,8 @@
 
 #include "base/str.h"
 #include "trace/timeline_inputs.h"
+#include "trace/trace_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,9 +12,8 @@
 #include <sys/stat.h>
 
 #define DEFAULT_MEMORY (192u << 20)
-#define MERGED_SUFFIX "_merged_timeline.json"
 
-enum input_kind { INPUT_ROOT, INPUT_FRAMEWORK_FILE, INPUT_TRACE };
+enum input_kind { INPUT_ROOT, INPUT_FRAMEWORK_FILE, INPUT_TRACE, INPUT_SESSION };
 
 struct input {
     enum input_kind kind;
@@ -73,35 +72,20 @@ static int add_input(
     return GPUT_OK;
 }
 
-static int trace_names(const struct dirent *entry)
-{
-    const char *name = entry->d_name;
-    return name[0] != '.' && !ends_with(name, MERGED_SUFFIX) &&
-           (ends_with(name, ".json") || ends_with(name, ".json.gz"));
-}
-
-/* A folder of trace files, one for each rank: all of them, by name. */
+/* A folder of trace files: all of them, by name. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
-    struct dirent **entries;
-    int code = GPUT_OK, count = scandir(folder, &entries, trace_names, alphasort);
-    if (count < 0)
-        return error_set_errno(error, errno, "Cannot read the folder %s", folder);
-    for (int i = 0; i < count; i++) {
-        struct str path = {0};
-        str_printf(&path, "%s/%s", folder, entries[i]->d_name);
-        free(entries[i]);
-        if (code == GPUT_OK)
-            code = add_input(merge, INPUT_TRACE, str_take(&path), error);
-        str_finish(&path);
-    }
-    free(entries);
-    if (code == GPUT_OK && count == 0)
-        return error_set(error, GPUT_ERROR_FORMAT,
-            "%s is neither a trace root (with \"system\" or \"framework\" in it) nor are there "
-            "trace files (.json, .json.gz) in it",
-            folder);
+    struct trace_paths found = {0};
+    int code = trace_paths_add(&found, folder, error);
+    for (size_t i = 0; code == GPUT_OK && i < found.count; i++)
+        code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
+    trace_paths_finish(&found);
     return code;
+}
+
+static bool is_session(const char *path)
+{
+    return ends_with(path, ".csv") || ends_with(path, ".sqlite") || ends_with(path, ".gputblocks");
 }
 
 static int find_inputs(struct merge *merge, struct gput_error *error)
@@ -111,7 +95,9 @@ static int find_inputs(struct merge *merge, struct gput_error *error)
         struct stat info;
         if (stat(path, &info) != 0)
             return error_set_errno(error, errno, "Cannot open %s", path);
-        if (!S_ISDIR(info.st_mode))
+        if (!S_ISDIR(info.st_mode) && is_session(path))
+            TRY(add_input(merge, INPUT_SESSION, strdup(path), error));
+        else if (!S_ISDIR(info.st_mode))
             TRY(add_input(merge, INPUT_TRACE, strdup(path), error));
         else if (trace_root_is(path))
             TRY(add_input(merge, INPUT_ROOT, strdup(path), error));
@@ -133,6 +119,8 @@ static int add_inputs(struct merge *merge, struct gput_error *error)
             TRY(timeline_add_root(&merge->adding, input->path, error));
         else if (input->kind == INPUT_FRAMEWORK_FILE)
             TRY(timeline_add_framework_file(&merge->adding, &file, error));
+        else if (input->kind == INPUT_SESSION)
+            TRY(timeline_add_session(&merge->adding, input->path, error));
         else
             TRY(timeline_add_trace(&merge->adding, input->path, error));
     }

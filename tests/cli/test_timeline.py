@@ -76,6 +76,27 @@ class Merge(CommandTest):
         self.assertIn("8 whole events are used", done.stderr)
         self.assertEqual(sum(event["ph"] == "X" for event in json.loads(done.stdout)), 8)
 
+    def test_samples_become_counters_and_code_blocks_slices(self):
+        tracked = self.run_command("run", "--st", "0.05", "--tf", "samples.csv", "--", "sleep", "0.2")
+        self.assertEqual(tracked.returncode, 0)
+        rows = (self.folder / "samples.csv").read_text().splitlines()
+        start = float(rows[-1].split(",")[rows[2].split(",").index("timestamp")])
+        (self.folder / "blocks.csv").write_text(
+            "process_id,code_block_name,position,timestamp\n"
+            f"7,outer,0,{start}\n7,inner,0,{start + 0.25}\n7,inner,1,{start + 0.5}\n7,outer,1,{start + 1}\n"
+            f"7,open,0,{start + 1}\n")
+        done = self.merge("samples.csv", "blocks.csv", KINETO / "rank0.json", "-o", "out.json")
+        self.assertIn("1 events lack", done.stdout)
+        events = json.loads((self.folder / "out.json").read_text())
+        check_structure(self, events)
+        counters = [event for event in events if event["ph"] == "C"]
+        self.assertIn("main_ram (gigabytes)", {event["name"] for event in counters})
+        blocks = {e["name"]: (e["ts"], e["dur"]) for e in events if e["ph"] == "X" and e["name"] in ("outer", "inner")}
+        self.assertAlmostEqual(blocks["inner"][0] - blocks["outer"][0], 250000, delta=1)
+        self.assertAlmostEqual(blocks["inner"][1], 250000, delta=1)
+        last = max(event["ts"] for event in counters)
+        self.assertAlmostEqual(last, blocks["outer"][0], delta=1)
+
     def test_failure_is_one_line_and_leaves_no_file(self):
         before = sorted(pathlib.Path(self.folder).iterdir())
         for arguments, status, words in [

@@ -1,0 +1,66 @@
+/* gpu-tracker profile breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
+#include "arguments.h"
+#include "message.h"
+#include "tables.h"
+
+#include <gputracker/profile.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int read_limit(const struct arguments *arguments, size_t *limit, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_COUNT_SHOWN);
+    char *end;
+    if (!word)
+        return GPUT_OK;
+    errno = 0;
+    long number = strtol(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0 || number < 1)
+        return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more, not \"%s\".", word);
+    *limit = (size_t)number;
+    return GPUT_OK;
+}
+
+static int show(const struct arguments *arguments, enum gput_kineto_view view)
+{
+    struct gput_kineto_options options = {.paths = (const char *const *)arguments->operands,
+        .path_count = (size_t)arguments->n_operands,
+        .warn = message_warning};
+    struct gput_tables *tables = NULL;
+    struct gput_error error;
+    enum gput_format format;
+    int code = tables_read_format(arguments, &format, &error);
+    if (code == GPUT_OK)
+        code = read_limit(arguments, &options.limit, &error);
+    bool usage = code == GPUT_ERROR_INVALID;
+    if (code == GPUT_OK)
+        code = gput_kineto(view, &options, &tables, &error);
+    if (code == GPUT_OK)
+        code = tables_write(arguments, tables, &error);
+    gput_tables_destroy(tables);
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return usage ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+int cmd_profile_breakdown(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_KINETO_BREAKDOWN);
+}
+
+int cmd_profile_kernels(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_KINETO_KERNELS);
+}
+
+int cmd_profile_idle(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_KINETO_IDLE);
+}
+
+int cmd_profile_diff(const struct arguments *arguments)
+{
+    return show(arguments, GPUT_KINETO_DIFF);
+}

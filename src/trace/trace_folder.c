@@ -1,0 +1,75 @@
+#include "trace/trace_folder.h"
+
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    return name[0] != '.' && !ends_with(name, MERGED_SUFFIX) &&
+           (ends_with(name, ".json") || ends_with(name, ".json.gz"));
+}
+
+/* Takes `path` over. */
+static int add(struct trace_paths *list, char *path, struct gput_error *error)
+{
+    char **paths = realloc(list->paths, (list->count + 1) * sizeof *paths);
+    if (paths)
+        list->paths = paths;
+    if (!paths || !path) {
+        free(path);
+        return error_memory(error);
+    }
+    paths[list->count++] = path;
+    return GPUT_OK;
+}
+
+static int add_folder(struct trace_paths *list, const char *folder, struct gput_error *error)
+{
+    struct dirent **entries;
+    int code = GPUT_OK, count = scandir(folder, &entries, is_trace, alphasort);
+    if (count < 0)
+        return error_set_errno(error, errno, "Cannot read the folder %s", folder);
+    for (int i = 0; i < count; i++) {
+        struct str path = {0};
+        str_printf(&path, "%s/%s", folder, entries[i]->d_name);
+        free(entries[i]);
+        if (code == GPUT_OK)
+            code = add(list, str_take(&path), error);
+        str_finish(&path);
+    }
+    free(entries);
+    if (code == GPUT_OK && count == 0)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%s is neither a trace root (with \"system\" or \"framework\" in it) nor are there "
+            "trace files (.json, .json.gz) in it",
+            folder);
+    return code;
+}
+
+int trace_paths_add(struct trace_paths *list, const char *path, struct gput_error *error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    return S_ISDIR(info.st_mode) ? add_folder(list, path, error) : add(list, strdup(path), error);
+}
+
+void trace_paths_finish(struct trace_paths *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->paths[i]);
+    free(list->paths);
+    *list = (struct trace_paths){0};
+}

@@ -1,0 +1,26 @@
+/*
+ * A folder of trace files, one for each rank.
+ */
+#ifndef TRACE_TRACE_FOLDER_H
+#define TRACE_TRACE_FOLDER_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+#define MERGED_SUFFIX "_merged_timeline.json"
+
+struct trace_paths {
+    char **paths; /* owned, as are the texts */
+    size_t count;
+};
+
+/* An empty list is all zeroes. */
+
+/* Adds a file, or all trace files (.json, .json.gz) of a folder by name, but for merged ones.
+ * Errors: GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
+int trace_paths_add(struct trace_paths *list, const char *path, struct gput_error *error);
+
+void trace_paths_finish(struct trace_paths *list);
+
+#endif
