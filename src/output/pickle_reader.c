@@ -8,62 +8,20 @@
 #include <string.h>
 
 /* Opcodes, named as in Python's pickle module. */
+/* clang-format off */
 enum opcode {
-    MARK = '(',
-    STOP = '.',
-    POP = '0',
-    POP_MARK = '1',
-    DUP = '2',
-    BININT = 'J',
-    BININT1 = 'K',
-    BININT2 = 'M',
-    NONE = 'N',
-    REDUCE = 'R',
-    BINUNICODE = 'X',
-    APPEND = 'a',
-    BUILD = 'b',
-    GLOBAL = 'c',
-    DICT = 'd',
-    EMPTY_DICT = '}',
-    APPENDS = 'e',
-    BINGET = 'h',
-    LONG_BINGET = 'j',
-    LIST = 'l',
-    EMPTY_LIST = ']',
-    BINPUT = 'q',
-    LONG_BINPUT = 'r',
-    SETITEM = 's',
-    TUPLE = 't',
-    EMPTY_TUPLE = ')',
-    SETITEMS = 'u',
-    BINFLOAT = 'G',
-    BINSTRING = 'T',
-    SHORT_BINSTRING = 'U',
-    BINBYTES = 'B',
-    SHORT_BINBYTES = 'C',
-    PROTO = 0x80,
-    NEWOBJ = 0x81,
-    TUPLE1 = 0x85,
-    TUPLE2 = 0x86,
-    TUPLE3 = 0x87,
-    NEWTRUE = 0x88,
-    NEWFALSE = 0x89,
-    LONG1 = 0x8a,
-    LONG4 = 0x8b,
-    SHORT_BINUNICODE = 0x8c,
-    BINUNICODE8 = 0x8d,
-    BINBYTES8 = 0x8e,
-    EMPTY_SET = 0x8f,
-    ADDITEMS = 0x90,
-    FROZENSET = 0x91,
-    NEWOBJ_EX = 0x92,
-    STACK_GLOBAL = 0x93,
-    MEMOIZE = 0x94,
-    FRAME = 0x95,
-    BYTEARRAY8 = 0x96,
-    NEXT_BUFFER = 0x97,
-    READONLY_BUFFER = 0x98,
+    MARK = '(', STOP = '.', POP = '0', POP_MARK = '1', DUP = '2', BININT = 'J', BININT1 = 'K',
+    BININT2 = 'M', NONE = 'N', REDUCE = 'R', BINUNICODE = 'X', APPEND = 'a', BUILD = 'b',
+    GLOBAL = 'c', DICT = 'd', EMPTY_DICT = '}', APPENDS = 'e', BINGET = 'h', LONG_BINGET = 'j',
+    LIST = 'l', EMPTY_LIST = ']', BINPUT = 'q', LONG_BINPUT = 'r', SETITEM = 's', TUPLE = 't',
+    EMPTY_TUPLE = ')', SETITEMS = 'u', BINFLOAT = 'G', BINSTRING = 'T', SHORT_BINSTRING = 'U',
+    BINBYTES = 'B', SHORT_BINBYTES = 'C', PROTO = 0x80, NEWOBJ = 0x81, TUPLE1 = 0x85,
+    TUPLE2 = 0x86, TUPLE3 = 0x87, NEWTRUE = 0x88, NEWFALSE = 0x89, LONG1 = 0x8a, LONG4 = 0x8b,
+    SHORT_BINUNICODE = 0x8c, BINUNICODE8 = 0x8d, BINBYTES8 = 0x8e, EMPTY_SET = 0x8f,
+    ADDITEMS = 0x90, FROZENSET = 0x91, NEWOBJ_EX = 0x92, STACK_GLOBAL = 0x93, MEMOIZE = 0x94,
+    FRAME = 0x95, BYTEARRAY8 = 0x96, NEXT_BUFFER = 0x97, READONLY_BUFFER = 0x98,
 };
+/* clang-format on */
 
 struct pickle {
     struct pickle_arena arena;
@@ -493,132 +451,86 @@ static int stop(struct reader *reader)
     return reader->pickle->root ? GPUT_OK : refuse_short(reader);
 }
 
+/* clang-format off */
 static int run_scalar(struct reader *reader, int opcode)
 {
     switch (opcode) {
-    case NONE:
-        return push(reader, new_value(reader, PICKLE_NONE));
-    case NEWTRUE:
-        return push_bool(reader, true);
-    case NEWFALSE:
-        return push_bool(reader, false);
-    case BININT:
-        return read_integer(reader, 4);
-    case BININT1:
-        return read_integer(reader, 1);
-    case BININT2:
-        return read_integer(reader, 2);
-    case LONG1:
-        return read_long(reader, 1);
-    case LONG4:
-        return read_long(reader, 4);
-    case BINFLOAT:
-        return read_float(reader);
-    case SHORT_BINUNICODE:
-        return push_text(reader, PICKLE_TEXT, 1);
-    case BINUNICODE:
-        return push_text(reader, PICKLE_TEXT, 4);
-    case BINUNICODE8:
-        return push_text(reader, PICKLE_TEXT, 8);
+    case NONE: return push(reader, new_value(reader, PICKLE_NONE));
+    case NEWTRUE: return push_bool(reader, true);
+    case NEWFALSE: return push_bool(reader, false);
+    case BININT: return read_integer(reader, 4);
+    case BININT1: return read_integer(reader, 1);
+    case BININT2: return read_integer(reader, 2);
+    case LONG1: return read_long(reader, 1);
+    case LONG4: return read_long(reader, 4);
+    case BINFLOAT: return read_float(reader);
+    case SHORT_BINUNICODE: return push_text(reader, PICKLE_TEXT, 1);
+    case BINUNICODE: return push_text(reader, PICKLE_TEXT, 4);
+    case BINUNICODE8: return push_text(reader, PICKLE_TEXT, 8);
     case SHORT_BINSTRING:
-    case SHORT_BINBYTES:
-        return push_text(reader, PICKLE_BYTES, 1);
+    case SHORT_BINBYTES: return push_text(reader, PICKLE_BYTES, 1);
     case BINSTRING:
-    case BINBYTES:
-        return push_text(reader, PICKLE_BYTES, 4);
+    case BINBYTES: return push_text(reader, PICKLE_BYTES, 4);
     case BINBYTES8:
-    case BYTEARRAY8:
-        return push_text(reader, PICKLE_BYTES, 8);
-    default:
-        return -1;
+    case BYTEARRAY8: return push_text(reader, PICKLE_BYTES, 8);
+    default: return -1;
     }
 }
 
 static int run_container(struct reader *reader, int opcode)
 {
     switch (opcode) {
-    case EMPTY_TUPLE:
-        return collect(reader, PICKLE_TUPLE, 0);
+    case EMPTY_TUPLE: return collect(reader, PICKLE_TUPLE, 0);
     case EMPTY_SET:
-    case EMPTY_LIST:
-        return collect(reader, PICKLE_LIST, 0);
-    case EMPTY_DICT:
-        return collect(reader, PICKLE_DICT, 0);
-    case TUPLE1:
-        return collect(reader, PICKLE_TUPLE, 1);
-    case TUPLE2:
-        return collect(reader, PICKLE_TUPLE, 2);
-    case TUPLE3:
-        return collect(reader, PICKLE_TUPLE, 3);
-    case TUPLE:
-        return collect_to_mark(reader, PICKLE_TUPLE);
+    case EMPTY_LIST: return collect(reader, PICKLE_LIST, 0);
+    case EMPTY_DICT: return collect(reader, PICKLE_DICT, 0);
+    case TUPLE1: return collect(reader, PICKLE_TUPLE, 1);
+    case TUPLE2: return collect(reader, PICKLE_TUPLE, 2);
+    case TUPLE3: return collect(reader, PICKLE_TUPLE, 3);
+    case TUPLE: return collect_to_mark(reader, PICKLE_TUPLE);
     case FROZENSET:
-    case LIST:
-        return collect_to_mark(reader, PICKLE_LIST);
-    case DICT:
-        return collect_to_mark(reader, PICKLE_DICT);
-    case APPEND:
-        return extend(reader, PICKLE_LIST, 1, 0);
-    case SETITEM:
-        return extend(reader, PICKLE_DICT, 2, 0);
+    case LIST: return collect_to_mark(reader, PICKLE_LIST);
+    case DICT: return collect_to_mark(reader, PICKLE_DICT);
+    case APPEND: return extend(reader, PICKLE_LIST, 1, 0);
+    case SETITEM: return extend(reader, PICKLE_DICT, 2, 0);
     case ADDITEMS:
-    case APPENDS:
-        return extend(reader, PICKLE_LIST, count_to_mark(reader), 1);
-    case SETITEMS:
-        return extend(reader, PICKLE_DICT, count_to_mark(reader), 1);
-    default:
-        return -1;
+    case APPENDS: return extend(reader, PICKLE_LIST, count_to_mark(reader), 1);
+    case SETITEMS: return extend(reader, PICKLE_DICT, count_to_mark(reader), 1);
+    default: return -1;
     }
 }
 
 static int run_other(struct reader *reader, int opcode)
 {
     switch (opcode) {
-    case PROTO:
-        return check_protocol(reader);
-    case FRAME:
-        return skip(reader, 8);
-    case STOP:
-        return stop(reader);
-    case MARK:
-        return set_mark(reader);
-    case POP_MARK:
-        return drop_to_mark(reader);
+    case PROTO: return check_protocol(reader);
+    case FRAME: return skip(reader, 8);
+    case STOP: return stop(reader);
+    case MARK: return set_mark(reader);
+    case POP_MARK: return drop_to_mark(reader);
     case POP:
         if (reader->stack.count == 0)
             return refuse_short(reader);
         reader->stack.count--;
         return GPUT_OK;
-    case DUP:
-        return top(reader) ? push(reader, top(reader)) : refuse_short(reader);
-    case GLOBAL:
-        return read_global(reader);
-    case STACK_GLOBAL:
-        return read_stack_global(reader);
+    case DUP: return top(reader) ? push(reader, top(reader)) : refuse_short(reader);
+    case GLOBAL: return read_global(reader);
+    case STACK_GLOBAL: return read_stack_global(reader);
     case REDUCE:
-    case NEWOBJ:
-        return make_object(reader, false);
-    case NEWOBJ_EX:
-        return make_object(reader, true);
-    case BUILD:
-        return build_object(reader);
-    case MEMOIZE:
-        return memo_put(reader, reader->memo.count);
-    case BINPUT:
-        return memo_put_number(reader, 1);
-    case LONG_BINPUT:
-        return memo_put_number(reader, 4);
-    case BINGET:
-        return memo_get(reader, 1);
-    case LONG_BINGET:
-        return memo_get(reader, 4);
+    case NEWOBJ: return make_object(reader, false);
+    case NEWOBJ_EX: return make_object(reader, true);
+    case BUILD: return build_object(reader);
+    case MEMOIZE: return memo_put(reader, reader->memo.count);
+    case BINPUT: return memo_put_number(reader, 1);
+    case LONG_BINPUT: return memo_put_number(reader, 4);
+    case BINGET: return memo_get(reader, 1);
+    case LONG_BINGET: return memo_get(reader, 4);
     case NEXT_BUFFER:
-    case READONLY_BUFFER:
-        return refuse(reader, "part of it was kept outside the file");
-    default:
-        return -1;
+    case READONLY_BUFFER: return refuse(reader, "part of it was kept outside the file");
+    default: return -1;
     }
 }
+/* clang-format on */
 
 static int run(struct reader *reader)
 {
@@ -678,28 +590,4 @@ void pickle_destroy(struct pickle *pickle)
 const struct pickle_value *pickle_root(const struct pickle *pickle)
 {
     return pickle->root;
-}
-
-const struct pickle_value *pickle_get(const struct pickle_value *dict, const char *key)
-{
-    if (!dict || dict->kind != PICKLE_DICT)
-        return NULL;
-    for (size_t i = dict->list.count; i >= 2; i -= 2) {
-        const struct pickle_value *name = dict->list.items[i - 2];
-        if (name->kind == PICKLE_TEXT && strcmp(name->text.bytes, key) == 0)
-            return dict->list.items[i - 1];
-    }
-    return NULL;
-}
-
-const struct pickle_value *pickle_item(const struct pickle_value *list, size_t index)
-{
-    if (!list || (list->kind != PICKLE_TUPLE && list->kind != PICKLE_LIST))
-        return NULL;
-    return index < list->list.count ? list->list.items[index] : NULL;
-}
-
-bool pickle_is_object(const struct pickle_value *value, int class_id)
-{
-    return value && value->kind == PICKLE_OBJECT && value->class_id == class_id;
 }
