@@ -105,7 +105,8 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     if (code != GPUT_OK)
         return code;
     add_note(&results);
-    return report_write(&results, tracking->format, tracking->output, STDOUT_FILENO, error);
+    return report_write_session(session, &results, tracking->config.options.processes,
+        tracking->format, tracking->output, STDOUT_FILENO, error);
 }
 
 static int no_process(struct gput_error *error)

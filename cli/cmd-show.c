@@ -21,7 +21,7 @@ static int show(const struct arguments *arguments, struct gput_error *error)
         code = tracking_read_units(arguments, &results.static_data.ram_unit,
             &results.static_data.gpu_ram_unit, &results.static_data.time_unit, error);
     if (code == GPUT_OK)
-        code = report_write(&results, format, output, STDOUT_FILENO, error);
+        code = report_write(&results, NULL, format, output, STDOUT_FILENO, error);
     return code;
 }
 

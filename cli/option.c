@@ -48,6 +48,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "When the private and shared parts of RAM, which are expensive to read, are read: "
                 "'adaptive' when they can have changed and at a bounded cost, 'exact' at every "
                 "sample. Defaults to 'adaptive'."},
+    [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
+        .help = "Report every process by itself, also those that lived too short to be sampled: "
+                "as a tree behind the text, as \"processes\" in JSON, and as the table "
+                "\"process_data\" of an .sqlite tracking file."},
+    [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
+        .help = "With --processes: their command lines too. They may hold what others must not "
+                "see."},
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
         .help = "Where the results so far are kept while tracking runs; removed at its end, "
                 "printed by 'gpu-tracker show' if it never comes. Defaults to a hidden file in "

@@ -81,11 +81,11 @@ int report_write_text(const char *path, int screen_fd, const char *text, struct 
     return write_to_screen(path ? STDOUT_FILENO : screen_fd, text, error);
 }
 
-int report_write(const struct gput_results *results, enum gput_format format, const char *path,
-    int screen_fd, struct gput_error *error)
+int report_write(const struct gput_results *results, const struct gput_processes *processes,
+    enum gput_format format, const char *path, int screen_fd, struct gput_error *error)
 {
     char *text;
-    int code = gput_results_render(results, format, &text, error);
+    int code = gput_results_render_processes(results, processes, format, &text, error);
     if (code != GPUT_OK)
         return code;
     code = report_write_text(path, screen_fd, text, error);
@@ -93,5 +93,17 @@ int report_write(const struct gput_results *results, enum gput_format format, co
     if (code != GPUT_OK && path)
         write_to_screen(STDERR_FILENO, text, &no_matter);
     free(text);
+    return code;
+}
+
+int report_write_session(struct gput_session *session, const struct gput_results *results,
+    bool has_processes, enum gput_format format, const char *path, int screen_fd,
+    struct gput_error *error)
+{
+    struct gput_processes *processes = NULL;
+    int code = has_processes ? gput_session_processes(session, &processes, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = report_write(results, processes, format, path, screen_fd, error);
+    gput_processes_free(processes);
     return code;
 }

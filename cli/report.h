@@ -4,6 +4,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include <gputracker/processes.h>
 #include <gputracker/results.h>
 
 /* Reads the word of a format; NULL is text.
@@ -20,10 +21,16 @@ int report_check_output(const char *path, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
 
 /*
- * Writes the report of a session, as report_write_text() does. When the file cannot be written, the
- * report goes to the standard error, so that the figures are not lost, and the error is returned.
+ * Writes the report of a session, with its processes unless NULL, as report_write_text() does. When
+ * the file cannot be written, the report goes to the standard error, so that the figures are not
+ * lost, and the error is returned.
  */
-int report_write(const struct gput_results *results, enum gput_format format, const char *path,
-    int screen_fd, struct gput_error *error);
+int report_write(const struct gput_results *results, const struct gput_processes *processes,
+    enum gput_format format, const char *path, int screen_fd, struct gput_error *error);
+
+/* The same of a session that has ended, with its processes when its options asked for them. */
+int report_write_session(struct gput_session *session, const struct gput_results *results,
+    bool has_processes, enum gput_format format, const char *path, int screen_fd,
+    struct gput_error *error);
 
 #endif

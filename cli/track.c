@@ -42,7 +42,8 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && results.limit.enforced;
     if (code == GPUT_OK)
-        code = report_write(&results, tracking->format, tracking->output, style->screen_fd, &error);
+        code = report_write_session(session, &results, tracking->config.options.processes,
+            tracking->format, tracking->output, style->screen_fd, &error);
     if (code != GPUT_OK)
         message_error(&error);
     return code == GPUT_OK || !tracking->output;

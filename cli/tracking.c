@@ -125,6 +125,8 @@ static void set_surroundings(const struct arguments *arguments, struct gput_conf
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
     read_text(arguments, OPTION_TRACKING_FILE, &options->tracking_file);
     read_text(arguments, OPTION_RESOURCE_USAGE_FILE, &options->resource_usage_file);
+    options->processes |= arguments_have(arguments, OPTION_PROCESSES);
+    options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = config->disable_logs ? NULL : message_warning;

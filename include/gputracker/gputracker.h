@@ -17,6 +17,7 @@
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
 #include <gputracker/profile.h>
+#include <gputracker/processes.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>

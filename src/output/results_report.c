@@ -4,7 +4,9 @@
 #include "base/doc.h"
 #include "base/error.h"
 #include "output/doc_text.h"
+#include "output/processes_report.h"
 
+#include <gputracker/processes.h>
 #include <gputracker/results.h>
 
 #include <math.h>
@@ -426,6 +428,13 @@ static const struct report_format {
 int gput_results_render(const struct gput_results *results, enum gput_format format, char **text,
     struct gput_error *error)
 {
+    return gput_results_render_processes(results, NULL, format, text, error);
+}
+
+int gput_results_render_processes(const struct gput_results *results,
+    const struct gput_processes *processes, enum gput_format format, char **text,
+    struct gput_error *error)
+{
     const struct report_format *chosen = NULL;
     *text = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
@@ -439,7 +448,12 @@ int gput_results_render(const struct gput_results *results, enum gput_format for
     if (!doc)
         return error_memory(error);
     struct str rendered = {0};
+    if (processes && format == GPUT_JSON)
+        processes_report_add(doc, processes);
+    rendered.failed = doc_failed(doc);
     chosen->write(doc, &rendered);
+    if (processes && format == GPUT_TEXT)
+        processes_report_write_tree(processes, &rendered);
     doc_destroy(doc);
     *text = str_take(&rendered);
     return *text ? GPUT_OK : error_memory(error);

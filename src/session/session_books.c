@@ -58,10 +58,9 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
     session_counts_fill(&counts, accounting);
     accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
     accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
-    accounting->kernel_cpu_seconds =
-        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) -
-                      session->sampler_cpu_ns - session->events.cpu_ns -
-                      session->sampler.tree.gone_before_ns);
+    accounting->kernel_cpu_seconds = seconds_of_ns(
+        counts.user_ns + counts.system_ns + living_descendants_ns(session) -
+        session->sampler_cpu_ns - session->events.cpu_ns - session->sampler.tree.gone_before_ns);
 }
 
 static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)

@@ -96,8 +96,8 @@ static void fill_descendants(
     if (seen == 0 && exact)
         set_exact(peak, 0, "there were none");
     else if (exact)
-        set_exact(
-            peak, seen, "RSS of the largest single one, given by the kernel at its end (taskstats)");
+        set_exact(peak, seen,
+            "RSS of the largest single one, given by the kernel at its end (taskstats)");
     else if (collected > main->at_most_bytes && collected > seen)
         set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
     else if (session->has_main_usage)

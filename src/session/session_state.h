@@ -9,6 +9,7 @@
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
  *   session_books.c    what the kernel counted, against what samples saw
+ *   session_processes.c  every process by itself
  *   session_peaks.c    from what the kernel kept to peaks
  */
 #ifndef SESSION_SESSION_STATE_H
@@ -132,6 +133,12 @@ void session_write_energy(struct gput_session *session);
 
 void session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
+
+/* session_processes.c; no thread runs */
+
+/* Adds the table process_data to the tracking file, where processes were asked for and the format
+ * has tables. */
+int session_write_processes(struct gput_session *session, struct gput_error *error);
 
 /* session_peaks.c; the lock is held, or no thread runs */
 

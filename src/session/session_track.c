@@ -105,6 +105,10 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
+    /* Main must be known before the first event is read: it may have children already. */
+    process_log_look(&session->log, &session->sampler.tree, clock_monotonic_ns());
+    if (session->mode == SESSION_LAUNCHED && session->log.main)
+        session->log.main->start_ns = session->start_ns;
     return GPUT_OK;
 }
 
@@ -312,6 +316,8 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
     session->phase = SESSION_STOPPED;
 
     struct gput_error problem;
+    if (session_write_processes(session, &problem) != GPUT_OK)
+        session_warn(session, "The table of processes is not whole: %s", problem.message);
     int code = tracking_file_finish(session->tracking_file, &session->rows_lost, &problem);
     session->tracking_file = NULL;
     if (code != GPUT_OK && !session->warned_of_lost_rows)

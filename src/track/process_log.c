@@ -19,10 +19,7 @@
 #define READ_INTERVAL_NS NS_PER_SECOND
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
-/*
- * A fork that touched fewer pages has no memory of its own worth the name; one of vfork() has its
- * parent's, and the parent's peak.
- */
+/* A fork that touched fewer pages has no memory of its own worth the name. */
 #define OWN_FAULTS 64
 #define COMMAND_BYTES 4096
 
@@ -205,6 +202,16 @@ static void drop_lesser(struct process_log *log)
     log->ended_count = kept;
 }
 
+/*
+ * False for a fork that ended as it began: after vfork() even its peak is its parent's, and so no
+ * peak of a descendant.
+ */
+static bool has_own_memory(const struct process_record *record)
+{
+    return !record->is_final || record->is_old || record->has_execed ||
+           record->exited_faults >= OWN_FAULTS;
+}
+
 /* Nothing more will be told about it. */
 static void close_record(struct process_log *log, struct process_record *record)
 {
@@ -219,7 +226,7 @@ static void close_record(struct process_log *log, struct process_record *record)
         log->ended_cpu_ns += record->cpu_ns;
     if (!record->is_main) {
         log->not_final += record->peak != PROCESS_PEAK_FINAL;
-        if (record->peak_rss_bytes > log->largest_descendant_bytes)
+        if (has_own_memory(record) && record->peak_rss_bytes > log->largest_descendant_bytes)
             log->largest_descendant_bytes = record->peak_rss_bytes;
     }
     bool keep = log->options.keeps_ended || record->is_main;
@@ -320,7 +327,7 @@ static void take_name(
 static void read_peak(const struct process_log *log, struct process_record *record)
 {
     struct proc_status status;
-    record->faults_when_read = record->process->minor_faults;
+    record->faults = record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
     if (proc_status_read(log->options.procfs_root, record->pid, &status, NULL) == GPUT_OK &&
         status.has_memory) {
@@ -515,8 +522,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
         return;
     record->exited_ns += (int64_t)exit->cpu_ns;
     record->exited_faults += exit->minor_faults;
-    if (record->is_old || record->has_execed || record->exited_faults >= OWN_FAULTS)
-        raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
+    raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
     /* Living threads count in what procfs told, so only ends that we know all of may add up. */
     if (!record->is_old) {
         record->has_io |= exit->is_last;
@@ -605,7 +611,7 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
         for (struct process_record *record = log->table[i]; record; record = record->next) {
             if (record->is_main)
                 continue;
-            if (record->peak_rss_bytes > bytes)
+            if (has_own_memory(record) && record->peak_rss_bytes > bytes)
                 bytes = record->peak_rss_bytes;
             *exact &= record->is_final;
         }

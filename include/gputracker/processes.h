@@ -1,0 +1,94 @@
+/*
+ * Every process of a session by itself: who it was, how long it lived, what it used. Kept when
+ * `gput_options.processes` asks for it.
+ */
+#ifndef GPUTRACKER_PROCESSES_H
+#define GPUTRACKER_PROCESSES_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How far the peak of a process can be trusted. */
+enum gput_process_peak {
+    GPUT_PROCESS_PEAK_UNKNOWN, /**< nobody ever looked at it */
+    GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
+    GPUT_PROCESS_PEAK_KEPT,    /**< the kernel's (VmHWM), as last read before its end */
+    GPUT_PROCESS_PEAK_FINAL,   /**< the kernel's, given at its end: exact */
+};
+
+/** "unknown", "sampled", "kept" or "final". Static text. */
+GPUT_API const char *gput_process_peak_name(enum gput_process_peak peak);
+
+/** One process. A figure that is not known is NaN. */
+struct gput_process {
+    pid_t pid;
+    pid_t parent;           /**< that started it; 0: not known */
+    ptrdiff_t parent_index; /**< its place in the list, or that of the nearest ancestor in it; -1:
+                                 none */
+    char name[16];          /**< as the kernel has it, cut to 15 bytes; "" when it was never seen */
+    const char *command_line; /**< NULL unless asked for and seen */
+    int64_t start_ns;         /**< since the epoch */
+    int64_t end_ns;           /**< since the epoch; 0: it has not ended */
+    double cpu_seconds;       /**< since tracking began */
+    double peak_ram_bytes;    /**< RSS */
+    enum gput_process_peak peak;
+    double peak_gpu_ram_bytes;
+    double read_bytes, write_bytes;                 /**< through read(), write() and their kin */
+    double storage_read_bytes, storage_write_bytes; /**< from and to storage */
+    bool has_status;
+    int status; /**< as of wait(2) */
+};
+
+/** All processes in order of discovery, parents before their children. */
+struct gput_processes {
+    struct gput_process *processes;
+    size_t count;
+    /** Of the many that ended, those without much CPU time and RAM are summed up. */
+    struct {
+        uint64_t count;
+        double cpu_seconds;
+        double peak_ram_bytes; /**< of the largest */
+        double read_bytes, write_bytes;
+        double storage_read_bytes, storage_write_bytes;
+    } others;
+    enum gput_ram_unit ram_unit; /**< that reports show RAM in */
+    int64_t start_ns;            /**< of the session, since the epoch */
+    void *storage;               /**< owns the command lines */
+};
+
+/**
+ * The processes so far. On success the caller frees `*processes` by gput_processes_free().
+ * Errors: GPUT_ERROR_STATE when the options did not ask for them or tracking has not begun,
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_session_processes(
+    struct gput_session *session, struct gput_processes **processes, struct gput_error *error);
+
+/** NULL is fine. */
+GPUT_API void gput_processes_free(struct gput_processes *processes);
+
+/**
+ * The report of a session with its processes: in JSON as further members "processes" and
+ * "other_processes", in text as a tree behind the rest.
+ *
+ * Returns and errors as gput_results_render().
+ */
+GPUT_API int gput_results_render_processes(const struct gput_results *results,
+    const struct gput_processes *processes, enum gput_format format, char **text,
+    struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

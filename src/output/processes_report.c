@@ -1,0 +1,207 @@
+#include "output/processes_report.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* ---- a document ---- */
+
+static void add_text(struct doc *parent, const char *key, const char *text)
+{
+    if (text && text[0])
+        doc_add_string(parent, key, text);
+    else
+        doc_add_null(parent, key);
+}
+
+static void add_whole(struct doc *parent, const char *key, double value)
+{
+    if (isnan(value))
+        doc_add_null(parent, key);
+    else
+        doc_add_int(parent, key, (int64_t)value);
+}
+
+static void add_status(struct doc *parent, const struct gput_process *process)
+{
+    bool exited = process->has_status && WIFEXITED(process->status);
+    bool killed = process->has_status && WIFSIGNALED(process->status);
+    add_whole(parent, "exit_code", exited ? WEXITSTATUS(process->status) : NAN);
+    add_whole(parent, "exit_signal", killed ? WTERMSIG(process->status) : NAN);
+}
+
+static void add_process(
+    struct doc *array, const struct gput_processes *list, const struct gput_process *process)
+{
+    struct doc *item = doc_add_object(array, NULL);
+    doc_add_int(item, "pid", process->pid);
+    add_whole(item, "parent", process->parent > 0 ? (double)process->parent : NAN);
+    add_text(item, "name", process->name);
+    if (process->command_line)
+        doc_add_string(item, "command_line", process->command_line);
+    doc_add_double(item, "start_timestamp", (double)process->start_ns * 1e-9);
+    doc_add_double(
+        item, "end_timestamp", process->end_ns ? (double)process->end_ns * 1e-9 : (double)NAN);
+    doc_add_double(item, "cpu_seconds", process->cpu_seconds);
+    doc_add_double(
+        item, "peak_ram", process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit));
+    doc_add_string(item, "peak_ram_source", gput_process_peak_name(process->peak));
+    doc_add_double(item, "peak_gpu_ram_bytes", process->peak_gpu_ram_bytes);
+    add_whole(item, "read_bytes", process->read_bytes);
+    add_whole(item, "write_bytes", process->write_bytes);
+    add_whole(item, "storage_read_bytes", process->storage_read_bytes);
+    add_whole(item, "storage_write_bytes", process->storage_write_bytes);
+    add_status(item, process);
+}
+
+void processes_report_add(struct doc *report, const struct gput_processes *processes)
+{
+    struct doc *array = doc_add_array(report, "processes");
+    for (size_t i = 0; i < processes->count; i++)
+        add_process(array, processes, &processes->processes[i]);
+
+    struct doc *others = doc_add_object(report, "other_processes");
+    doc_add_int(others, "count", (int64_t)processes->others.count);
+    doc_add_double(others, "cpu_seconds", processes->others.cpu_seconds);
+    doc_add_double(others, "largest_peak_ram",
+        processes->others.peak_ram_bytes * gput_ram_unit_factor(processes->ram_unit));
+    add_whole(others, "read_bytes", processes->others.read_bytes);
+    add_whole(others, "write_bytes", processes->others.write_bytes);
+    add_whole(others, "storage_read_bytes", processes->others.storage_read_bytes);
+    add_whole(others, "storage_write_bytes", processes->others.storage_write_bytes);
+}
+
+/* ---- a tree ---- */
+
+/* Deeper trees are cut to this many branches a line. */
+#define MOST_DEPTH 64
+
+struct tree {
+    const struct gput_processes *list;
+    const ptrdiff_t *first_child, *next_sibling; /* -1: none */
+    struct str *text;
+};
+
+static void write_figure(struct str *text, double value, int decimals)
+{
+    if (isnan(value))
+        str_printf(text, "%12s", "n/a");
+    else
+        str_printf(text, "%12.*f", decimals, value);
+}
+
+static void write_status(struct str *text, const struct gput_process *process)
+{
+    char word[24];
+    if (process->has_status && WIFSIGNALED(process->status))
+        snprintf(word, sizeof word, "signal %d", WTERMSIG(process->status));
+    else if (process->has_status)
+        snprintf(word, sizeof word, "%d", WEXITSTATUS(process->status));
+    else
+        snprintf(word, sizeof word, "%s", process->end_ns ? "n/a" : "running");
+    str_printf(text, "%11s", word);
+}
+
+/* A name may hold bytes that would upset a terminal. */
+static void write_name(struct str *text, const char *name)
+{
+    for (; *name; name++)
+        str_append_char(text, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
+}
+
+static void write_line(
+    const struct tree *tree, const struct gput_process *process, const char *branches)
+{
+    const struct gput_processes *list = tree->list;
+    struct str *text = tree->text;
+    write_figure(text, (double)(process->start_ns - list->start_ns) * 1e-9, 3);
+    write_figure(
+        text, process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
+    write_figure(text, process->cpu_seconds, 3);
+    write_figure(text, process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
+    write_figure(text, process->read_bytes, 0);
+    write_figure(text, process->write_bytes, 0);
+    write_status(text, process);
+    str_printf(text, "  %s", branches);
+    write_name(text, process->name[0] ? process->name : "?");
+    str_printf(text, "(%d)", (int)process->pid);
+    if (process->command_line) {
+        str_append(text, "  ");
+        write_name(text, process->command_line);
+    }
+    str_append_char(text, '\n');
+}
+
+/* Depth first, without recursion: a chain of thousands must not use up the stack. */
+static void write_below(const struct tree *tree, ptrdiff_t top, ptrdiff_t *parents)
+{
+    ptrdiff_t at = top;
+    struct str branches = {0};
+    while (at >= 0) {
+        str_clear(&branches);
+        size_t depth = 0;
+        for (ptrdiff_t i = at; i != top && depth < MOST_DEPTH;
+             i = tree->list->processes[i].parent_index)
+            parents[depth++] = i;
+        while (depth-- > 1)
+            str_append(&branches, tree->next_sibling[parents[depth]] >= 0 ? "│  " : "   ");
+        if (at != top)
+            str_append(&branches, tree->next_sibling[at] >= 0 ? "├─ " : "└─ ");
+        write_line(tree, &tree->list->processes[at], str_text(&branches));
+
+        ptrdiff_t next = tree->first_child[at];
+        while (next < 0 && at != top) {
+            next = tree->next_sibling[at];
+            at = tree->list->processes[at].parent_index;
+        }
+        at = next;
+    }
+    str_finish(&branches);
+}
+
+static void write_trees(const struct gput_processes *list, ptrdiff_t *links, struct str *text)
+{
+    ptrdiff_t *first_child = links, *next_sibling = links + list->count;
+    ptrdiff_t parents[MOST_DEPTH];
+    for (size_t i = 0; i < 2 * list->count; i++)
+        links[i] = -1;
+    for (size_t i = list->count; i-- > 0;) {
+        ptrdiff_t parent = list->processes[i].parent_index;
+        if (parent < 0)
+            continue;
+        next_sibling[i] = first_child[parent];
+        first_child[parent] = (ptrdiff_t)i;
+    }
+    struct tree tree = {list, first_child, next_sibling, text};
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->processes[i].parent_index < 0)
+            write_below(&tree, (ptrdiff_t)i, parents);
+    }
+}
+
+void processes_report_write_tree(const struct gput_processes *processes, struct str *text)
+{
+    ptrdiff_t *links = malloc((2 * processes->count + 1) * sizeof *links);
+    if (!links) {
+        text->failed = true;
+        return;
+    }
+    str_printf(text, "Processes (RAM in %s):\n%12s%12s%12s%12s%12s%12s%11s  %s\n",
+        gput_ram_unit_name(processes->ram_unit), "Start s", "Lived s", "CPU s", "Peak RAM",
+        "Read bytes", "Written", "Exit", "Process");
+    write_trees(processes, links, text);
+    free(links);
+    if (processes->others.count == 0)
+        return;
+    str_printf(text, "%12s%12s", "", "");
+    write_figure(text, processes->others.cpu_seconds, 3);
+    write_figure(
+        text, processes->others.peak_ram_bytes * gput_ram_unit_factor(processes->ram_unit), 3);
+    write_figure(text, processes->others.read_bytes, 0);
+    write_figure(text, processes->others.write_bytes, 0);
+    str_printf(text, "%11s  %llu others (Peak RAM: of the largest)\n", "",
+        (unsigned long long)processes->others.count);
+}

@@ -1,0 +1,18 @@
+/*
+ * The processes of a session for people and programs.
+ */
+#ifndef OUTPUT_PROCESSES_REPORT_H
+#define OUTPUT_PROCESSES_REPORT_H
+
+#include "base/doc.h"
+#include "base/str.h"
+
+#include <gputracker/processes.h>
+
+/* Adds the members "processes" and "other_processes" to a report. */
+void processes_report_add(struct doc *report, const struct gput_processes *processes);
+
+/* Appends them as a tree, a line each with figures before it. */
+void processes_report_write_tree(const struct gput_processes *processes, struct str *text);
+
+#endif

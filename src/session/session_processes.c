@@ -1,0 +1,239 @@
+/*
+ * The processes of a session, one by one: as a list, and as the table process_data of its tracking
+ * file.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#include <gputracker/processes.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *gput_process_peak_name(enum gput_process_peak peak)
+{
+    static const char *const names[] = {"unknown", "sampled", "kept", "final"};
+    return names[peak];
+}
+
+/* ---- the list ---- */
+
+/* A process of the log; command lines go into one text, here as offsets from 1. */
+static void take(struct gput_process *process, const struct process_record *record,
+    int64_t epoch_ns, struct str *commands)
+{
+    *process = (struct gput_process){.pid = record->pid,
+        .parent = record->parent_pid,
+        .parent_index = -1,
+        .start_ns = record->start_ns + epoch_ns,
+        .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
+        .cpu_seconds = record->cpu_ns >= 0 ? (double)record->cpu_ns * 1e-9 : NAN,
+        .peak_ram_bytes =
+            record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
+        .peak = (enum gput_process_peak)record->peak,
+        .peak_gpu_ram_bytes = record->peak_gpu_ram_bytes,
+        .read_bytes = record->has_io ? (double)record->read_bytes : NAN,
+        .write_bytes = record->has_io ? (double)record->write_bytes : NAN,
+        .storage_read_bytes = record->has_io ? (double)record->storage_read_bytes : NAN,
+        .storage_write_bytes = record->has_io ? (double)record->storage_write_bytes : NAN,
+        .has_status = record->has_status,
+        .status = record->status};
+    /* A name from before execve() is another program's. */
+    if (!record->name_is_old)
+        memcpy(process->name, record->name, sizeof process->name);
+    if (record->command) {
+        process->command_line = (const char *)(uintptr_t)(commands->length + 1);
+        str_append_bytes(commands, record->command, strlen(record->command) + 1);
+    }
+}
+
+/* Parents come first, so a binary search by number finds them. */
+static ptrdiff_t place_of(
+    struct process_record *const *records, size_t count, const struct process_record *wanted)
+{
+    size_t low = 0, high = count;
+    while (wanted && low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (records[middle] == wanted)
+            return (ptrdiff_t)middle;
+        if (records[middle]->number < wanted->number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+static void take_others(struct gput_processes *list, const struct process_others *others)
+{
+    list->others.count = others->count;
+    list->others.cpu_seconds = (double)others->cpu_ns * 1e-9;
+    list->others.peak_ram_bytes = (double)others->peak_rss_bytes;
+    list->others.read_bytes = (double)others->read_bytes;
+    list->others.write_bytes = (double)others->write_bytes;
+    list->others.storage_read_bytes = (double)others->storage_read_bytes;
+    list->others.storage_write_bytes = (double)others->storage_write_bytes;
+}
+
+static int fill_list(struct gput_session *session, struct gput_processes *list)
+{
+    struct str commands = {0};
+    size_t count;
+    struct process_record **records = process_log_list(&session->log, &count);
+    list->processes = records ? calloc(count + 1, sizeof *list->processes) : NULL;
+    if (!list->processes) {
+        free(records);
+        return GPUT_ERROR_MEMORY;
+    }
+    int64_t epoch_ns = clock_realtime_ns() - clock_monotonic_ns();
+    for (size_t i = 0; i < count; i++) {
+        take(&list->processes[i], records[i], epoch_ns, &commands);
+        list->processes[i].parent_index = place_of(records, count, records[i]->parent);
+        /* Whom we collect ourselves we know more about. */
+        if (records[i]->is_main && session->has_main_usage) {
+            list->processes[i].has_status = true;
+            list->processes[i].status = session->main_status;
+        }
+    }
+    free(records);
+    list->count = count;
+    list->start_ns = session->start_ns + epoch_ns;
+    char *texts = str_take(&commands);
+    list->storage = texts;
+    for (size_t i = 0; texts && i < count; i++) {
+        struct gput_process *process = &list->processes[i];
+        if (process->command_line)
+            process->command_line = texts + (uintptr_t)process->command_line - 1;
+    }
+    return texts ? GPUT_OK : GPUT_ERROR_MEMORY;
+}
+
+static int list_processes(struct gput_session *session, struct gput_processes **processes)
+{
+    struct gput_processes *list = calloc(1, sizeof *list);
+    if (!list)
+        return GPUT_ERROR_MEMORY;
+    process_log_refresh(&session->log);
+    int code = fill_list(session, list);
+    take_others(list, &session->log.others);
+    list->ram_unit = session->options.ram_unit;
+    if (code == GPUT_OK)
+        *processes = list;
+    else
+        gput_processes_free(list);
+    return code;
+}
+
+int gput_session_processes(
+    struct gput_session *session, struct gput_processes **processes, struct gput_error *error)
+{
+    *processes = NULL;
+    if (!session->options.processes)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The processes of this session were not asked for: set the option `processes`.");
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    TRY(session_check_owner(session, error));
+    pthread_mutex_lock(&session->lock);
+    int code = list_processes(session, processes);
+    pthread_mutex_unlock(&session->lock);
+    return code == GPUT_OK ? code : error_memory(error);
+}
+
+void gput_processes_free(struct gput_processes *processes)
+{
+    if (!processes)
+        return;
+    free(processes->processes);
+    free(processes->storage);
+    free(processes);
+}
+
+/* ---- the table ---- */
+
+static const struct tracking_column columns[] = {
+    {"pid", TRACKING_INTEGER},
+    {"parent_pid", TRACKING_INTEGER},
+    {"name", TRACKING_TEXT},
+    {"command_line", TRACKING_TEXT},
+    {"start_timestamp", TRACKING_REAL},
+    {"end_timestamp", TRACKING_REAL},
+    {"cpu_seconds", TRACKING_REAL},
+    {"peak_ram", TRACKING_REAL},
+    {"peak_ram_source", TRACKING_TEXT},
+    {"peak_gpu_ram", TRACKING_REAL},
+    {"read_bytes", TRACKING_REAL},
+    {"write_bytes", TRACKING_REAL},
+    {"storage_read_bytes", TRACKING_REAL},
+    {"storage_write_bytes", TRACKING_REAL},
+    {"exit_code", TRACKING_INTEGER},
+    {"exit_signal", TRACKING_INTEGER},
+};
+#define COLUMNS (sizeof columns / sizeof columns[0])
+
+static struct tracking_value real(double value)
+{
+    return (struct tracking_value){.kind = TRACKING_REAL, .real = value};
+}
+
+static struct tracking_value text(const char *value)
+{
+    return (struct tracking_value){.kind = TRACKING_TEXT, .text = value};
+}
+
+static struct tracking_value integer_or_null(bool is_known, int64_t value)
+{
+    return is_known ? (struct tracking_value){.kind = TRACKING_INTEGER, .integer = value}
+                    : (struct tracking_value){.kind = TRACKING_NULL};
+}
+
+static int write_row(struct gput_session *session, unsigned table,
+    const struct gput_process *process, struct gput_error *error)
+{
+    const struct gput_static_data *data = &session->static_data;
+    bool exited = process->has_status && WIFEXITED(process->status);
+    bool killed = process->has_status && WIFSIGNALED(process->status);
+    const struct tracking_value values[COLUMNS] = {
+        integer_or_null(true, process->pid),
+        integer_or_null(process->parent > 0, process->parent),
+        text(process->name[0] ? process->name : NULL),
+        text(process->command_line),
+        real((double)process->start_ns * 1e-9),
+        real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
+        real(process->cpu_seconds),
+        real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),
+        text(gput_process_peak_name(process->peak)),
+        real(process->peak_gpu_ram_bytes * gput_ram_unit_factor(data->gpu_ram_unit)),
+        real(process->read_bytes),
+        real(process->write_bytes),
+        real(process->storage_read_bytes),
+        real(process->storage_write_bytes),
+        integer_or_null(exited, exited ? WEXITSTATUS(process->status) : 0),
+        integer_or_null(killed, killed ? WTERMSIG(process->status) : 0),
+    };
+    return tracking_file_write_table_row(
+        session->tracking_file, table, values, clock_monotonic_ns(), error);
+}
+
+int session_write_processes(struct gput_session *session, struct gput_error *error)
+{
+    struct gput_processes *list;
+    unsigned table;
+    if (!session->options.processes || !session->tracking_file ||
+        !tracking_file_has_tables(session->tracking_file))
+        return GPUT_OK;
+    TRY(tracking_file_add_table(
+        session->tracking_file, "process_data", columns, COLUMNS, &table, error));
+    if (list_processes(session, &list) != GPUT_OK)
+        return error_memory(error);
+    int code = GPUT_OK;
+    for (size_t i = 0; i < list->count && code == GPUT_OK; i++)
+        code = write_row(session, table, &list->processes[i], error);
+    gput_processes_free(list);
+    return code;
+}

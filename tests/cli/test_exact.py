@@ -1,0 +1,128 @@
+"""What is counted to the end: processes, peaks and books of commands whose use is known."""
+
+import json
+import os
+import sqlite3
+import subprocess
+
+from command import CommandTest, main
+
+CONSUMER = os.environ["GPUT_CONSUMER"]
+
+
+class Exact(CommandTest):
+    def track(self, *words, options=(), command=None):
+        """The report of a run of the consumer with these words."""
+        report = self.folder / "report.json"
+        report.unlink(missing_ok=True)
+        done = self.run_command("run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json", "-o", report,
+                                *options, "--", *(command or [CONSUMER, *map(str, words)]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(report.read_text())
+
+    def knows_ends(self, report):
+        return report["sources"]["process_ends"]["state"] == "exact"
+
+    def announced(self, report):
+        return report["sources"]["processes"]["state"] == "exact"
+
+    def test_a_peak_between_two_samples_is_known(self):
+        report = self.track("child", "[", "alloc", 200, "sleep", 0.01, "]", "wait", "sleep", 0.1)
+        peaks = report["peaks"]
+        self.assertGreaterEqual(peaks["descendants_at_most"], 200e6)
+        self.assertLess(peaks["descendants_at_most"], 210e6)
+        self.assertLess(peaks["main"], 20e6)
+        self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 200e6)
+        self.assertLess(report["max_ram"]["main"]["total_rss"], 20e6)
+
+    def test_the_peak_of_a_single_process_is_the_kernels(self):
+        report = self.track("alloc", 150, "free", "sleep", 0.2)
+        peaks = report["peaks"]
+        self.assertEqual(peaks["main"], peaks["main_at_most"])
+        self.assertGreaterEqual(peaks["main"], 150e6)
+        self.assertLess(peaks["main"], 153e6)
+        self.assertEqual(report["max_ram"]["main"]["total_rss"], peaks["main"])
+
+    def test_cpu_time_of_short_lived_processes_is_counted(self):
+        report = self.track("swarm", 40, 0.02)
+        seconds = report["accounting"]["cpu_seconds"]
+        self.assertGreaterEqual(seconds["kernel"], 0.8)
+        self.assertAlmostEqual(seconds["kernel"], seconds["kernel_user"] + seconds["kernel_system"], delta=0.05)
+        self.assertGreater(seconds["captured_percent"], 95)
+
+    def test_no_process_is_missed_where_the_kernel_announces_them(self):
+        report = self.track("swarm", 100, 0)
+        processes = report["accounting"]["processes"]
+        if self.announced(report):
+            self.assertEqual(processes["seen"], 101)
+            self.assertEqual(processes["missed"], 0)
+        else:
+            self.assertNotEqual(processes["missed_reason"], "")
+
+    def test_bytes_and_faults_are_counted(self):
+        report = self.track("write", 3, "alloc", 40)
+        accounting = report["accounting"]
+        self.assertGreaterEqual(accounting["bytes"]["written"], 3_000_000)
+        self.assertLess(accounting["bytes"]["written"], 3_100_000)
+        self.assertGreaterEqual(accounting["page_faults"]["minor"], 40_000_000 // 4096)
+        self.assertGreaterEqual(accounting["context_switches"]["voluntary"], 0)
+
+    def test_every_process_is_listed(self):
+        report = self.track("child", "[", "alloc", 60, "spin", 0.05, "]", "swarm", 3, 0, "wait", options=["--processes"])
+        processes = report["processes"]
+        self.assertEqual(processes[0]["name"], "consumer")
+        self.assertEqual(processes[0]["exit_code"], 0)
+        self.assertNotIn("command_line", processes[0])
+        self.assertIsNotNone(processes[0]["end_timestamp"])
+        if self.announced(report):
+            self.assertEqual(len(processes), 5)
+            self.assertEqual({process["parent"] for process in processes[1:]}, {processes[0]["pid"]})
+            self.assertEqual({process["exit_code"] for process in processes}, {0})
+        if self.knows_ends(report):
+            largest = max(processes, key=lambda process: process["peak_ram"])
+            self.assertGreaterEqual(largest["peak_ram"], 60e6)
+            self.assertEqual(largest["peak_ram_source"], "final")
+            self.assertGreaterEqual(largest["cpu_seconds"], 0.05)
+
+    def test_many_processes_are_summed_up(self):
+        report = self.track("swarm", 6000, 0, options=["--processes"])
+        if self.announced(report) and report["accounting"]["processes"]["missed"] == 0:
+            self.assertEqual(len(report["processes"]) + report["other_processes"]["count"], 6001)
+            self.assertLess(len(report["processes"]), 4200)
+
+    def test_the_tree_stands_behind_the_text(self):
+        done = self.run_command("run", "--disable-logs", "--processes", "--command-lines", "-o", "-", "--",
+                                CONSUMER, "child", "[", "sleep", "0.2", "]", "wait")
+        lines = done.stdout[done.stdout.index("Processes (RAM in gigabytes):"):].splitlines()
+        self.assertIn(f"{CONSUMER} child [ sleep 0.2 ] wait", lines[2])
+        self.assertIn("└─ consumer(", lines[3])
+
+    def test_the_table_stands_in_the_tracking_file(self):
+        path = self.folder / "tracking.sqlite"
+        self.track("child", "[", "sleep", 0.2, "]", "wait", options=["--processes", "--tf", path])
+        with sqlite3.connect(path) as connection:
+            rows = connection.execute("select pid, parent_pid, name, exit_code from process_data order by start_timestamp").fetchall()
+        self.assertEqual([row[2:] for row in rows], [("consumer", 0), ("consumer", 0)] if rows[1][3] is not None
+                         else [("consumer", 0), ("consumer", None)])
+        self.assertEqual(rows[1][1], rows[0][0])
+
+    def test_without_asking_there_is_no_list(self):
+        self.assertNotIn("processes", self.track("sleep", 0))
+
+    def test_an_attached_tracker_follows_orphans(self):
+        words = "sleep 0.5 daemon [ swarm 20 0.01 ] sleep 1.5"
+        actor = subprocess.Popen([CONSUMER, *words.split()])
+        self.processes.append(actor)
+        report = self.folder / "report.json"
+        done = self.run_command("attach", "--disable-logs", "-f", "json", "-o", report, str(actor.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(report.read_text())
+        if self.announced(report):
+            # The main one, the daemon and its parent, and twenty.
+            self.assertEqual(report["accounting"]["processes"]["seen"], 23)
+        if self.knows_ends(report):
+            self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,321 @@
+#include "track/process_log.h"
+
+#include "fake_procfs.h"
+
+#include <math.h>
+
+#define SECOND INT64_C(1000000000)
+
+/* A procfs of files, a tree that looks at it, and a log that follows both. */
+struct stage {
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct process_log log;
+    int64_t now_ns;
+};
+
+static void status_of(struct stage *stage, int pid, int peak_kilobytes)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+        "Name:\tx\nPid:\t%d\nPPid:\t1\nVmHWM:\t%8d kB\nVmRSS:\t1 kB\nThreads:\t1\n", pid,
+        peak_kilobytes);
+    fake_write(&stage->fake, text, "%d/status", pid);
+}
+
+static void look(struct stage *stage)
+{
+    stage->now_ns += SECOND;
+    assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
+    process_log_look(&stage->log, &stage->tree, stage->now_ns);
+}
+
+static void open_stage(struct stage *stage, struct process_log_options options)
+{
+    *stage = (struct stage){0};
+    fake_procfs_init(&stage->fake);
+    fake_put(&stage->fake, (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100});
+    options.procfs_root = stage->fake.root;
+    options.ns_per_tick = 10000000;
+    process_log_init(&stage->log, &options);
+    struct process_tree_options tree = {
+        .procfs_root = stage->fake.root, .main = 10, .gone = process_log_gone, .user = &stage->log};
+    assert_int_equal(process_tree_init(&stage->tree, &tree, NULL), GPUT_OK);
+    process_log_look(&stage->log, &stage->tree, 0);
+}
+
+static void close_stage(struct stage *stage)
+{
+    process_tree_finish(&stage->tree);
+    process_log_finish(&stage->log);
+    fake_procfs_finish(&stage->fake);
+}
+
+static const struct process_log_options everything = {
+    .has_events = true, .has_taskstats = true, .keeps_ended = true, .most_ended = 100};
+
+static void forked(struct stage *stage, pid_t parent, pid_t child)
+{
+    process_log_event(&stage->log, &(struct process_event){.kind = PROCESS_EVENT_FORK,
+                                       .pid = child,
+                                       .parent = parent,
+                                       .time_ns = ++stage->now_ns});
+}
+
+static void exited(struct stage *stage, pid_t pid, int status)
+{
+    process_log_event(&stage->log,
+        &(struct process_event){
+            .kind = PROCESS_EVENT_EXIT, .pid = pid, .status = status, .time_ns = ++stage->now_ns});
+}
+
+static void told(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
+{
+    process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
+                                      .process = pid,
+                                      .name = "told",
+                                      .is_leader = true,
+                                      .is_last = true,
+                                      .cpu_ns = (uint64_t)cpu_ns,
+                                      .minor_faults = 1000,
+                                      .peak_rss_bytes = peak_bytes});
+}
+
+static const struct process_record *find(struct process_record **list, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i]->pid == pid)
+            return list[i];
+    }
+    return NULL;
+}
+
+static void announced_families_are_known_without_a_look(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    forked(&stage, 20, 30);
+    forked(&stage, 999, 40); /* none of ours */
+    exited(&stage, 20, 0);
+    forked(&stage, 30, 31); /* the child of an orphan */
+    exited(&stage, 30, 0x300);
+    exited(&stage, 31, 9);
+    told(&stage, 20, 1, 4096);
+    told(&stage, 30, 2000, 8192);
+    told(&stage, 31, 3, 4096);
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(stage.log.seen, 4);
+    assert_int_equal(stage.log.living, 1);
+
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_int_equal(count, 4);
+    const struct process_record *child = find(list, count, 30);
+    assert_ptr_equal(child->parent, find(list, count, 20));
+    assert_ptr_equal(find(list, count, 31)->parent, child);
+    assert_int_equal(child->cpu_ns, 2000);
+    assert_int_equal(child->peak_rss_bytes, 8192);
+    assert_int_equal(child->peak, PROCESS_PEAK_FINAL);
+    assert_int_equal(child->status, 0x300);
+    assert_string_equal(child->name, "told");
+    assert_null(find(list, count, 40));
+    free(list);
+    bool exact;
+    assert_int_equal(process_log_largest_descendant(&stage.log, &exact), 8192);
+    assert_true(exact);
+    close_stage(&stage);
+}
+
+static void the_ends_of_threads_add_up(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    struct taskstats_exit thread = {
+        .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .read_call_bytes = 7};
+    process_log_exit(&stage.log, &thread);
+    process_log_end_batch(&stage.log, false);
+    told(&stage, 20, 300, 4096);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_int_equal(find(list, count, 20)->cpu_ns, 800);
+    assert_int_equal(find(list, count, 20)->read_bytes, 7);
+    assert_string_equal(find(list, count, 20)->name, "told");
+    free(list);
+    close_stage(&stage);
+}
+
+static void what_is_told_after_the_end_still_counts(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    told(&stage, 20, 700, 4096);
+    process_log_end_batch(&stage.log, false);
+    int64_t cpu_ns;
+    assert_true(process_log_cpu_ns(&stage.log, &cpu_ns));
+    assert_int_equal(cpu_ns, 700);
+    bool exact;
+    process_log_largest_descendant(&stage.log, &exact);
+    assert_true(exact);
+    close_stage(&stage);
+}
+
+static void a_pid_given_out_anew_is_another_process(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    for (int i = 0; i < 3; i++) {
+        forked(&stage, 10, 20);
+        exited(&stage, 20, 0);
+        told(&stage, 20, 100, 4096);
+        process_log_end_batch(&stage.log, false);
+    }
+    assert_int_equal(stage.log.seen, 4);
+    int64_t cpu_ns;
+    process_log_cpu_ns(&stage.log, &cpu_ns);
+    assert_int_equal(cpu_ns, 300);
+    close_stage(&stage);
+}
+
+static void memory_is_bounded_and_nothing_is_lost(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    for (int i = 1; i <= 10000; i++) {
+        forked(&stage, 10, 1000 + i);
+        exited(&stage, 1000 + i, 0);
+        /* One with much CPU time, one with much RAM. */
+        told(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
+        process_log_end_batch(&stage.log, false);
+        assert_true(stage.log.ended_count < 300);
+    }
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_int_equal(count + stage.log.others.count, 10001);
+    assert_int_equal(find(list, count, 1017)->cpu_ns, SECOND);
+    assert_int_equal(find(list, count, 1018)->peak_rss_bytes, 1 << 30);
+    free(list);
+    int64_t cpu_ns;
+    process_log_cpu_ns(&stage.log, &cpu_ns);
+    assert_int_equal(cpu_ns, SECOND + 9999 * 10);
+    close_stage(&stage);
+}
+
+static void children_of_records_that_were_summed_up_keep_an_ancestor(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct process_log_options few = everything;
+    few.most_ended = 2;
+    open_stage(&stage, few);
+    forked(&stage, 10, 20);
+    forked(&stage, 20, 30);
+    for (int i = 0; i < 200; i++) {
+        forked(&stage, 30, 1000 + i);
+        exited(&stage, 1000 + i, 0);
+        told(&stage, 1000 + i, 10 + i, 4096);
+        if (i == 0) {
+            exited(&stage, 20, 0);
+            told(&stage, 20, 1, 1);
+        }
+        process_log_end_batch(&stage.log, false);
+    }
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_null(find(list, count, 20));
+    assert_ptr_equal(find(list, count, 30)->parent, find(list, count, 10));
+    free(list);
+    close_stage(&stage);
+}
+
+static void without_events_looks_have_to_do(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .most_ended = 100});
+    fake_put(&stage.fake,
+        (struct fake_process){.pid = 20, .parent = 10, .resident_pages = 300, .utime = 5});
+    look(&stage);
+    fake_end(&stage.fake, 20);
+    look(&stage);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    const struct process_record *child = find(list, count, 20);
+    assert_true(child->has_ended);
+    assert_int_equal(child->cpu_ns, 5 * 10000000);
+    assert_int_equal(child->peak, PROCESS_PEAK_SAMPLED);
+    assert_int_equal(child->peak_rss_bytes, 300 * sysconf(_SC_PAGESIZE));
+    assert_ptr_equal(child->parent, stage.log.main);
+    free(list);
+    bool exact;
+    process_log_largest_descendant(&stage.log, &exact);
+    assert_false(exact);
+    close_stage(&stage);
+}
+
+static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){0});
+    struct fake_process main = {.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50};
+    status_of(&stage, 10, 700);
+    fake_put(&stage.fake, main);
+    look(&stage);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    assert_int_equal(process_log_main_at_most(&stage.log), 700 * 1024);
+
+    /* Without a fault there is nothing new, whatever stands there. */
+    status_of(&stage, 10, 900);
+    look(&stage);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    main.minor_faults = 51;
+    fake_put(&stage.fake, main);
+    look(&stage);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
+    close_stage(&stage);
+}
+
+static void an_end_that_was_lost_is_found_out(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    process_log_end_batch(&stage.log, true);
+    process_log_end_batch(&stage.log, false);
+    assert_true(stage.log.has_gap);
+    assert_int_equal(stage.log.living, 1);
+    bool exact;
+    process_log_largest_descendant(&stage.log, &exact);
+    assert_false(exact);
+    close_stage(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(announced_families_are_known_without_a_look),
+        cmocka_unit_test(the_ends_of_threads_add_up),
+        cmocka_unit_test(what_is_told_after_the_end_still_counts),
+        cmocka_unit_test(a_pid_given_out_anew_is_another_process),
+        cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
+        cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
+        cmocka_unit_test(without_events_looks_have_to_do),
+        cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
+        cmocka_unit_test(an_end_that_was_lost_is_found_out),
+    };
+    return cmocka_run_group_tests_name("track/process_log", tests, NULL, NULL);
+}
