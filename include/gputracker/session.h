@@ -133,7 +133,8 @@ GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *
 GPUT_API int gput_session_results(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
-/** Stops if need be, and frees everything. NULL is fine. */
+/** Stops if need be, and frees everything. NULL is fine. In a fork of the process that created the
+ * session it does nothing: the session is the parent's. */
 GPUT_API void gput_session_destroy(struct gput_session *session);
 
 #ifdef __cplusplus

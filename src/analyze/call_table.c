@@ -277,7 +277,8 @@ static void sort_calls(struct call *calls, size_t count)
 int call_table_pair(struct call_table *table, struct gput_error *error)
 {
     TRY(number_blocks(table, error));
-    qsort(table->lanes, table->n_lanes, sizeof *table->lanes, compare_lanes);
+    if (table->n_lanes > 0)
+        qsort(table->lanes, table->n_lanes, sizeof *table->lanes, compare_lanes);
     free(table->lane_slots);
     table->lane_slots = NULL;
     TRY(number_tracks(table, error));

@@ -199,11 +199,15 @@ static void release_shared(struct gput_session *session)
 
 void gput_session_destroy(struct gput_session *session)
 {
-    if (!session)
+    /*
+     * A forked child's copy was taken while the parent's threads may have been at work on it:
+     * nothing in it can be trusted to be whole, so it stays, and goes with the child or its
+     * execve().
+     */
+    if (!session || session->owner != getpid())
         return;
-    if (session->owner == getpid())
-        release_shared(session);
-    session_events_finish(&session->events, session->owner == getpid());
+    release_shared(session);
+    session_events_finish(&session->events);
     session_surroundings_finish(&session->surroundings);
     if (session->has_sampler)
         sampler_finish(&session->sampler);

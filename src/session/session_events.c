@@ -167,15 +167,10 @@ void session_events_end(struct session_events *events)
     events->stop_fd = -1;
 }
 
-void session_events_finish(struct session_events *events, bool is_owner)
+void session_events_finish(struct session_events *events)
 {
-    if (is_owner) {
-        session_events_end(events);
-        process_events_close(&events->events);
-    } else if (events->events.fd >= 0) {
-        /* The socket is shared with the one that tracks: it goes on listening. */
-        close(events->events.fd);
-    }
+    session_events_end(events);
+    process_events_close(&events->events);
     taskstats_close(&events->ends);
     free(events->exits);
     session_events_init(events);

@@ -56,8 +56,7 @@ void session_events_read(struct session_events *events);
 /* Ends the thread. The lock is not held. Events can still be read. */
 void session_events_end(struct session_events *events);
 
-/* Closes and frees everything; ends the thread if need be. In a fork of the process that opened
- * them (`is_owner` false) only what is the fork's own. */
-void session_events_finish(struct session_events *events, bool is_owner);
+/* Closes and frees everything; ends the thread if need be. */
+void session_events_finish(struct session_events *events);
 
 #endif

@@ -123,7 +123,7 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
         TRY(results_file_create(
             session->options.resource_usage_file, &session->results_file, error));
     session->mode = mode;
-    session_events_finish(&session->events, true);
+    session_events_finish(&session->events);
     session_events_open(&session->events, session->options.procfs_root);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     session->start_ns = clock_monotonic_ns();

@@ -10,7 +10,9 @@ static enum json_status scan(
     const char *at = copy;
     enum json_status status = json_scan_value(&at, copy + length, value);
     *used = (size_t)(at - copy);
-    value->text = text + (value->text - copy);
+    /* The slice, but of the caller's text: the copy goes. Without a value there is none. */
+    if (value->text >= copy && value->text <= copy + length)
+        value->text = text + (value->text - copy);
     free(copy);
     return status;
 }
