@@ -1,15 +1,56 @@
 #!/bin/sh
-# Runs every benchmark of a build folder: run.sh BUILD
+# Runs the benchmarks of a build folder, or only those named: run.sh BUILD [NAME…]. A few minutes; BENCH_FULL=1 takes
+# its time. Ratios are what counts: compare figures of one run only. All of it is kept in BUILD/bench.tsv and
+# BUILD/bench.txt.
 set -eu
-bench=$1/bench
+cd "$(dirname "$0")/.."
+build=$1
+shift
+bench=$build/bench
+export BENCH_BUILD="$PWD/$build"
 
-title() {
-    printf '\n== %s\n' "$*"
+# NAME: TITLE: COMMAND; `rows` are those that print rows as bench.h says.
+run() {
+    case $1 in
+    sampling) title rows "One sample"; "$bench/bench-sampling" ;;
+    session) title rows "A session"; "$bench/bench-session" ;;
+    slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
+    peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
+    marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
+    gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
+    gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
+    *) echo "There is no benchmark $1." >&2; return 2 ;;
+    esac
 }
 
-title "Marks of code blocks"
-"$bench/bench-marks"
-title "GPUs: one sample"
-"$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so"
-title "GPUs: clients of graphics cards"
-"$bench/bench-gpu-fdinfo"
+title() {
+    printf '\n== %s\n' "$2"
+    [ "$1" = own ] || printf 'what\tunit\tours\tagainst\ttheirs\tratio\ttarget\n'
+}
+
+# Rows of one table, its columns aligned; any other line as it is.
+align() {
+    awk -F '\t' '
+        function flush_rows(   row, i) {
+            for (row = 1; row <= rows; row++) {
+                for (i = 1; i <= 7; i++)
+                    printf (i == 3 || i == 5 || i == 6 ? "%" : "%-") width[i] "s%s", cell[row, i], i < 7 ? "  " : "\n"
+            }
+            rows = 0
+            delete width
+        }
+        NF == 7 { rows++; for (i = 1; i <= 7; i++) { cell[rows, i] = $i; if (length($i) > width[i]) width[i] = length($i) } next }
+        { flush_rows(); print }
+        END { flush_rows() }'
+}
+
+: >"$build/bench.raw"
+failed=
+for name in ${*:-sampling session slowdown marks gpu-sample gpu-fdinfo peer}; do
+    echo "… $name" >&2
+    run "$name" >>"$build/bench.raw" || failed="$failed $name"
+done
+grep "$(printf '\t')" "$build/bench.raw" | awk 'NR == 1 || !/^what\t/' >"$build/bench.tsv"
+align <"$build/bench.raw" | tee "$build/bench.txt"
+rm -f "$build/bench.raw"
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }

@@ -1,0 +1,155 @@
+/*
+ * CPU time of one sample, for trees of idle and of busy processes, against a bare loop that does
+ * the least that a sampler of this kind has to: at the same ticks it finds the tree by the children
+ * files and reads stat and statm of each process.
+ */
+#include "bench.h"
+
+#include <gputracker/gputracker.h>
+
+#include <fcntl.h>
+
+/* ---- the bare loop ---- */
+
+#define MOST_PROCESSES 2048
+
+static ssize_t read_file(const char *format, pid_t pid, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, format, (int)pid, (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length;
+}
+
+static size_t find_tree(pid_t root, pid_t *pids)
+{
+    static char text[65536];
+    size_t count = 0;
+    pids[count++] = root;
+    for (size_t i = 0; i < count; i++) {
+        if (read_file("/proc/%d/task/%d/children", pids[i], text, sizeof text) <= 0)
+            continue;
+        for (char *at = text, *end; count < MOST_PROCESSES; at = end) {
+            long pid = strtol(at, &end, 10);
+            if (end == at)
+                break;
+            pids[count++] = (pid_t)pid;
+        }
+    }
+    return count;
+}
+
+static volatile unsigned long long sink;
+
+static void look(pid_t root)
+{
+    static pid_t pids[MOST_PROCESSES];
+    char text[1024];
+    size_t count = find_tree(root, pids);
+    for (size_t i = 0; i < count; i++) {
+        unsigned long long user = 0, system = 0;
+        if (read_file("/proc/%d/stat", pids[i], text, sizeof text) > 0) {
+            const char *name_end = strrchr(text, ')');
+            if (name_end)
+                sscanf(name_end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                    &system);
+        }
+        unsigned long long resident = 0;
+        if (read_file("/proc/%d/statm", pids[i], text, sizeof text) > 0)
+            sscanf(text, "%*u %llu", &resident);
+        sink += user + system + resident;
+    }
+}
+
+/* Microseconds of CPU a sample. */
+static double bare_loop(pid_t root, double interval, int ticks)
+{
+    struct timespec deadline;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    double before = bench_clock(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < ticks; i++) {
+        deadline.tv_nsec += (long)(interval * 1e9);
+        while (deadline.tv_nsec >= 1000000000) {
+            deadline.tv_nsec -= 1000000000;
+            deadline.tv_sec++;
+        }
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
+        look(root);
+    }
+    return (bench_clock(CLOCK_THREAD_CPUTIME_ID) - before) / ticks * 1e6;
+}
+
+/* ---- ours ---- */
+
+static struct gput_session *track(pid_t root, double interval, enum gput_ram_mode mode)
+{
+    struct gput_options options = gput_options_default();
+    struct gput_session *session;
+    struct gput_error error;
+    options.sleep_time_seconds = interval;
+    options.ram_mode = mode;
+    options.resource_usage_file = "/dev/shm/gput-bench-kept";
+    if (gput_session_create(&options, &session, &error) != GPUT_OK ||
+        gput_session_track_pid(session, root, &error) != GPUT_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        exit(1);
+    }
+    return session;
+}
+
+/* Microseconds of CPU a sample, of samples after the first, which finds everything new. */
+static double ours(pid_t root, double interval, int ticks, enum gput_ram_mode mode)
+{
+    struct gput_session *session = track(root, interval, mode);
+    struct gput_results results;
+    bench_sleep(interval * 1.5);
+    gput_session_results(session, &results, NULL);
+    uint64_t ticks_before = results.tracker.ticks;
+    double before = bench_clock(CLOCK_PROCESS_CPUTIME_ID);
+    bench_sleep(interval * ticks);
+    double used = bench_clock(CLOCK_PROCESS_CPUTIME_ID) - before;
+    gput_session_results(session, &results, NULL);
+    gput_session_destroy(session);
+    return used / (double)(results.tracker.ticks - ticks_before) * 1e6;
+}
+
+static void compare(int count, bool busy, double interval, int ticks, int rounds)
+{
+    struct bench_tree tree = bench_tree_start(count, busy);
+    double mine[16], exact[16], bare[16];
+    for (int i = 0; i < rounds; i++) {
+        mine[i] = ours(tree.pid, interval, ticks, GPUT_RAM_ADAPTIVE);
+        bare[i] = bare_loop(tree.pid, interval, ticks);
+        exact[i] = ours(tree.pid, interval, ticks / 2 + 1, GPUT_RAM_EXACT);
+    }
+    bench_tree_end(&tree);
+    char what[96];
+    const char *target = busy ? "-" : "<= 1.3 x, then half";
+    double floor = bench_median(bare, (size_t)rounds);
+    snprintf(what, sizeof what, "a sample, %d %s, every %g ms", count, busy ? "busy" : "idle",
+        interval * 1e3);
+    bench_against(what, "us CPU", bench_median(mine, (size_t)rounds), "bare C loop", floor, target);
+    snprintf(what, sizeof what, "the same with --ram exact");
+    bench_against(what, "us CPU", bench_median(exact, (size_t)rounds), "bare C loop", floor, "-");
+}
+
+int main(void)
+{
+    int times = bench_is_full() ? 5 : 1;
+    int rounds = bench_is_full() ? 7 : 3;
+    static const int counts[] = {1, 10, 100, 500};
+    for (size_t i = 0; i < 4; i++) {
+        for (int busy = 0; busy <= 1; busy++)
+            compare(counts[i], busy, 0.1, 10 * times, rounds);
+    }
+    compare(1, false, 0.01, 100 * times, rounds);
+    compare(100, false, 0.01, 100 * times, rounds);
+    compare(1, false, 0.001, 500 * times, rounds);
+    compare(1, true, 0.001, 500 * times, rounds);
+    return 0;
+}
