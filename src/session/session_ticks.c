@@ -16,8 +16,8 @@
 /* The first row comes early, so that short commands have one: as soon as CPU percents make sense.
  */
 #define FIRST_TICK_NS (NS_PER_SECOND / 20)
-/* Results so far are kept at most this often. */
-#define KEEP_INTERVAL_NS (NS_PER_SECOND / 10)
+/* Results so far are kept at most this often: a fifth of the cost of a sample. */
+#define KEEP_INTERVAL_NS (NS_PER_SECOND / 2)
 /* A tick that begins this part of the interval after its deadline is late. */
 #define LATE_PART 10
 

@@ -9,6 +9,7 @@
 #ifndef TRACK_PROCESS_H
 #define TRACK_PROCESS_H
 
+#include "os/pid_vector.h"
 #include "track/memory.h"
 
 #include <stdbool.h>
@@ -38,7 +39,7 @@ struct process {
     int64_t cpu_before_ns;
     uint64_t children_before_ticks;
 
-    int stat_fd, statm_fd; /* kept open, or -1 */
+    int stat_fd, statm_fd, children_fd; /* kept open, or -1 */
 
     bool is_main;
     bool is_old;          /* it began before tracking did */
@@ -91,6 +92,10 @@ int process_look(struct process *process, const struct process *parent, struct p
 
 /* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
 int process_read_exact(struct process *process, bool rollup, struct process_view *view);
+
+/* Appends the children that each of its threads started. Errors: see os/proc_children.h. */
+int process_read_children(
+    struct process *process, struct process_view *view, struct pid_vector *children);
 
 /* True when it has ended and only waits to be collected by its parent. */
 bool process_is_zombie(const struct process *process);

@@ -139,17 +139,25 @@ static bool is_foreign(const struct process_tree *tree, pid_t pid)
     return false;
 }
 
-static int children_of(struct process_tree *tree, pid_t pid, uint32_t thread_count)
+/* `process` is NULL for ourselves. The kernel gives orphans to the first thread of a subreaper. */
+static int read_children_files(struct process_tree *tree, struct process *process)
+{
+    if (process)
+        return process_read_children(process, &tree->view, &tree->found);
+    return proc_children_read(tree->view.procfs_root, tree->own_pid, 1, &tree->found, NULL);
+}
+
+static int children_of(struct process_tree *tree, struct process *process)
 {
     tree->found.count = 0;
     if (tree->has_children_files) {
-        int code =
-            proc_children_read(tree->view.procfs_root, pid, thread_count, &tree->found, NULL);
+        int code = read_children_files(tree, process);
         if (code != GPUT_ERROR_UNSUPPORTED)
             return code;
         tree->has_children_files = false;
         TRY(proc_list_read(tree->view.procfs_root, &tree->list, NULL));
     }
+    pid_t pid = process ? process->pid : tree->own_pid;
     return proc_list_children(&tree->list, pid, &tree->found);
 }
 
@@ -177,7 +185,7 @@ static int find_new(struct process_tree *tree, bool is_old)
         if (!process->children_unread)
             continue;
         process->children_unread = false;
-        int code = children_of(tree, process->pid, process->thread_count);
+        int code = children_of(tree, process);
         if (code == GPUT_OK)
             code = add_found(tree, process, is_old);
         if (code == GPUT_ERROR_MEMORY)
@@ -192,7 +200,7 @@ static int find_orphans(struct process_tree *tree)
     if (!tree->options.adopts)
         return GPUT_OK;
     size_t before = tree->count;
-    int code = children_of(tree, tree->own_pid, 0);
+    int code = children_of(tree, NULL);
     if (code == GPUT_OK)
         code = add_found(tree, NULL, false);
     if (code == GPUT_ERROR_MEMORY)

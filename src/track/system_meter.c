@@ -12,6 +12,9 @@
 /* The first figure need not be as fine, only real. */
 #define FIRST_INTERVAL_NS (NS_PER_SECOND / 50)
 
+/* meminfo costs as much as all the rest of a sample of a process that stands still. */
+#define RAM_INTERVAL_NS (NS_PER_SECOND / 100)
+
 static int read_stat(const struct system_meter *meter, struct system_stat *stat)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -80,6 +83,7 @@ void system_meter_init(
         .stat_fd = -1,
         .meminfo_fd = -1,
         .core_count = core_count,
+        .ram_read_ns = now_ns,
         .since_ns = now_ns,
         .seconds_per_tick = 1.0 / (double)sysconf(_SC_CLK_TCK),
         .ram_capacity_bytes = NAN,
@@ -103,7 +107,10 @@ void system_meter_finish(struct system_meter *meter)
 
 void system_meter_read(struct system_meter *meter, int64_t now_ns)
 {
-    read_ram(meter);
+    if (now_ns - meter->ram_read_ns >= RAM_INTERVAL_NS) {
+        meter->ram_read_ns = now_ns;
+        read_ram(meter);
+    }
     read_cpu(meter, now_ns);
 }
 

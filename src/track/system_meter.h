@@ -13,6 +13,7 @@ struct system_meter {
     int stat_fd, meminfo_fd; /* kept open, or -1 */
     uint32_t core_count;
 
+    int64_t ram_read_ns;
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;
     double seconds_per_tick;
@@ -30,7 +31,8 @@ void system_meter_finish(struct system_meter *meter);
 
 /*
  * Reads again. The kernel counts the machine's CPU time in ticks of 10 ms, so an interval of less
- * than 100 ms goes on until it is that long; until then the last figure stands.
+ * than 100 ms goes on until it is that long; until then the last figure stands. RAM is read at most
+ * 100 times a second.
  */
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
 

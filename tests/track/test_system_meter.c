@@ -34,6 +34,8 @@ static void tells_used_and_whole_ram_in_bytes(void **state)
     assert_true(meter.ram_used_bytes == 600 * 1024);
     put_ram(&fake, 1000, 100);
     system_meter_read(&meter, 1);
+    assert_true(meter.ram_used_bytes == 600 * 1024);
+    system_meter_read(&meter, NS_PER_SECOND / 100);
     assert_true(meter.ram_used_bytes == 900 * 1024);
     system_meter_finish(&meter);
     fake_procfs_finish(&fake);
