@@ -5,8 +5,6 @@
 #include "os/cpu_count.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,26 +22,6 @@ struct gput_options gput_options_default(void)
         .gpu_ram_unit = GPUT_GIGABYTES,
         .time_unit = GPUT_HOURS,
     };
-}
-
-void session_warn(const struct gput_session *session, const char *format, ...)
-{
-    if (!session->options.warn)
-        return;
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    session->options.warn(session->options.user, message);
-}
-
-int session_check_owner(const struct gput_session *session, struct gput_error *error)
-{
-    if (session->owner == getpid())
-        return GPUT_OK;
-    return error_set(error, GPUT_ERROR_STATE,
-        "This process is a fork of the one that tracks; only that one can use the session.");
 }
 
 static int check_options(const struct gput_options *options, struct gput_error *error)

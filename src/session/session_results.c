@@ -8,7 +8,6 @@
 #include "os/proc_statm.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,20 +18,6 @@ static double seconds_of_ns(int64_t ns)
 }
 
 /* ---- sources ---- */
-
-void session_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *format, ...)
-{
-    if (results->n_sources == GPUT_MAX_SOURCES)
-        return;
-    struct gput_source *source = &results->sources[results->n_sources++];
-    snprintf(source->name, sizeof source->name, "%s", name);
-    source->state = state;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(source->reason, sizeof source->reason, format, arguments);
-    va_end(arguments);
-}
 
 static void add_ram_source(const struct gput_session *session, struct gput_results *results)
 {

@@ -11,6 +11,7 @@
  *   session_books.c    what the kernel counted, against what samples saw
  *   session_processes.c  every process by itself
  *   session_peaks.c    from what the kernel kept to peaks
+ *   session_state.c    what all of them use
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -117,10 +118,6 @@ void session_reap_orphans(struct gput_session *session);
 
 void session_fill_results(struct gput_session *session, struct gput_results *results);
 
-/* Notes where a kind of figure comes from, or why it is missing. */
-void session_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* session_energy.c; the lock is held, or no thread runs */
 
 void session_fill_energy(const struct gput_session *session, struct gput_energy *energy);
@@ -168,7 +165,7 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
 
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results);
 
-/* session.c */
+/* session_state.c */
 
 /*
  * GPUT_ERROR_STATE in a fork of the process that created the session: the sampling thread is not
@@ -178,5 +175,9 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
 
 void session_warn(const struct gput_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Notes where a kind of figure comes from, or why it is missing. */
+void session_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif
