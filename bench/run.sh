@@ -9,6 +9,14 @@ shift
 bench=$build/bench
 export BENCH_BUILD="$PWD/$build"
 
+# A generated trace, in a folder of its own.
+trace() {
+    folder=$(mktemp -d)
+    python3 bench/kineto-trace.py 200 "$folder/trace.json" && "$bench/bench-trace" "$folder/trace.json" "$folder" ||
+        { rm -rf "$folder"; return 1; }
+    rm -rf "$folder"
+}
+
 # NAME: TITLE: COMMAND; `rows` are those that print rows as bench.h says.
 run() {
     case $1 in
@@ -19,6 +27,7 @@ run() {
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
+    trace) title own "Traces: 200 MB as PyTorch's profiler writes them"; trace ;;
     *) echo "There is no benchmark $1." >&2; return 2 ;;
     esac
 }
@@ -46,7 +55,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks gpu-sample gpu-fdinfo peer}; do
+for name in ${*:-sampling session slowdown marks trace gpu-sample gpu-fdinfo peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done
