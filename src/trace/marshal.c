@@ -145,7 +145,7 @@ static int read_dict(struct reader *reader, uint32_t place, int depth)
 {
     uint32_t count = 0, first = MARSHAL_END, last = MARSHAL_END;
     for (;; count++) {
-        uint32_t key, value, item;
+        uint32_t key, value, item = 0;
         TRY(read_value(reader, depth + 1, &key));
         if (key == NOTHING)
             break;

@@ -1,6 +1,7 @@
 /*
- * A file written piece by piece that appears under its name only when it is whole: until then it is
- * a temporary file beside it. What is no regular file (a pipe, /dev/stdout) is written straight.
+ * A file written piece by piece that appears under its name only when it is whole: until then it
+ * has no name, or is a temporary file beside it where the file system knows no nameless files. What
+ * is no regular file (a pipe, /dev/stdout) is written straight.
  */
 #ifndef TRACE_OUTPUT_FILE_H
 #define TRACE_OUTPUT_FILE_H
@@ -8,10 +9,13 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <stdbool.h>
+
 struct output_file {
     struct str buffer; /* append here; output_file_flow() moves it on */
     char *path;
     char *temporary; /* NULL: written straight */
+    bool nameless;   /* the temporary name is not taken yet */
     int fd;
 };
 

@@ -77,7 +77,7 @@ static int find_process(struct adding *adding, const struct json_value *pid, uin
 static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
-    uint32_t process;
+    uint32_t process = TRACK_NONE;
     TRY(find_process(adding, &event->pid, &process, error));
     int64_t tid = event->tid.kind == JSON_NONE ? 0 : number_or_hash(&event->tid);
     *thread = timeline_thread(&adding->inputs->timeline->tracks, process, adding->source, tid);
@@ -91,7 +91,7 @@ static int take_metadata(
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
     struct json_value name = json_member(&event->args, "name");
     struct json_value labels = json_member(&event->args, "labels");
-    uint32_t process, thread;
+    uint32_t process = TRACK_NONE, thread = TRACK_NONE;
     bool done = true;
     TRY(find_process(adding, &event->pid, &process, error));
     str_clear(&adding->args);
