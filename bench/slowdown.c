@@ -61,7 +61,7 @@ static void once(double *wall, double *cpu)
 int main(void)
 {
     enum { MOST = 31 };
-    int pairs = bench_is_full() ? MOST : 9, passes = bench_is_full() ? 160 : 80;
+    int pairs = bench_is_full() ? MOST : 9, passes = bench_is_full() ? 100 : 25;
     double wall[MOST], cpu[MOST], noise[MOST], wall_alone, cpu_alone, wall_tracked, cpu_tracked;
     if (pipe(say) != 0 || pipe(told) != 0)
         return 1;
