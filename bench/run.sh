@@ -27,6 +27,7 @@ run() {
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
+    energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
     trace) title own "Traces: 200 MB as PyTorch's profiler writes them"; trace ;;
     *) echo "There is no benchmark $1." >&2; return 2 ;;
     esac
@@ -55,7 +56,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks trace gpu-sample gpu-fdinfo peer}; do
+for name in ${*:-sampling session slowdown marks trace gpu-sample gpu-fdinfo energy-sample peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

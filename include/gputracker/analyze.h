@@ -16,6 +16,7 @@
 #ifndef GPUTRACKER_ANALYZE_H
 #define GPUTRACKER_ANALYZE_H
 
+#include <gputracker/energy.h>
 #include <gputracker/error.h>
 #include <gputracker/results.h>
 
@@ -77,6 +78,10 @@ struct gput_code_block {
     struct gput_statistics *resource_usage; /**< one for each measurement of the analysis, over the
                                                  rows above, in the units of the tracking file */
 
+    /** Joules while it ran, by enum gput_energy_figure: a moment in several calls counts once. NaN
+     * where the tracking file does not tell (it has to be SQLite, of a machine that tells). */
+    double energy[GPUT_ENERGY_FIGURE_COUNT];
+
     /* Only with `details`; NULL or NaN otherwise: */
     struct gput_percentiles *percentiles; /**< one for each measurement */
     struct gput_percentiles compute_time_percentiles;
@@ -124,7 +129,10 @@ GPUT_API const char *gput_analysis_measurement_name(
 /** Figures over all rows of the tracking file, one for each measurement. */
 GPUT_API const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis);
 
-/** The same figures' percentiles; NULL without `details`. */
+/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. */
+GPUT_API const double *gput_analysis_energy(const struct gput_analysis *analysis);
+
+/** Percentiles of the figures of gput_analysis_overall(); NULL without `details`. */
 GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
     const struct gput_analysis *analysis);
 

@@ -25,6 +25,24 @@ GPUT_API double gput_energy_unit_joules(enum gput_energy_unit unit);
 GPUT_API int gput_energy_unit_parse(
     const char *word, enum gput_energy_unit *unit, struct gput_error *error);
 
+/** The figures of energy that a tracking file keeps, and that analysis gives for code blocks. */
+enum gput_energy_figure {
+    GPUT_ENERGY_PACKAGE,
+    GPUT_ENERGY_CORE,
+    GPUT_ENERGY_UNCORE,
+    GPUT_ENERGY_DRAM,
+    GPUT_ENERGY_PSYS,
+    GPUT_ENERGY_GPU,
+    GPUT_ENERGY_TOTAL, /**< of the machine */
+    GPUT_ENERGY_MAIN,
+    GPUT_ENERGY_DESCENDANTS,
+    GPUT_ENERGY_COMBINED,
+    GPUT_ENERGY_FIGURE_COUNT,
+};
+
+/** "package", "total", "combined" …. Static text. */
+GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
+
 /** Joules over a session. NaN: this machine does not tell. */
 struct gput_energy {
     enum gput_energy_unit unit; /**< to show it in; the figures here are joules */

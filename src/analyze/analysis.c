@@ -23,11 +23,18 @@ static struct gput_percentiles *create_percentiles(size_t count)
     return list;
 }
 
+static void forget_energy(double *energy)
+{
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        energy[i] = NAN;
+}
+
 struct gput_analysis *analysis_create(const char *const *measurements, size_t count)
 {
     struct gput_analysis *analysis = calloc(1, sizeof *analysis);
     if (!analysis)
         return NULL;
+    forget_energy(analysis->energy);
     analysis->measurements = calloc(count + 1, sizeof *analysis->measurements);
     analysis->overall = create_statistics(count);
     analysis->static_data = doc_create_object();
@@ -54,6 +61,7 @@ struct gput_code_block *analysis_create_blocks(
         block->compute_time = no_statistics;
         block->compute_time_percentiles = no_percentiles;
         block->self_time_total = block->cpu_time_total = NAN;
+        forget_energy(block->energy);
         block->resource_usage = create_statistics(analysis->n_measurements);
         if (percentiles)
             block->percentiles = create_percentiles(analysis->n_measurements);
@@ -127,6 +135,11 @@ const struct gput_percentiles *gput_analysis_overall_percentiles(
     const struct gput_analysis *analysis)
 {
     return analysis->overall_percentiles;
+}
+
+const double *gput_analysis_energy(const struct gput_analysis *analysis)
+{
+    return analysis->has_energy ? analysis->energy : NULL;
 }
 
 size_t gput_analysis_block_count(const struct gput_analysis *analysis)

@@ -18,7 +18,9 @@ struct gput_analysis {
     uint64_t num_timepoints; /* rows of the tracking file; 0 when a file does not tell */
     struct gput_statistics *overall;
     struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
-    struct doc *static_data;                      /* an object of strings and numbers */
+    bool has_energy;
+    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown */
+    struct doc *static_data;                 /* an object of strings and numbers */
     struct gput_code_block *blocks;
     size_t n_blocks;
     bool details;

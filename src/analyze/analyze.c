@@ -1,9 +1,11 @@
 #include "analyze/analysis.h"
+#include "analyze/block_energy.h"
 #include "analyze/call_table.h"
 #include "analyze/duration_statistics.h"
 #include "analyze/self_time.h"
 #include "analyze/sweep.h"
 #include "base/number.h"
+#include "store/energy_table.h"
 #include "store/tracking_reader.h"
 
 #include <math.h>
@@ -24,6 +26,7 @@ struct work {
     struct sweep_lane *lanes; /* one for each lane of the table */
     uint32_t n_parts;
     struct sweep *sweep;
+    double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: not known */
     struct gput_analysis *analysis;
 };
 
@@ -155,6 +158,44 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
     return sweep_end(work->sweep, error);
 }
 
+/* ---- Energy ---- */
+
+struct energy_source {
+    struct energy_table *table;
+    double origin; /* of the clock of the calls */
+};
+
+static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_COUNT],
+    bool *end, struct gput_error *error)
+{
+    const struct energy_source *source = user;
+    struct energy_row row = {0};
+    TRY(energy_table_next(source->table, &row, end, error));
+    *time = row.timestamp - source->origin;
+    memcpy(joules, row.joules, sizeof row.joules);
+    return GPUT_OK;
+}
+
+static int read_energy(struct work *work, struct gput_error *error)
+{
+    struct gput_analysis *analysis = work->analysis;
+    struct energy_source source = {.origin = work->table.origin};
+    const struct energy_points points = {next_energy_point, &source};
+    size_t n_targets = work->table.n_blocks + work->n_parts;
+    TRY(energy_table_open(work->options->tracking_file, &source.table, error));
+    if (!source.table)
+        return GPUT_OK;
+    work->energy = calloc(n_targets + 1, sizeof *work->energy);
+    int code = work->energy ? GPUT_OK : error_memory(error);
+    if (code == GPUT_OK)
+        code = block_energy_compute(work->table.calls, work->table.n_calls, work->lanes, n_targets,
+            &points, analysis->energy, work->energy, error);
+    energy_table_close(source.table);
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        analysis->has_energy |= !isnan(analysis->energy[i]);
+    return code;
+}
+
 /* ---- Results ---- */
 
 static void add_static_cell(struct doc *static_data, const struct tracking_static_cell *cell)
@@ -269,6 +310,8 @@ static void fill_block(
     block->num_non_empty_calls = swept->n_non_empty_calls;
     block->compute_time = duration_statistics_get(&sum->durations);
     block->compute_time_total = duration_statistics_total(&sum->durations);
+    if (work->energy)
+        memcpy(block->energy, work->energy[target], sizeof block->energy);
     if (work->options->details) {
         block->compute_time_percentiles = quantile_sketch_percentiles(&sum->durations.sketch);
         block->self_time_total = sum->self_time;
@@ -358,6 +401,8 @@ static int analyze(struct work *work, struct gput_error *error)
     if (code == GPUT_OK)
         code = read_rows(work, reader, error);
     tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        code = read_energy(work, error);
     return code == GPUT_OK ? fill_results(work, error) : code;
 }
 
@@ -371,6 +416,7 @@ int gput_analyze(const struct gput_analyze_options *options, struct gput_analysi
     int code = analyze(&work, error);
     sweep_destroy(work.sweep);
     free(work.lanes);
+    free(work.energy);
     call_table_finish(&work.table);
     sub_tracking_names_destroy(work.names);
     if (code != GPUT_OK)

@@ -99,10 +99,49 @@ static double pick(const struct gput_statistics *statistics, enum gput_statistic
     return figures[statistic];
 }
 
+const char *const comparison_energy_measurements[GPUT_ENERGY_FIGURE_COUNT] = {
+    [GPUT_ENERGY_PACKAGE] = "energy_package",
+    [GPUT_ENERGY_CORE] = "energy_core",
+    [GPUT_ENERGY_UNCORE] = "energy_uncore",
+    [GPUT_ENERGY_DRAM] = "energy_dram",
+    [GPUT_ENERGY_PSYS] = "energy_psys",
+    [GPUT_ENERGY_GPU] = "energy_gpu",
+    [GPUT_ENERGY_TOTAL] = "energy_total",
+    [GPUT_ENERGY_MAIN] = "energy_main",
+    [GPUT_ENERGY_DESCENDANTS] = "energy_descendants",
+    [GPUT_ENERGY_COMBINED] = "energy_combined",
+};
+
+bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *figure)
+{
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        *figure = (enum gput_energy_figure)i;
+        if (strcmp(measurement, comparison_energy_measurements[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool comparison_has_energy(const struct gput_comparison *comparison, enum gput_energy_figure figure)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        const struct comparison_session *session = &comparison->sessions[i];
+        for (size_t k = 0; k < session->n_runs; k++) {
+            if (!isnan(session->runs[k]->energy[figure]))
+                return true;
+        }
+    }
+    return false;
+}
+
 static double value_in_run(const struct gput_analysis *run, const struct comparison_figure *figure)
 {
     const struct gput_statistics *list = run->overall;
-    if (figure->block != COMPARISON_OVERALL) {
+    bool whole = figure->block == COMPARISON_OVERALL;
+    enum gput_energy_figure energy;
+    if (figure->measurement && comparison_energy_figure(figure->measurement, &energy))
+        return whole ? run->energy[energy] : run->blocks[figure->block].energy[energy];
+    if (!whole) {
         if (!figure->measurement)
             return pick(&run->blocks[figure->block].compute_time, figure->statistic);
         list = run->blocks[figure->block].resource_usage;

@@ -26,7 +26,7 @@ struct gput_comparison {
 
 /* A measurement of the session as a whole, of a code block, or a block's compute time. */
 struct comparison_figure {
-    const char *measurement; /* NULL: compute time */
+    const char *measurement; /* NULL: compute time; "energy_total" … (joules): no statistic */
     size_t block;            /* COMPARISON_OVERALL: of the session as a whole */
     enum gput_statistic statistic;
 };
@@ -53,6 +53,16 @@ int comparison_add(struct gput_comparison *comparison, const char *name,
 /* Matches the code blocks of all runs. Errors and `warn`: as gput_compare(). */
 int comparison_match(struct gput_comparison *comparison,
     void (*warn)(void *user, const char *message), void *user, struct gput_error *error);
+
+/* "energy_package" …, by enum gput_energy_figure: measurements beside those of the analyses. */
+extern const char *const comparison_energy_measurements[GPUT_ENERGY_FIGURE_COUNT];
+
+/* Whether some run has that figure. */
+bool comparison_has_energy(
+    const struct gput_comparison *comparison, enum gput_energy_figure figure);
+
+/* Whether that is a measurement of energy, and which. */
+bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *figure);
 
 /* Whether some session has several runs. */
 bool comparison_has_runs(const struct gput_comparison *comparison);

@@ -93,8 +93,11 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
         return refuse(parser, "it does not begin with min, max, mean or std");
     at = take_word(at, word, sizeof word);
     size_t i = analysis_find_measurement(first, word);
+    enum gput_energy_figure energy;
     if (i < first->n_measurements)
         rule->figure.measurement = first->measurements[i];
+    else if (comparison_energy_figure(word, &energy))
+        rule->figure.measurement = comparison_energy_measurements[energy];
     else if (strcmp(word, compute_time) != 0)
         return refuse(parser, "there is no such measurement");
 

@@ -152,6 +152,7 @@ static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, ui
         const struct amdgpu_gpu *gpu = &state->gpus[i];
         char text[64];
         drm_card_describe(&gpu->card, "amdgpu", &devices[i]);
+        devices[i].in_package = gpu->apu;
         devices[i].ram_capacity_bytes = read_ram(gpu, "total");
         if (sysfs_read_line(gpu->card.folder, "unique_id", text, sizeof text) && text[0])
             snprintf(devices[i].uuid, sizeof devices[i].uuid, "GPU-%s", text);

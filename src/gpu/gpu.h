@@ -78,6 +78,7 @@ struct gpu_device {
     char source[16];                     /* who tells: "nvml", "amdgpu", "drm" */
     bool selected;                       /* among options.uuids, or none were given */
     bool mig;                            /* a MIG instance */
+    bool in_package;                     /* with the CPU, whose package's power includes it */
     char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
 };
 

@@ -14,6 +14,24 @@ static const struct {
     [GPUT_KILOWATT_HOURS] = {"kilowatt-hours", 3.6e6},
 };
 
+static const char *const figure_names[GPUT_ENERGY_FIGURE_COUNT] = {
+    [GPUT_ENERGY_PACKAGE] = "package",
+    [GPUT_ENERGY_CORE] = "core",
+    [GPUT_ENERGY_UNCORE] = "uncore",
+    [GPUT_ENERGY_DRAM] = "dram",
+    [GPUT_ENERGY_PSYS] = "psys",
+    [GPUT_ENERGY_GPU] = "gpu",
+    [GPUT_ENERGY_TOTAL] = "total",
+    [GPUT_ENERGY_MAIN] = "main",
+    [GPUT_ENERGY_DESCENDANTS] = "descendants",
+    [GPUT_ENERGY_COMBINED] = "combined",
+};
+
+const char *gput_energy_figure_name(enum gput_energy_figure figure)
+{
+    return figure_names[figure];
+}
+
 const char *gput_energy_unit_name(enum gput_energy_unit unit)
 {
     return units[unit].word;

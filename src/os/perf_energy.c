@@ -93,7 +93,9 @@ void perf_energy_open(const char *sysfs_root, struct perf_energy *energy)
     char folder[256], text[256];
     uint64_t type;
     int cpus[MAX_PACKAGES], refused = 0;
-    *energy = (struct perf_energy){.why_not = "no energy counters by perf events here"};
+    *energy = (struct perf_energy){0};
+    snprintf(energy->why_not, sizeof energy->why_not,
+        "no energy counters by perf events (%.80s/bus/event_source/devices/power)", sysfs_root);
     snprintf(folder, sizeof folder, "%s/bus/event_source/devices/power", sysfs_root);
     if (!small_file_read_uint64(folder, "type", &type) ||
         !small_file_read(folder, "cpumask", text, sizeof text))
@@ -101,6 +103,7 @@ void perf_energy_open(const char *sysfs_root, struct perf_energy *energy)
     size_t cpu_count = perf_energy_parse_cpus(text, cpus, MAX_PACKAGES);
     for (size_t i = 0; i < sizeof events / sizeof events[0] && !refused; i++)
         refused = add_event(energy, folder, i, (uint32_t)type, cpus, cpu_count);
+    energy->refused = refused && energy->count == 0;
     if (refused)
         snprintf(energy->why_not, sizeof energy->why_not,
             "perf events of the CPU's energy are refused: %s", strerror(refused));

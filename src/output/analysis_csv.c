@@ -24,6 +24,16 @@ static void append_figures(struct str *text, const struct gput_statistics *stati
     str_append_char(text, '\n');
 }
 
+/* What stands before the figures in every line of the session as a whole. */
+static void append_overall(
+    const struct gput_analysis *analysis, const char *measurement, struct str *text)
+{
+    str_append(text, ",,");
+    csv_text_append_count(text, true, (int64_t)analysis->num_timepoints);
+    str_append(text, ",,,");
+    csv_text_append(text, measurement);
+}
+
 /* What stands before the figures in every line of a block. */
 static void append_block(
     struct str *text, const struct gput_code_block *block, const char *measurement)
@@ -36,6 +46,24 @@ static void append_block(
     csv_text_append_count(text, true, (int64_t)block->num_non_empty_calls);
     str_append_char(text, ',');
     csv_text_append(text, measurement);
+}
+
+/* Joules, which have a total alone. */
+static void append_energy(const struct gput_analysis *analysis, const struct gput_code_block *block,
+    const double *energy, struct str *text)
+{
+    static const struct gput_statistics none = {NAN, NAN, NAN, NAN};
+    static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(analysis->energy[i]))
+            continue;
+        if (block)
+            append_block(text, block, "energy_");
+        else
+            append_overall(analysis, "energy_", text);
+        str_append(text, gput_energy_figure_name((enum gput_energy_figure)i));
+        append_figures(text, &none, analysis->details ? &no_percentiles : NULL, energy[i]);
+    }
 }
 
 static void write_block(
@@ -57,6 +85,7 @@ static void write_block(
         append_figures(text, &block->resource_usage[i],
             block->percentiles ? &block->percentiles[i] : NULL, NAN);
     }
+    append_energy(analysis, block, block->energy, text);
     for (size_t i = 0; i < block->n_parts; i++)
         write_block(analysis, &block->parts[i], text);
 }
@@ -67,13 +96,11 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
                      "num_non_empty_calls,measurement,min,max,mean,std,total");
     str_append(text, analysis->details ? ",p50,p95,p99\n" : "\n");
     for (size_t i = 0; i < analysis->n_measurements; i++) {
-        str_append(text, ",,");
-        csv_text_append_count(text, true, (int64_t)analysis->num_timepoints);
-        str_append(text, ",,,");
-        csv_text_append(text, analysis->measurements[i]);
+        append_overall(analysis, analysis->measurements[i], text);
         append_figures(text, &analysis->overall[i],
             analysis->overall_percentiles ? &analysis->overall_percentiles[i] : NULL, NAN);
     }
+    append_energy(analysis, NULL, analysis->energy, text);
     for (size_t i = 0; i < analysis->n_blocks; i++)
         write_block(analysis, &analysis->blocks[i], text);
 }

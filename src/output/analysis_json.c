@@ -40,6 +40,17 @@ static void add_static_data(struct doc *object, const struct doc *data)
     }
 }
 
+static void add_energy(
+    const struct gput_analysis *analysis, struct doc *parent, const double *energy)
+{
+    if (!analysis->has_energy)
+        return;
+    struct doc *object = doc_add_object(parent, "energy");
+    doc_add_string(object, "unit", gput_energy_unit_name(GPUT_JOULES));
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        doc_add_double(object, gput_energy_figure_name((enum gput_energy_figure)i), energy[i]);
+}
+
 static void add_block(
     const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
 {
@@ -59,6 +70,7 @@ static void add_block(
         add_percentiles(compute_time, &block->compute_time_percentiles);
     add_usage(analysis, doc_add_object(object, "resource_usage"), block->resource_usage,
         block->percentiles);
+    add_energy(analysis, object, block->energy);
     if (analysis->details) {
         doc_add_double(object, "self_time", block->self_time_total);
         doc_add_double(object, "cpu_time", block->cpu_time_total);
@@ -80,6 +92,7 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     struct doc *blocks = doc_add_array(root, "code_block_results");
     for (size_t i = 0; i < analysis->n_blocks; i++)
         add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+    add_energy(analysis, root, analysis->energy);
     if (analysis->details)
         doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);
     if (!root || doc_failed(root))

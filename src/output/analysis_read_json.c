@@ -39,6 +39,18 @@ static struct gput_statistics statistics_at(const struct doc *object)
         number_at(object, "mean"), number_at(object, "std")};
 }
 
+/* Joules; true when some are known. */
+static bool read_energy(const struct doc *object, double *energy)
+{
+    const struct doc *figures = doc_get(object, "energy");
+    bool any = false;
+    for (int i = 0; figures && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        energy[i] = number_at(figures, gput_energy_figure_name((enum gput_energy_figure)i));
+        any |= !isnan(energy[i]);
+    }
+    return any;
+}
+
 static bool is_object(const struct doc *value)
 {
     return value && value->kind == DOC_OBJECT;
@@ -101,6 +113,7 @@ static int read_block(
     TRY(analysis_name_block(block, name->string, reader->error));
     block->compute_time = statistics_at(compute_time);
     block->compute_time_total = number_at(compute_time, "total");
+    read_energy(object, block->energy);
     for (const struct doc *child = usage->first; child; child = child->next) {
         size_t i = analysis_find_measurement(reader->analysis, child->key);
         if (i < reader->analysis->n_measurements)
@@ -130,6 +143,7 @@ static int read_root(struct reader *reader, const struct doc *root)
     TRY(read_overall(reader, root));
     TRY(read_static_data(reader, root));
     count_at(root, "num_timepoints", &reader->analysis->num_timepoints);
+    reader->analysis->has_energy = read_energy(root, reader->analysis->energy);
     return read_blocks(reader, root);
 }
 

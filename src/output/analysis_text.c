@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +59,26 @@ static void write_compute_time(const struct gput_code_block *block, int indent, 
         block->percentiles ? &block->compute_time_percentiles : NULL);
     text_table_set_number_column_name(table, column, "total");
     text_table_set_number(table, 0, column, block->compute_time_total);
+    text_table_write(table, indent, text);
+    text_table_destroy(table);
+}
+
+/* A row of those figures that the session has. */
+static void write_energy(
+    const struct gput_analysis *analysis, const double *energy, int indent, struct str *text)
+{
+    size_t count = 0;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        count += !isnan(analysis->energy[i]);
+    struct text_table *table = text_table_create(1, count);
+    size_t column = 0;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(analysis->energy[i]))
+            continue;
+        text_table_set_number_column_name(
+            table, column, gput_energy_figure_name((enum gput_energy_figure)i));
+        text_table_set_number(table, 0, column++, energy[i]);
+    }
     text_table_write(table, indent, text);
     text_table_destroy(table);
 }
@@ -138,6 +159,10 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     write_compute_time(block, indent + 1, text);
     write_key("Resource Usage:\n", indent, text);
     write_usage(analysis, block->resource_usage, block->percentiles, indent + 1, text);
+    if (analysis->has_energy) {
+        write_key("Energy (joules):\n", indent, text);
+        write_energy(analysis, block->energy, indent + 1, text);
+    }
     if (block->n_parts == 0)
         return;
     write_key(analysis->split == GPUT_SPLIT_THREAD ? "Threads:\n" : "Processes:\n", indent, text);
@@ -151,6 +176,10 @@ void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
 {
     str_append(text, "Overall:\n");
     write_usage(analysis, analysis->overall, analysis->overall_percentiles, 1, text);
+    if (analysis->has_energy) {
+        str_append(text, "Energy (joules):\n");
+        write_energy(analysis, analysis->energy, 1, text);
+    }
     str_append(text, "Static Data:\n");
     write_static_data(analysis->static_data, text);
     str_append(text, "Code Block Results:\n");

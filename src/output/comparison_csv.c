@@ -28,6 +28,19 @@ static void write_values(const struct comparison_report *report, const char *blo
     }
 }
 
+/* Joules, where some session has them. */
+static void write_energy(const struct comparison_report *report, size_t block, struct str *text)
+{
+    bool whole = block == COMPARISON_OVERALL;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!comparison_has_energy(report->comparison, (enum gput_energy_figure)i))
+            continue;
+        comparison_report_values(report, comparison_energy_measurements[i], block);
+        write_values(report, whole ? "" : report->comparison->block_names[block],
+            comparison_energy_measurements[i], text);
+    }
+}
+
 void comparison_write_csv(const struct comparison_report *report, struct str *text)
 {
     const struct gput_comparison *comparison = report->comparison;
@@ -38,6 +51,7 @@ void comparison_write_csv(const struct comparison_report *report, struct str *te
         comparison_report_values(report, first->measurements[i], COMPARISON_OVERALL);
         write_values(report, "", first->measurements[i], text);
     }
+    write_energy(report, COMPARISON_OVERALL, text);
     for (size_t block = 0; block < comparison->n_blocks; block++) {
         comparison_report_values(report, NULL, block);
         write_values(report, comparison->block_names[block], "compute_time", text);
@@ -45,5 +59,6 @@ void comparison_write_csv(const struct comparison_report *report, struct str *te
             comparison_report_values(report, first->measurements[i], block);
             write_values(report, comparison->block_names[block], first->measurements[i], text);
         }
+        write_energy(report, block, text);
     }
 }

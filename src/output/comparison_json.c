@@ -52,7 +52,27 @@ static void add_blocks(const struct comparison_report *report, struct doc *objec
     }
 }
 
-/* The three parts of a comparison. */
+/* Joules, where some session has them. */
+static void add_energy(const struct comparison_report *report, struct doc *root, add_values *add)
+{
+    struct doc *overall = NULL, *blocks = NULL;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        const char *measurement = comparison_energy_measurements[i];
+        const char *name = gput_energy_figure_name((enum gput_energy_figure)i);
+        if (!comparison_has_energy(report->comparison, (enum gput_energy_figure)i))
+            continue;
+        if (!overall) {
+            overall = doc_add_object(root, "overall_energy");
+            blocks = doc_add_object(root, "code_block_energy");
+        }
+        comparison_report_values(report, measurement, COMPARISON_OVERALL);
+        add(report, overall, name);
+        if (report->comparison->n_blocks > 0)
+            add_blocks(report, doc_add_object(blocks, name), measurement, add);
+    }
+}
+
+/* The parts of a comparison. */
 static void add_all(const struct comparison_report *report, struct doc *root, add_values *add)
 {
     const struct gput_analysis *first = report->comparison->first;
@@ -66,6 +86,7 @@ static void add_all(const struct comparison_report *report, struct doc *root, ad
         add_blocks(
             report, doc_add_object(blocks, first->measurements[i]), first->measurements[i], add);
     add_blocks(report, doc_add_object(root, "code_block_compute_time"), NULL, add);
+    add_energy(report, root, add);
 }
 
 void comparison_write_json(const struct comparison_report *report, struct str *text)

@@ -95,6 +95,27 @@ static void write_blocks(
     }
 }
 
+/* Joules, where some session has them. */
+static void write_energy(const struct comparison_report *report, bool blocks, struct str *text)
+{
+    bool any = false;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!comparison_has_energy(report->comparison, (enum gput_energy_figure)i))
+            continue;
+        if (!any)
+            str_append(
+                text, blocks ? "Code Block Energy (joules):\n" : "Overall Energy (joules):\n");
+        any = true;
+        write_title(gput_energy_figure_name((enum gput_energy_figure)i), 1, text);
+        if (blocks) {
+            write_blocks(report, comparison_energy_measurements[i], 2, text);
+        } else {
+            comparison_report_values(report, comparison_energy_measurements[i], COMPARISON_OVERALL);
+            write_values(report, 2, text);
+        }
+    }
+}
+
 void comparison_write_text(const struct comparison_report *report, struct str *text)
 {
     const struct gput_analysis *first = report->comparison->first;
@@ -104,6 +125,7 @@ void comparison_write_text(const struct comparison_report *report, struct str *t
         comparison_report_values(report, first->measurements[i], COMPARISON_OVERALL);
         write_values(report, 2, text);
     }
+    write_energy(report, false, text);
     if (report->comparison->n_blocks == 0)
         return;
     str_append(text, "Code Block Resource Usage:\n");
@@ -113,4 +135,5 @@ void comparison_write_text(const struct comparison_report *report, struct str *t
     }
     str_append(text, "Code Block Compute Time:\n");
     write_blocks(report, NULL, 1, text);
+    write_energy(report, true, text);
 }

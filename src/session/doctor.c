@@ -211,15 +211,32 @@ static void look_at_rapl(const struct view *view, struct gput_doctor_source *sou
     size_t open = 0;
     for (size_t i = 0; i < meter.powercap.count; i++)
         open += meter.powercap.zones[i].fd >= 0;
-    if (open)
+    if (open == 0)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s", meter.why_not);
+    else if (open < meter.powercap.count)
+        set(source, GPUT_DOCTOR_PARTLY, meter.remedy,
+            "%zu of %zu counters in %s/class/powercap; %s", open, meter.powercap.count,
+            view->sysfs_root, meter.energy.flags);
+    else
         set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters in %s/class/powercap", open,
             view->sysfs_root);
-    else if (meter.uses_perf)
-        set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters by perf events", meter.perf.count);
-    else
-        set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s",
-            meter.why_not[0] ? meter.why_not : "this machine has no energy counters");
     energy_meter_finish(&meter);
+}
+
+static void look_at_perf_energy(const struct view *view, struct gput_doctor_source *source)
+{
+    struct perf_energy perf;
+    perf_energy_open(view->sysfs_root, &perf);
+    if (perf.count > 0)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters; used where powercap is refused",
+            perf.count);
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE,
+            perf.refused ? "sudo setcap cap_perfmon+ep \"$(command -v gpu-tracker)\", or "
+                           "sudo sysctl kernel.perf_event_paranoid=0"
+                         : "",
+            "%s", perf.why_not);
+    perf_energy_close(&perf);
 }
 
 static void look_at_battery(const struct view *view, struct gput_doctor_source *source)
@@ -249,6 +266,7 @@ static const struct check {
     {"kfd", "GPU RAM of ROCm processes", look_at_kfd},
     {"drm", "Intel and other GPUs", look_at_drm},
     {"rapl", "energy of CPU packages and DRAM", look_at_rapl},
+    {"perf_energy", "the same by perf events", look_at_perf_energy},
     {"battery", "power of a machine that runs on its battery", look_at_battery},
 };
 

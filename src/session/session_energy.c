@@ -25,21 +25,17 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
 /* ---- the table of the tracking file ---- */
 
 /* Joules since the start of the session, so that those of any stretch are a difference. */
-static const struct tracking_column columns[] = {
-    {"timestamp", TRACKING_REAL},
-    {"package", TRACKING_REAL},
-    {"core", TRACKING_REAL},
-    {"uncore", TRACKING_REAL},
-    {"dram", TRACKING_REAL},
-    {"psys", TRACKING_REAL},
-    {"gpu", TRACKING_REAL},
-    {"total", TRACKING_REAL},
-    {"main", TRACKING_REAL},
-    {"descendants", TRACKING_REAL},
-    {"combined", TRACKING_REAL},
-};
+#define COLUMN_COUNT (1 + GPUT_ENERGY_FIGURE_COUNT)
 
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+static int add_table(struct gput_session *session)
+{
+    struct tracking_column columns[COLUMN_COUNT] = {{"timestamp", TRACKING_REAL}};
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        columns[1 + i] = (struct tracking_column){
+            gput_energy_figure_name((enum gput_energy_figure)i), TRACKING_REAL};
+    return tracking_file_add_table(
+        session->tracking_file, "energy_data", columns, COLUMN_COUNT, &session->energy_table, NULL);
+}
 
 void session_write_energy(struct gput_session *session)
 {
@@ -47,17 +43,25 @@ void session_write_energy(struct gput_session *session)
     if (!file || !tracking_file_has_tables(file) || session->energy_table_failed)
         return;
     if (!session->has_energy_table) {
-        session->energy_table_failed = tracking_file_add_table(file, "energy_data", columns,
-                                           COLUMN_COUNT, &session->energy_table, NULL) != GPUT_OK;
+        session->energy_table_failed = add_table(session) != GPUT_OK;
         if (session->energy_table_failed)
             return;
         session->has_energy_table = true;
     }
     const struct gput_energy *energy = &session->sampler.energy.energy;
-    const double figures[COLUMN_COUNT] = {(double)session->sampler.sample.time_ns * 1e-9,
-        energy->machine.package, energy->machine.core, energy->machine.uncore, energy->machine.dram,
-        energy->machine.psys, energy->machine.gpu, energy->machine.total, energy->main,
-        energy->descendants, energy->combined};
+    const double figures[COLUMN_COUNT] = {
+        (double)session->sampler.sample.time_ns * 1e-9,
+        [1 + GPUT_ENERGY_PACKAGE] = energy->machine.package,
+        [1 + GPUT_ENERGY_CORE] = energy->machine.core,
+        [1 + GPUT_ENERGY_UNCORE] = energy->machine.uncore,
+        [1 + GPUT_ENERGY_DRAM] = energy->machine.dram,
+        [1 + GPUT_ENERGY_PSYS] = energy->machine.psys,
+        [1 + GPUT_ENERGY_GPU] = energy->machine.gpu,
+        [1 + GPUT_ENERGY_TOTAL] = energy->machine.total,
+        [1 + GPUT_ENERGY_MAIN] = energy->main,
+        [1 + GPUT_ENERGY_DESCENDANTS] = energy->descendants,
+        [1 + GPUT_ENERGY_COMBINED] = energy->combined,
+    };
     struct tracking_value values[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         values[i] = (struct tracking_value){.kind = TRACKING_REAL, .real = figures[i]};
@@ -94,9 +98,11 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     add_cpu_energy(session, results);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",
-            meter->gpu_is_integrated ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
-            "%s; shared out by %s",
+            meter->gpu_is_integrated || meter->gpu_flags[0] ? GPUT_SOURCE_SAMPLED
+                                                            : GPUT_SOURCE_EXACT,
+            "%s%s%s; shared out by %s",
             meter->gpu_is_integrated ? "power, integrated over time"
                                      : "energy counters of the GPUs",
+            meter->gpu_flags[0] ? ", but " : "", meter->gpu_flags,
             meter->gpu_by_memory ? "GPU memory in use" : "use of their processors");
 }

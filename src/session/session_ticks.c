@@ -138,16 +138,21 @@ static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
     return false;
 }
 
-/* The same, looking after limits that fall between two ticks. */
+/* The same, looking after what falls between two ticks: limits, and counters that could wrap. */
 static bool wait_until(struct gput_session *session, int64_t deadline_ns)
 {
     for (;;) {
         int64_t limit_ns = session_next_limit_ns(session);
-        if (limit_ns >= deadline_ns)
+        int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
+        int64_t next_ns = limit_ns < energy_ns ? limit_ns : energy_ns;
+        if (next_ns >= deadline_ns)
             return sleep_until(session, deadline_ns);
-        if (!sleep_until(session, limit_ns))
+        if (!sleep_until(session, next_ns))
             return false;
-        session_check_limits(session);
+        if (energy_ns == next_ns)
+            energy_meter_keep_up(&session->sampler.energy, clock_monotonic_ns());
+        if (limit_ns == next_ns)
+            session_check_limits(session);
     }
 }
 

@@ -6,6 +6,8 @@
 
 /* Counters move every millisecond, even at idle. */
 #define STILL_NS (2 * NS_PER_SECOND)
+/* No device that has such a counter draws as much: a "wrap" that says so is a reset. */
+#define MOST_WATTS 10e3
 
 void energy_counter_start(
     struct energy_counter *counter, double joules, double range_joules, int64_t now_ns)
@@ -25,8 +27,11 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
     }
     double added = joules - counter->last_joules;
     /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
-    if (added < 0 && -added > counter->range_joules / 2)
-        added += counter->range_joules;
+    if (added < 0 && -added > counter->range_joules / 2) {
+        double seconds = (double)(now_ns - counter->last_ns) / (double)NS_PER_SECOND;
+        if (added + counter->range_joules <= MOST_WATTS * seconds)
+            added += counter->range_joules;
+    }
     counter->last_joules = joules;
     counter->last_ns = now_ns;
     if (added < 0) {

@@ -7,7 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Counters that can wrap are read at least this often. */
+#define KEEP_UP_NS (60 * NS_PER_SECOND)
+/* Power is an average over up to a second, so a counter is held to it only after a while. */
+#define COMPARED_SECONDS 10
+#define MOST_DISAGREEMENT 0.1
+
 /* ---- beginning ---- */
+
+static void suggest_remedy(struct energy_meter *meter)
+{
+    snprintf(meter->remedy, sizeof meter->remedy,
+        "sudo chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
+}
 
 static void explain_powercap(struct energy_meter *meter)
 {
@@ -20,8 +32,22 @@ static void explain_powercap(struct energy_meter *meter)
     }
     snprintf(meter->why_not, sizeof meter->why_not, "%s: %s", powercap->zones[0].path,
         strerror(powercap->zones[0].open_errno));
-    snprintf(meter->remedy, sizeof meter->remedy,
-        "chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
+    suggest_remedy(meter);
+}
+
+/* Where some counters open and others do not: what is missing from the sums. */
+static void flag_refused_zones(struct energy_meter *meter)
+{
+    for (size_t i = 0; i < meter->powercap.count; i++) {
+        const struct powercap_zone *zone = &meter->powercap.zones[i];
+        if (zone->fd >= 0)
+            continue;
+        snprintf(meter->energy.flags, sizeof meter->energy.flags,
+            "that of %s %u cannot be read (%s) and is missing", energy_domain_name(zone->domain),
+            zone->package, strerror(zone->open_errno));
+        suggest_remedy(meter);
+        return;
+    }
 }
 
 static bool any_zone_opened(const struct powercap *powercap)
@@ -42,7 +68,11 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
         explain_powercap(meter);
         perf_energy_open(sysfs_root, &meter->perf);
         meter->uses_perf = meter->perf.count > 0;
+    } else {
+        flag_refused_zones(meter);
     }
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        meter->pending[i] = NAN;
     meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
 
     struct gput_energy *energy = &meter->energy;
@@ -94,25 +124,50 @@ static double read_counter(struct energy_meter *meter, size_t i, enum energy_dom
     return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
 }
 
-static void read_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+/* An idle graphics unit may really use nothing; everything else always uses something. */
+static bool is_wrong(const struct energy_counter *counter, enum energy_domain domain)
+{
+    return counter->went_back || (counter->stood_still && domain != ENERGY_UNCORE);
+}
+
+/* Reads all counters; what they have moved by goes to `pending`. */
+static void read_counters(struct energy_meter *meter, int64_t now_ns)
 {
     size_t count = meter->uses_perf ? meter->perf.count : meter->powercap.count;
-    for (int i = 0; i < ENERGY_DOMAINS; i++)
-        interval->domains[i] = NAN;
     for (size_t i = 0; i < count; i++) {
         enum energy_domain domain;
+        struct energy_counter *counter = &meter->counters[i];
         double joules = read_counter(meter, i, &domain);
         if (isnan(joules))
             continue;
         /* The first reading starts the counter and gives nothing. */
-        add(&interval->domains[domain],
-            energy_counter_advance(&meter->counters[i], joules, now_ns));
-        if (meter->counters[i].went_back || meter->counters[i].stood_still)
+        add(&meter->pending[domain], energy_counter_advance(counter, joules, now_ns));
+        if (is_wrong(counter, domain))
             snprintf(meter->energy.flags, sizeof meter->energy.flags, "the %s counter %s",
                 energy_domain_name(domain),
-                meter->counters[i].went_back ? "went back; those intervals were left out"
-                                             : "stood still");
+                counter->went_back ? "went back; those intervals were left out" : "stood still");
     }
+    meter->read_ns = now_ns;
+}
+
+static void take_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+{
+    read_counters(meter, now_ns);
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        interval->domains[i] = meter->pending[i];
+        meter->pending[i] = NAN;
+    }
+}
+
+int64_t energy_meter_due_ns(const struct energy_meter *meter)
+{
+    bool wraps = !meter->uses_perf && any_zone_opened(&meter->powercap);
+    return wraps && meter->since_ns ? meter->read_ns + KEEP_UP_NS : INT64_MAX;
+}
+
+void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns)
+{
+    read_counters(meter, now_ns);
 }
 
 /* ---- shares ---- */
@@ -164,23 +219,51 @@ static void attribute_dram(
 
 /* ---- GPUs ---- */
 
-/* Joules of one GPU since it was last read: its counter, else its power over the time. */
-static double gpu_joules(
-    struct energy_meter *meter, size_t i, const struct gpu_device_sample *gpu, int64_t now_ns)
+/* Notes when a counter cannot be right. */
+static void check_gpu(struct energy_meter *meter, size_t i)
 {
-    double seconds = meter->gpu_since_ns[i]
-                         ? (double)(now_ns - meter->gpu_since_ns[i]) / (double)NS_PER_SECOND
-                         : NAN;
-    double before_watts = meter->gpu_watts[i];
-    meter->gpu_since_ns[i] = now_ns;
-    meter->gpu_watts[i] = gpu->power_watts;
-    if (!isnan(gpu->energy_joules))
-        return energy_counter_advance(&meter->gpu_counters[i], gpu->energy_joules, now_ns);
-    if (isnan(gpu->power_watts) || isnan(seconds))
-        return NAN;
-    meter->gpu_is_integrated = true;
-    return seconds *
-           (isnan(before_watts) ? gpu->power_watts : (gpu->power_watts + before_watts) / 2);
+    const struct gpu_energy *gpu = &meter->gpus[i];
+    double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
+    double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
+    char *flags = meter->gpu_flags;
+    if (gpu->counter.went_back)
+        snprintf(flags, sizeof meter->gpu_flags,
+            "that of GPU %zu went back; those intervals were left out", i);
+    else if (gpu->counter.stood_still)
+        snprintf(flags, sizeof meter->gpu_flags, "that of GPU %zu stood still", i);
+    else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
+        snprintf(flags, sizeof meter->gpu_flags,
+            "GPU %zu counted %.1f J where its power, integrated, gives %.1f J", i,
+            gpu->counted_joules, gpu->integrated_joules);
+}
+
+/* Joules of one GPU since its figures before: by its counter, else its power over the time. */
+static double gpu_joules(
+    struct energy_meter *meter, size_t i, const struct gpu_device_sample *sample, int64_t now_ns)
+{
+    struct gpu_energy *gpu = &meter->gpus[i];
+    /* The figures are of the moment when the driver gave them. */
+    if (sample->age_seconds > 0)
+        now_ns -= (int64_t)(sample->age_seconds * (double)NS_PER_SECOND);
+    if (now_ns < gpu->since_ns)
+        now_ns = gpu->since_ns;
+    double seconds = gpu->since_ns ? (double)(now_ns - gpu->since_ns) / (double)NS_PER_SECOND : NAN;
+    double watts = isnan(gpu->watts) ? sample->power_watts : (sample->power_watts + gpu->watts) / 2;
+    double integrated = watts * seconds;
+    gpu->since_ns = now_ns;
+    gpu->watts = sample->power_watts;
+    if (isnan(sample->energy_joules)) {
+        meter->gpu_is_integrated |= !isnan(integrated);
+        return integrated;
+    }
+    double counted = energy_counter_advance(&gpu->counter, sample->energy_joules, now_ns);
+    if (!isnan(counted) && !isnan(integrated)) {
+        gpu->counted_joules += counted;
+        gpu->integrated_joules += integrated;
+        gpu->seconds += seconds;
+    }
+    check_gpu(meter, i);
+    return counted;
 }
 
 static void attribute_gpu(
@@ -205,8 +288,10 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
 {
     interval->gpu = NAN;
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
-        /* A MIG instance's energy is its card's. */
-        if (now->gpu_devices[i].mig)
+        /* A MIG instance's energy is its card's; that of a GPU in the CPU's package, the package's.
+         */
+        if (now->gpu_devices[i].mig ||
+            (now->gpu_devices[i].in_package && !isnan(interval->domains[ENERGY_PACKAGE])))
             continue;
         double joules = gpu_joules(meter, i, &now->gpus->devices[i], now_ns);
         if (isnan(joules))
@@ -255,7 +340,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     struct interval interval;
     double watts = NAN;
     double seconds = first ? 0 : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
-    read_domains(meter, &interval, now_ns);
+    take_domains(meter, &interval, now_ns);
     if (meter->has_battery)
         battery_read(meter->sysfs_root, &watts);
     read_gpus(meter, now, &interval, now_ns);

@@ -29,25 +29,34 @@ struct energy_shares {
     const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
 };
 
+/* A GPU's energy: its counter, and its power integrated over time, which the counter is held to. */
+struct gpu_energy {
+    struct energy_counter counter;
+    int64_t since_ns; /* when its last figures were read; 0: never */
+    double watts;     /* then */
+    double counted_joules, integrated_joules, seconds; /* over the intervals that have both */
+};
+
 struct energy_meter {
     const char *sysfs_root;
     struct powercap powercap;
     struct perf_energy perf;
     struct energy_counter
         counters[POWERCAP_MAX_ZONES]; /* of powercap's zones, or perf's counters */
-    struct energy_counter gpu_counters[GPU_MAX_DEVICES];
+    double pending[ENERGY_DOMAINS];   /* joules since `since_ns`, from readings in between */
+    struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool has_battery;
     bool uses_perf;
 
     int64_t since_ns; /* start of the interval being measured; 0: none yet */
+    int64_t read_ns;  /* when the counters were last read */
     struct energy_shares since;
-    int64_t gpu_since_ns[GPU_MAX_DEVICES];
-    double gpu_watts[GPU_MAX_DEVICES];
 
     struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
     bool gpu_is_integrated;           /* some GPU has no counter: its power was integrated */
     bool gpu_by_memory;               /* some GPU was shared out by memory in use */
+    char gpu_flags[160];              /* what is wrong with a GPU's counter; "" */
     char why_not[160];                /* when the CPU's energy is not to be had */
     char remedy[160];                 /* what an administrator can do about it; "" */
 };
@@ -65,5 +74,13 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  * then in `energy`.
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
+
+/*
+ * When the counters have to be read even if no interval ends, lest they wrap unseen (a 65 kJ
+ * counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then energy_meter_keep_up() reads
+ * them.
+ */
+int64_t energy_meter_due_ns(const struct energy_meter *meter);
+void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns);
 
 #endif

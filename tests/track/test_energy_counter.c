@@ -34,6 +34,15 @@ static void tells_a_reset_from_a_wrap(void **state)
     assert_true(energy_counter_advance(&counter, 15, 2 * NS_PER_SECOND) == 5);
 }
 
+static void a_wrap_that_no_device_could_need_is_a_reset(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 200e3, 262143, 0);
+    assert_true(isnan(energy_counter_advance(&counter, 10, NS_PER_SECOND)));
+    assert_true(counter.went_back);
+}
+
 static void without_a_range_any_way_back_is_a_reset(void **state)
 {
     (void)state;
@@ -60,6 +69,7 @@ int main(void)
         cmocka_unit_test(gives_what_was_added),
         cmocka_unit_test(undoes_a_wrap),
         cmocka_unit_test(tells_a_reset_from_a_wrap),
+        cmocka_unit_test(a_wrap_that_no_device_could_need_is_a_reset),
         cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
         cmocka_unit_test(notices_a_counter_that_stands_still),
     };

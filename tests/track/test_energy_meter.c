@@ -1,71 +1,20 @@
 #include "track/energy_meter.h"
 
 #include "base/clock.h"
-#include "testing.h"
+#include "fake_sysfs.h"
 
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* A machine made of files, in a temporary folder. */
-static char root[] = "/tmp/gpu-tracker-energy.XXXXXX";
+#define set_joules fake_sysfs_set_joules
+#define root fake_sysfs
 
-static void write_text(const char *file, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", root, file);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0755);
-        *slash = '/';
-    }
-    FILE *stream = fopen(path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
-}
-
-static void set_joules(const char *zone, double joules)
-{
-    char file[128], text[64];
-    snprintf(file, sizeof file, "class/powercap/%s/energy_uj", zone);
-    snprintf(text, sizeof text, "%.0f\n", joules * 1e6);
-    write_text(file, text);
-}
-
-static void make_zone(const char *zone, const char *name, double joules)
-{
-    char file[128];
-    snprintf(file, sizeof file, "class/powercap/%s/name", zone);
-    write_text(file, name);
-    snprintf(file, sizeof file, "class/powercap/%s/max_energy_range_uj", zone);
-    write_text(file, "262143328850\n");
-    set_joules(zone, joules);
-}
-
-/* Two packages with DRAM, a core domain, a platform, and the same package by another way. */
 static int make_machine(void **state)
 {
     (void)state;
-    strcpy(root + strlen(root) - 6, "XXXXXX");
-    assert_non_null(mkdtemp(root));
-    make_zone("intel-rapl:0", "package-0\n", 1000);
-    make_zone("intel-rapl:0:0", "core\n", 500);
-    make_zone("intel-rapl:0:1", "dram\n", 200);
-    make_zone("intel-rapl:1", "package-1\n", 2000);
-    make_zone("intel-rapl:1:0", "dram\n", 300);
-    make_zone("intel-rapl:2", "psys\n", 9000);
-    make_zone("intel-rapl-mmio:0", "package-0\n", 1000);
+    if (fake_sysfs_create() != 0)
+        return -1;
+    fake_sysfs_make_two_packages();
     return 0;
-}
-
-static int remove_machine(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command);
 }
 
 static void assert_near(double actual, double expected)
@@ -191,6 +140,206 @@ static void integrates_gpu_power_where_there_is_no_counter(void **state)
     energy_meter_finish(&meter);
 }
 
+static void wraps_are_undone_even_between_intervals(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    set_joules("intel-rapl:0", FAKE_SYSFS_RANGE_JOULES - 50);
+    energy_meter_init(&meter, root);
+    assert_true(energy_meter_due_ns(&meter) == INT64_MAX); /* nothing runs yet */
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    assert_true(energy_meter_due_ns(&meter) == 61 * NS_PER_SECOND);
+
+    set_joules("intel-rapl:0", 17950);
+    energy_meter_keep_up(&meter, 61 * NS_PER_SECOND);
+    assert_true(isnan(meter.energy.machine.package)); /* the interval goes on */
+    set_joules("intel-rapl:0", 35950);
+    energy_meter_keep_up(&meter, 121 * NS_PER_SECOND);
+    assert_true(energy_meter_due_ns(&meter) == 181 * NS_PER_SECOND);
+    set_joules("intel-rapl:0", 53950);
+    energy_meter_read(&meter, &shares, 181 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 54000);
+    assert_near(meter.energy.max_watts, 300);
+    assert_null(strstr(meter.energy.flags, "went back"));
+    energy_meter_finish(&meter);
+}
+
+static void a_counter_that_stands_still_is_flagged(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    fake_sysfs_make_zone("intel-rapl:0:2", "uncore\n", 0); /* may stand still */
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 4; second++) {
+        set_joules("intel-rapl:0", 1000 + 10 * second);
+        set_joules("intel-rapl:0:0", 500 + 5 * second);
+        set_joules("intel-rapl:0:1", 200 + second);
+        set_joules("intel-rapl:1", 2000 + 10 * second);
+        set_joules("intel-rapl:1:0", 300 + second);
+        set_joules("intel-rapl:2", second < 3 ? 9000 + second : 9003);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_string_equal(meter.energy.flags, "");
+    set_joules("intel-rapl:0", 1050);
+    set_joules("intel-rapl:0:0", 530);
+    set_joules("intel-rapl:0:1", 210);
+    set_joules("intel-rapl:1", 2050);
+    set_joules("intel-rapl:1:0", 310);
+    energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
+    assert_string_equal(meter.energy.flags, "the psys counter stood still");
+    assert_true(meter.energy.machine.uncore == 0);
+    energy_meter_finish(&meter);
+}
+
+static void a_missing_sub_domain_costs_itself_alone(void **state)
+{
+    (void)state;
+    char path[256];
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0:0/energy_uj", root);
+    unlink(path);
+    energy_meter_init(&meter, root);
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    set_joules("intel-rapl:0", 1010);
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 10);
+    assert_true(isnan(meter.energy.machine.core));
+    assert_string_equal(meter.energy.flags,
+        "that of core 0 cannot be read (No such file or directory) and is missing");
+    energy_meter_finish(&meter);
+}
+
+/* AMD shows a package and its cores under the same names, and neither DRAM nor psys. */
+static void an_amd_machine_has_packages_and_cores(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {.machine_ram_bytes = 1e9};
+    assert_int_equal(fake_sysfs_create(), 0);
+    fake_sysfs_make_zone("intel-rapl:0", "package-0\n", 10);
+    fake_sysfs_make_zone("intel-rapl:0:0", "core\n", 5);
+    energy_meter_init(&meter, root);
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    set_joules("intel-rapl:0", 110);
+    set_joules("intel-rapl:0:0", 55);
+    shares.main_cpu_seconds = shares.machine_busy_seconds = 0.5;
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.total, 100);
+    assert_near(meter.energy.machine.core, 50);
+    assert_near(meter.energy.main, 100);
+    assert_true(isnan(meter.energy.machine.dram));
+    assert_true(isnan(meter.energy.machine.psys));
+    energy_meter_finish(&meter);
+    fake_sysfs_remove(NULL);
+}
+
+static void a_battery_is_the_whole_machine(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    assert_int_equal(fake_sysfs_create(), 0);
+    fake_sysfs_write("class/power_supply/BAT0/type", "Battery\n");
+    fake_sysfs_write("class/power_supply/BAT0/status", "Discharging\n");
+    fake_sysfs_write("class/power_supply/BAT0/power_now", "20000000\n");
+    energy_meter_init(&meter, root);
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    energy_meter_read(&meter, &shares, 4 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.battery, 60);
+    assert_near(meter.energy.machine.total, 60);
+    assert_true(isnan(meter.energy.combined));
+    energy_meter_finish(&meter);
+    fake_sysfs_remove(NULL);
+}
+
+/* One GPU of 100 W for `seconds`, whose counter gets `watts`. */
+static void run_gpu(struct energy_meter *meter, double watts, int seconds, double age_seconds)
+{
+    static struct gpu_sample gpus;
+    static const struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(meter, "/nonexistent");
+    gpus.n_devices = 1;
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 0; second <= seconds; second++) {
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = 5000 + watts * second,
+            .main_sm_percent = 50,
+            .descendants_sm_percent = 0,
+            .utilization_percent = 100,
+            .age_seconds = age_seconds};
+        energy_meter_read(meter, &shares, (second + 10) * NS_PER_SECOND);
+    }
+}
+
+static void a_gpu_counter_is_held_to_its_power(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_gpu(&meter, 105, 20, 0.25);
+    assert_near(meter.energy.machine.gpu, 2100);
+    assert_near(meter.energy.main, 1050);
+    assert_string_equal(meter.gpu_flags, "");
+    assert_false(meter.gpu_is_integrated);
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, 80, 5, 0);
+    assert_string_equal(meter.gpu_flags, ""); /* too early to tell */
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, 80, 20, 0);
+    assert_string_equal(
+        meter.gpu_flags, "GPU 0 counted 1600.0 J where its power, integrated, gives 2000.0 J");
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, 0, 3, 0);
+    assert_string_equal(meter.gpu_flags, "that of GPU 0 stood still");
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, -100, 3, 0);
+    assert_non_null(strstr(meter.gpu_flags, "went back"));
+    energy_meter_finish(&meter);
+}
+
+/* The same figures of a driver, seen again, are no interval. */
+static void an_old_answer_adds_nothing(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    static struct gpu_sample gpus;
+    struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(&meter, "/nonexistent");
+    gpus.n_devices = 1;
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 0; second <= 4; second++) {
+        gpus.devices[0] = (struct gpu_device_sample){
+            .power_watts = 100, .energy_joules = NAN, .age_seconds = second < 2 ? 0 : second - 1};
+        energy_meter_read(&meter, &shares, (second + 10) * NS_PER_SECOND);
+    }
+    assert_near(meter.energy.machine.gpu, 100);
+    energy_meter_finish(&meter);
+}
+
+static void a_gpu_in_the_package_is_counted_once(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    static struct gpu_sample gpus;
+    struct gpu_device devices[1] = {{.uuid = "a", .in_package = true}};
+    energy_meter_init(&meter, root);
+    gpus.n_devices = 1;
+    gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100, .energy_joules = NAN};
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    set_joules("intel-rapl:0", 1010);
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.total, 10);
+    assert_true(isnan(meter.energy.machine.gpu));
+    energy_meter_finish(&meter);
+}
+
 static void says_why_there_is_none(void **state)
 {
     (void)state;
@@ -203,12 +352,20 @@ static void says_why_there_is_none(void **state)
 
 int main(void)
 {
-#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, remove_machine)
+#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
     const struct CMUnitTest tests[] = {
         ON_MACHINE(shares_known_joules_out_by_known_shares),
         ON_MACHINE(shares_never_sum_to_more_than_the_device),
         ON_MACHINE(a_counter_that_goes_back_is_flagged_and_left_out),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
+        ON_MACHINE(wraps_are_undone_even_between_intervals),
+        ON_MACHINE(a_counter_that_stands_still_is_flagged),
+        ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
+        ON_MACHINE(a_gpu_in_the_package_is_counted_once),
+        cmocka_unit_test(an_amd_machine_has_packages_and_cores),
+        cmocka_unit_test(a_battery_is_the_whole_machine),
+        cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
+        cmocka_unit_test(an_old_answer_adds_nothing),
         cmocka_unit_test(says_why_there_is_none),
     };
     return cmocka_run_group_tests_name("track/energy_meter", tests, NULL, NULL);

@@ -1,0 +1,164 @@
+#include "analyze/block_energy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIGURES GPUT_ENERGY_FIGURE_COUNT
+
+struct point {
+    double time;
+    double joules[FIGURES];
+};
+
+/* A target while the curve is walked. */
+struct running {
+    uint32_t depth;             /* calls that run now */
+    bool seen;                  /* it ran while the curve was known */
+    double started_at[FIGURES]; /* the curve when the first of them began */
+};
+
+struct walk {
+    const struct energy_points *points;
+    struct point first, before, after; /* the two around the present time */
+    bool at_end;
+    struct running *running;
+    double (*targets)[FIGURES];
+};
+
+/* Takes points until one is at or after `time`. Those that go back in time are passed over. */
+static int advance(struct walk *walk, double time, struct gput_error *error)
+{
+    while (!walk->at_end && walk->after.time < time) {
+        struct point next;
+        TRY(walk->points->next(walk->points->user, &next.time, next.joules, &walk->at_end, error));
+        if (walk->at_end || !(next.time > walk->after.time))
+            continue;
+        walk->before = walk->after;
+        walk->after = next;
+    }
+    return GPUT_OK;
+}
+
+static void value_at(const struct walk *walk, double time, double joules[FIGURES])
+{
+    const struct point *a = &walk->before, *b = &walk->after;
+    double length = b->time - a->time;
+    double part = length > 0 ? (time - a->time) / length : 1;
+    part = part < 0 ? 0 : part > 1 ? 1 : part;
+    for (int i = 0; i < FIGURES; i++)
+        joules[i] = part == 1 ? b->joules[i] : a->joules[i] + part * (b->joules[i] - a->joules[i]);
+}
+
+static bool is_known(const struct walk *walk, double time)
+{
+    return time >= walk->first.time && time <= walk->after.time;
+}
+
+/* A call of the target starts or stops. */
+static void mark(struct walk *walk, uint32_t index, double time, bool starts)
+{
+    if (index == SWEEP_NO_PART)
+        return;
+    struct running *running = &walk->running[index];
+    double joules[FIGURES];
+    running->seen |= is_known(walk, time);
+    if (starts && running->depth++ == 0)
+        value_at(walk, time, running->started_at);
+    if (starts || --running->depth > 0)
+        return;
+    value_at(walk, time, joules);
+    for (int i = 0; i < FIGURES; i++)
+        walk->targets[index][i] += joules[i] - running->started_at[i];
+}
+
+struct stop {
+    double time;
+    uint32_t lane;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    double a = ((const struct stop *)left)->time, b = ((const struct stop *)right)->time;
+    return (a > b) - (a < b);
+}
+
+static struct stop *sort_stops(const struct call *calls, size_t n_calls)
+{
+    struct stop *stops = malloc((n_calls + 1) * sizeof *stops);
+    for (size_t i = 0; stops && i < n_calls; i++)
+        stops[i] = (struct stop){calls[i].stop, calls[i].lane};
+    if (stops)
+        qsort(stops, n_calls, sizeof *stops, by_time);
+    return stops;
+}
+
+/* Starts and stops in the order of time, at one time starts first. */
+static int walk_calls(struct walk *walk, const struct call *calls, size_t n_calls,
+    const struct sweep_lane *lanes, const struct stop *stops, struct gput_error *error)
+{
+    size_t next_start = 0;
+    for (size_t next_stop = 0; next_stop < n_calls;) {
+        bool starts = next_start < n_calls && calls[next_start].start <= stops[next_stop].time;
+        double time = starts ? calls[next_start].start : stops[next_stop].time;
+        const struct sweep_lane *lane =
+            &lanes[starts ? calls[next_start++].lane : stops[next_stop++].lane];
+        TRY(advance(walk, time, error));
+        mark(walk, lane->block, time, starts);
+        mark(walk, lane->part, time, starts);
+    }
+    return GPUT_OK;
+}
+
+/* The first point: from there on joules are counted, so what is not known yet is none so far. */
+static int begin(struct walk *walk, struct gput_error *error)
+{
+    TRY(walk->points->next(
+        walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
+    for (int i = 0; i < FIGURES; i++) {
+        if (isnan(walk->first.joules[i]) && !walk->at_end)
+            walk->first.joules[i] = 0;
+    }
+    walk->before = walk->after = walk->first;
+    return GPUT_OK;
+}
+
+static int compute(struct walk *walk, const struct call *calls, size_t n_calls,
+    const struct sweep_lane *lanes, double session[FIGURES], struct gput_error *error)
+{
+    struct stop *stops = sort_stops(calls, n_calls);
+    if (!stops)
+        return error_memory(error);
+    int code = begin(walk, error);
+    if (code == GPUT_OK && !walk->at_end)
+        code = walk_calls(walk, calls, n_calls, lanes, stops, error);
+    free(stops);
+    TRY(code);
+    TRY(advance(walk, INFINITY, error));
+    for (int i = 0; i < FIGURES; i++)
+        session[i] = walk->after.joules[i] - walk->first.joules[i];
+    return GPUT_OK;
+}
+
+int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
+    size_t n_targets, const struct energy_points *points, double session[FIGURES],
+    double (*targets)[FIGURES], struct gput_error *error)
+{
+    struct walk walk = {.points = points, .targets = targets};
+    for (int i = 0; i < FIGURES; i++)
+        walk.first.joules[i] = NAN;
+    walk.running = calloc(n_targets + 1, sizeof *walk.running);
+    if (!walk.running)
+        return error_memory(error);
+    memset(targets, 0, n_targets * sizeof *targets);
+    int code = compute(&walk, calls, n_calls, lanes, session, error);
+    for (size_t t = 0; t < n_targets; t++) {
+        for (int i = 0; i < FIGURES; i++) {
+            /* One that nobody told of is unknown for all. */
+            if (!walk.running[t].seen || isnan(session[i]))
+                targets[t][i] = NAN;
+        }
+    }
+    free(walk.running);
+    return code;
+}

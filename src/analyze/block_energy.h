@@ -1,0 +1,34 @@
+/*
+ * Joules of code blocks: the energy of the session as a curve over time, and of it the stretches in
+ * which some call of a block ran.
+ *
+ * Curve and calls are walked together in the order of time, so memory grows with the calls (16
+ * bytes each) and the blocks, not with the curve. Between two points the curve is a straight line;
+ * before its first and after its last point it is level.
+ */
+#ifndef ANALYZE_BLOCK_ENERGY_H
+#define ANALYZE_BLOCK_ENERGY_H
+
+#include "analyze/sweep.h"
+
+#include <gputracker/energy.h>
+
+/* Where the points of the curve come from. */
+struct energy_points {
+    /* The next one: `*time` on the clock of the calls, joules since the start (NaN: unknown). */
+    int (*next)(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_COUNT], bool *end,
+        struct gput_error *error);
+    void *user;
+};
+
+/*
+ * Writes joules of the session, and for each target (sweep_lane tells which a call has) those of
+ * the time in which at least one of its calls ran: NaN where the curve does not tell, or where all
+ * of its calls began and ended outside of it. `calls` are sorted by start.
+ * Errors: those of `points`, GPUT_ERROR_MEMORY.
+ */
+int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
+    size_t n_targets, const struct energy_points *points, double session[GPUT_ENERGY_FIGURE_COUNT],
+    double (*targets)[GPUT_ENERGY_FIGURE_COUNT], struct gput_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+#include "analyze/block_energy.h"
+
+#include "testing.h"
+
+#include <math.h>
+
+#define FIGURES GPUT_ENERGY_FIGURE_COUNT
+
+/* A curve of the total, and of the package where it is given. */
+struct curve {
+    const double (*points)[2];
+    size_t count, next;
+};
+
+static int next_point(
+    void *user, double *time, double joules[FIGURES], bool *end, struct gput_error *error)
+{
+    struct curve *curve = user;
+    (void)error;
+    *end = curve->next == curve->count;
+    if (*end)
+        return GPUT_OK;
+    for (int i = 0; i < FIGURES; i++)
+        joules[i] = NAN;
+    *time = curve->points[curve->next][0];
+    joules[GPUT_ENERGY_TOTAL] = curve->points[curve->next++][1];
+    return GPUT_OK;
+}
+
+#define MOST_TARGETS 4
+
+static double session[FIGURES], targets[MOST_TARGETS][FIGURES];
+
+static void compute(const double (*points)[2], size_t n_points, const struct call *calls,
+    size_t n_calls, const struct sweep_lane *lanes)
+{
+    struct curve curve = {points, n_points, 0};
+    const struct energy_points source = {next_point, &curve};
+    assert_int_equal(
+        block_energy_compute(calls, n_calls, lanes, MOST_TARGETS, &source, session, targets, NULL),
+        GPUT_OK);
+}
+
+static void assert_total(size_t target, double joules)
+{
+    double total = targets[target][GPUT_ENERGY_TOTAL];
+    if (!(fabs(total - joules) <= 1e-9 * (1 + joules)))
+        fail_msg("target %zu has %.12f J, not %.12f", target, total, joules);
+}
+
+/* 10 W, then 100 W, then 0 W. */
+static const double steps[][2] = {{0, NAN}, {1, 10}, {2, 110}, {4, 110}};
+
+static const struct sweep_lane plain[] = {
+    {0, SWEEP_NO_PART}, {1, SWEEP_NO_PART}, {2, SWEEP_NO_PART}, {3, SWEEP_NO_PART}};
+
+static void cuts_stretches_out_of_the_curve(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{0, 1, 0}, {0.5, 1.5, 1}, {1.25, 1.75, 2}, {2.5, 3, 3}};
+    compute(steps, 4, calls, 4, plain);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 110);
+    assert_true(isnan(session[GPUT_ENERGY_PACKAGE]));
+    assert_total(0, 10);
+    assert_total(1, 5 + 50);
+    assert_total(2, 50);
+    assert_total(3, 0);
+    assert_true(isnan(targets[0][GPUT_ENERGY_PACKAGE]));
+}
+
+static void a_moment_in_several_calls_counts_once(void **state)
+{
+    (void)state;
+    const struct sweep_lane lanes[] = {{0, 1}, {0, 2}};
+    const struct call calls[] = {{1, 1.5, 0}, {1.25, 1.75, 1}, {1.75, 2, 0}};
+    compute(steps, 4, calls, 3, lanes);
+    assert_total(0, 100);
+    assert_total(1, 50 + 25);
+    assert_total(2, 50);
+    assert_true(isnan(targets[3][GPUT_ENERGY_TOTAL])); /* never called */
+}
+
+static void what_lies_outside_of_the_curve_is_unknown(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{-3, -2, 0}, {-1, 1, 1}, {1.5, 9, 2}, {7, 8, 3}};
+    compute(steps, 4, calls, 4, plain);
+    assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
+    assert_total(1, 10);
+    assert_total(2, 50);
+    assert_true(isnan(targets[3][GPUT_ENERGY_TOTAL]));
+}
+
+static void an_empty_curve_is_no_error(void **state)
+{
+    (void)state;
+    const struct call calls[] = {{0, 1, 0}};
+    compute(steps, 0, calls, 1, plain);
+    assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
+}
+
+static void points_that_go_back_in_time_are_passed_over(void **state)
+{
+    (void)state;
+    static const double astray[][2] = {{0, 0}, {1, 10}, {0.5, 20}, {2, 30}};
+    const struct call calls[] = {{0, 2, 0}, {1, 1.5, 1}};
+    compute(astray, 4, calls, 2, plain);
+    assert_total(0, 30);
+    assert_total(1, 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuts_stretches_out_of_the_curve),
+        cmocka_unit_test(a_moment_in_several_calls_counts_once),
+        cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
+        cmocka_unit_test(an_empty_curve_is_no_error),
+        cmocka_unit_test(points_that_go_back_in_time_are_passed_over),
+    };
+    return cmocka_run_group_tests_name("analyze/block_energy", tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+"""Energy of a command, on machines made of files whose counters the command itself moves."""
+
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from command import COMMAND, PATIENCE, CommandTest, main, parse_text, python
+from energy_machine import MOVE, RANGE_UJ, Machine
+
+MARKED_MOVE = """
+import subprocess, sys, time
+command, stf = sys.argv[1:3]
+def mark(what, name):
+    subprocess.run([command, "mark", what, name, "--stf=" + stf], check=True)
+def move(seconds):
+    subprocess.run([sys.executable, "-c", sys.argv[3], str(seconds), *sys.argv[4:]], check=True)
+mark("start", "busy")
+move(1.0)
+mark("stop", "busy")
+mark("start", "idle")
+time.sleep(0.5)
+mark("stop", "idle")
+"""
+
+
+class Energy(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.machine = Machine(self.folder / "sys")
+
+    def track(self, command, *options, **more):
+        """The results of a session on the machine."""
+        done = self.run_command(
+            "run", "-f", "json", "-o", "out.json", "--st", "0.1", *options, "--", *command, env=self.machine.environment(), **more
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "out.json").read_text())
+
+    def assert_near(self, value, expected):
+        """Within 0.1 %."""
+        self.assertLessEqual(abs(value - expected), 1e-3 * abs(expected), f"{value} is not {expected}")
+
+    def test_two_packages(self):
+        self.machine.add_two_packages()
+        move = self.machine.move(
+            1.0, package_0=60, package_1=40, package_0_0=5, package_1_0=3, package_0_1=30, package_2=200
+        )
+        results = self.track(python(MOVE, *move), "--carbon-intensity", "360")
+        energy, machine = results["energy"], results["energy"]["machine"]
+        self.assertEqual(energy["unit"], "joules")
+        for name, joules in (("package", 100), ("dram", 8), ("core", 30), ("psys", 200), ("total", 108)):
+            self.assert_near(machine[name], joules)
+        self.assertIsNone(machine["uncore"])
+        self.assertIsNone(machine["gpu"])
+        self.assertGreater(energy["main"], 0)
+        self.assertLess(energy["combined"], 108)
+        self.assertAlmostEqual(energy["main"] + energy["descendants"], energy["combined"], places=2)
+        self.assertAlmostEqual(energy["combined"] + energy["unattributed"], machine["total"], places=2)
+        self.assert_near(energy["mean_watts"] * results["compute_time"]["time"] * 3600, 108)
+        self.assertGreaterEqual(energy["max_watts"], energy["mean_watts"])
+        self.assertAlmostEqual(energy["co2e_grams"], energy["combined"] / 1e4, places=3)
+        self.assertTrue(0 <= energy["idle_share"] <= 1)
+        self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+
+    def test_energy_units(self):
+        self.machine.add_two_packages()
+        move = self.machine.move(0.5, package_0=7200)
+        energy = self.track(python(MOVE, *move), "--eu", "watt-hours")["energy"]
+        self.assertEqual(energy["unit"], "watt-hours")
+        self.assert_near(energy["machine"]["package"], 1)
+        self.assert_fails(
+            self.run_command("run", "--eu", "calories", "--", "true"),
+            125,
+            '"calories" is not a valid energy unit. Valid values are joules, kilowatt-hours, watt-hours',
+        )
+
+    def test_the_text_report(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        done = self.run_command("run", "--", *python(MOVE, *self.machine.move(0.3, package_0=100)), env=self.machine.environment())
+        report = parse_text(done.stderr)["Energy"]
+        self.assertEqual(report["Unit"], "joules")
+        self.assert_near(float(report["Machine"]["Package"]), 30)
+
+    def test_an_amd_machine(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.add("intel-rapl:0:0", "core")
+        machine = self.track(python(MOVE, *self.machine.move(0.5, package_0=100, package_0_0=50)))["energy"]["machine"]
+        self.assert_near(machine["package"], 50)
+        self.assert_near(machine["core"], 25)
+        self.assert_near(machine["total"], 50)
+        self.assertIsNone(machine["dram"])
+
+    def test_a_counter_wraps(self):
+        self.machine.add("intel-rapl:0", "package-0", RANGE_UJ / 1e6 - 20)
+        results = self.track(python(MOVE, *self.machine.move(0.5, package_0=100)))
+        self.assert_near(results["energy"]["machine"]["package"], 50)
+        self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+
+    def test_a_counter_jumps_back(self):
+        self.machine.add("intel-rapl:0", "package-0", 100000)
+        code = MOVE + "\nos.pwrite(counters[0][0], b'%020d\\n' % 5, 0); time.sleep(0.3)"
+        results = self.track(python(code, *self.machine.move(0.5, package_0=100)))
+        self.assertLessEqual(results["energy"]["machine"]["package"], 50.05)
+        self.assertGreater(results["energy"]["machine"]["package"], 20)
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "sampled")
+        self.assertIn("the package counter went back", source["reason"])
+
+    def test_a_counter_stands_still(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        results = self.track(["sleep", "2.5"])
+        self.assertEqual(results["energy"]["machine"]["package"], 0)
+        self.assertIn("the package counter stood still", results["sources"]["cpu_energy"]["reason"])
+
+    def test_a_missing_sub_domain(self):
+        self.machine.add_two_packages()
+        self.machine.counter("intel-rapl:0:1").unlink()
+        results = self.track(python(MOVE, *self.machine.move(0.5, package_0=100)))
+        self.assert_near(results["energy"]["machine"]["package"], 50)
+        self.assertIsNone(results["energy"]["machine"]["core"])
+        self.assertIn("core 0 cannot be read", results["sources"]["cpu_energy"]["reason"])
+
+    def test_no_counters_are_one_clear_line(self):
+        shutil.rmtree(self.machine.root)
+        results = self.track(["true"])
+        self.assertNotIn("energy", results)
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "unavailable")
+        self.assertIn("no RAPL counters", source["reason"])
+        self.assertGreater(results["max_ram"]["main"]["total_rss"], 0)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs root, to be another user")
+    def test_a_counter_that_others_may_not_read(self):
+        self.machine.add_two_packages()
+        for counter in self.machine.powercap.glob("*/energy_uj"):
+            counter.chmod(0o400)
+        self.folder.chmod(0o777)
+        reader = self.folder / "gpu-tracker"  # where everybody may read it
+        shutil.copy(COMMAND, reader)
+        as_other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(reader)]
+        options = {"env": self.machine.environment(), "cwd": self.folder, "capture_output": True, "text": True, "timeout": PATIENCE}
+        done = subprocess.run([*as_other, "run", "-f", "json", "-o", "other.json", "--", "true"], **options)
+        if done.returncode:
+            self.skipTest(done.stderr)
+        results = json.loads((self.folder / "other.json").read_text())
+        self.assertNotIn("energy", results)
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "unavailable")
+        self.assertIn("intel-rapl:0/energy_uj: Permission denied; an administrator can run: sudo chmod a+r ", source["reason"] + " ")
+        done = subprocess.run([*as_other, "doctor", "-f", "json"], **options)
+        rapl = json.loads(done.stdout)["sources"]["rapl"]
+        self.assertEqual(rapl["state"], "unavailable")
+        self.assertIn("Permission denied", rapl["reason"])
+        self.assertEqual(rapl["remedy"], f"sudo chmod a+r {self.machine.root}/class/powercap/intel-rapl:*/energy_uj")
+
+    def test_the_doctor_looks_at_every_source(self):
+        self.machine.add_two_packages()
+        supply = self.machine.root / "class" / "power_supply" / "BAT0"
+        supply.mkdir(parents=True)
+        for name, text in (("type", "Battery"), ("status", "Discharging"), ("power_now", "12500000")):
+            (supply / name).write_text(text + "\n")
+        power = self.machine.root / "bus" / "event_source" / "devices" / "power"
+        (power / "events").mkdir(parents=True)
+        for name, text in (("type", "2147483000"), ("cpumask", "0"), ("events/energy-pkg", "event=0x02"), ("events/energy-pkg.scale", "2.3e-10")):
+            (power / name).write_text(text + "\n")
+        sources = json.loads(self.run_command("doctor", "-f", "json", env=self.machine.environment()).stdout)["sources"]
+        self.assertEqual(sources["rapl"]["state"], "available")
+        self.assertIn("6 counters", sources["rapl"]["reason"])
+        self.assertEqual(sources["battery"]["reason"], "12.5 W now")
+        self.assertEqual(sources["perf_energy"]["state"], "unavailable")
+        self.assertIn("cap_perfmon", sources["perf_energy"]["remedy"])
+        self.machine.counter("intel-rapl:1").unlink()
+        rapl = json.loads(self.run_command("doctor", "-f", "json", env=self.machine.environment()).stdout)["sources"]["rapl"]
+        self.assertEqual(rapl["state"], "partly")
+        self.assertIn("5 of 6 counters", rapl["reason"])
+        self.assertIn("package 1 cannot be read", rapl["reason"])
+
+    def test_a_battery_is_said_to_be_the_whole_machine(self):
+        supply = self.machine.root / "class" / "power_supply" / "BAT0"
+        supply.mkdir(parents=True)
+        for name, text in (("type", "Battery"), ("status", "Discharging"), ("power_now", "20000000")):
+            (supply / name).write_text(text + "\n")
+        results = self.track(["sleep", "0.5"])
+        machine = results["energy"]["machine"]
+        seconds = results["compute_time"]["time"] * 3600
+        self.assertTrue(20 * 0.5 * 0.95 <= machine["battery"] <= 20 * seconds * 1.001, machine["battery"])
+        self.assertEqual(machine["total"], machine["battery"])
+        self.assertIsNone(results["energy"]["combined"])
+        self.assertIn("the whole machine", results["sources"]["battery"]["reason"])
+
+    def assert_block(self, joules):
+        """110 J, but for what falls into the interval in which it ends: on a busy machine that may be long."""
+        self.assertTrue(85 < joules < 110.2, joules)
+
+    def test_joules_of_code_blocks(self):
+        self.machine.add_two_packages()
+        move = self.machine.move(0, package_0=100, package_0_0=10)[1:]
+        for run in ("a", "b"):
+            self.track(
+                python(MARKED_MOVE, COMMAND, f"{run}-blocks.csv", MOVE, *move), "--tf", f"{run}.sqlite"
+            )
+            done = self.run_command(
+                "sub-track", "analyze", "--tf", f"{run}.sqlite", "--stf", f"{run}-blocks.csv", "-f", "json", "-o", f"{run}.json"
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+        analysis = json.loads((self.folder / "a.json").read_text())
+        self.assertEqual(analysis["energy"]["unit"], "joules")
+        self.assert_near(analysis["energy"]["package"], 100)
+        self.assert_near(analysis["energy"]["total"], 110)
+        busy, idle = analysis["code_block_results"]
+        self.assert_block(busy["energy"]["total"])
+        self.assertLessEqual(busy["energy"]["combined"], busy["energy"]["total"])
+        self.assertLess(idle["energy"]["total"], 25)
+        self.assertIsNone(busy["energy"]["gpu"])
+        analyze = ("sub-track", "analyze", "--tf", "a.sqlite", "--stf", "a-blocks.csv")
+        self.assertRegex(self.run_command(*analyze).stdout, r"Energy \(joules\):\n\t +package +core +dram +psys +total")
+        rows = list(csv.DictReader(io.StringIO(self.run_command(*analyze, "-f", "csv").stdout)))
+        totals = {(row["code_block"], row["measurement"]): row["total"] for row in rows}
+        self.assert_block(float(totals["busy", "energy_total"]))
+        self.assert_near(float(totals["", "energy_dram"]), 10)
+
+        compare = ("sub-track", "compare", "-m", "A=a.json", "-m", "B=b.json")
+        comparison = json.loads(self.run_command(*compare, "-f", "json").stdout)
+        self.assert_near(comparison["overall_energy"]["total"]["B"], 110)
+        self.assert_block(comparison["code_block_energy"]["total"]["busy"]["A"])
+        text = self.run_command(*compare).stdout
+        self.assertIn("Overall Energy (joules):\n\tPackage:\n", text)
+        self.assertIn("Code Block Energy (joules):\n\tPackage:\n\t\tbusy:\n", text)
+        self.assertIn("busy,energy_total,mean,A,", self.run_command(*compare, "-f", "csv").stdout)
+        rule = "mean energy_total in busy > 80"
+        self.assertEqual(self.run_command(*compare, "--fail-if", rule).returncode, 3)
+        self.assertEqual(self.run_command(*compare, "--fail-if", "mean energy_total > +5%").returncode, 0)
+
+    def test_analysis_without_energy_says_nothing_of_it(self):
+        self.track(["sleep", "0.3"], "--tf", "plain.csv")
+        self.assertNotIn("nergy", self.run_command("sub-track", "analyze", "--tf", "plain.csv").stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+#include "os/powercap.h"
+
+#include "fake_sysfs.h"
+
+static int make_machine(void **state)
+{
+    (void)state;
+    if (fake_sysfs_create() != 0)
+        return -1;
+    fake_sysfs_make_two_packages();
+    return 0;
+}
+
+static size_t count_of(const struct powercap *powercap, enum energy_domain domain)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < powercap->count; i++)
+        count += powercap->zones[i].domain == domain;
+    return count;
+}
+
+static void finds_each_counter_once(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 6);
+    assert_int_equal(count_of(&powercap, ENERGY_PACKAGE), 2);
+    assert_int_equal(count_of(&powercap, ENERGY_DRAM), 2);
+    assert_int_equal(count_of(&powercap, ENERGY_CORE), 1);
+    assert_int_equal(count_of(&powercap, ENERGY_PSYS), 1);
+    powercap_close(&powercap);
+}
+
+static void reads_a_counter_again_and_again(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    uint64_t energy_uj;
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.zones[0].range_uj, 262143328850);
+    assert_int_equal(powercap_read(&powercap.zones[0], &energy_uj), GPUT_OK);
+    assert_int_equal(energy_uj, 1000000000);
+    fake_sysfs_set_joules("intel-rapl:0", 1001.5);
+    assert_int_equal(powercap_read(&powercap.zones[0], &energy_uj), GPUT_OK);
+    assert_int_equal(energy_uj, 1001500000);
+    powercap_close(&powercap);
+}
+
+static void passes_over_what_it_does_not_know(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    fake_sysfs_make_zone("intel-rapl:3", "npu\n", 1);
+    fake_sysfs_make_zone("intel-rapl:x", "package-7\n", 1);
+    fake_sysfs_make_zone("dtpm:0", "package-8\n", 1);
+    fake_sysfs_write("class/powercap/intel-rapl:4/energy_uj", "12\n"); /* no name */
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 6);
+    powercap_close(&powercap);
+}
+
+static void a_counter_that_cannot_be_read_says_why(void **state)
+{
+    (void)state;
+    char path[256];
+    struct powercap powercap;
+    uint64_t energy_uj;
+    /* Missing, as root reads what is refused to others. */
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0:1/energy_uj", fake_sysfs);
+    unlink(path);
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 6);
+    for (size_t i = 0; i < powercap.count; i++) {
+        bool missing = strcmp(powercap.zones[i].path, path) == 0;
+        int code = powercap_read(&powercap.zones[i], &energy_uj);
+        assert_int_equal(code, missing ? GPUT_ERROR_NOT_FOUND : GPUT_OK);
+    }
+    powercap_close(&powercap);
+}
+
+static void text_that_is_no_number_is_an_error(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    uint64_t energy_uj;
+    fake_sysfs_write("class/powercap/intel-rapl:0/energy_uj", "\n");
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap_read(&powercap.zones[0], &energy_uj), GPUT_ERROR_FORMAT);
+    powercap_close(&powercap);
+}
+
+static void no_counters_are_no_error(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    powercap_open("/nonexistent", &powercap);
+    assert_int_equal(powercap.count, 0);
+    powercap_close(&powercap);
+}
+
+static void knows_domains_by_their_names(void **state)
+{
+    (void)state;
+    enum energy_domain domain;
+    assert_true(energy_domain_parse("package-1\n", &domain) && domain == ENERGY_PACKAGE);
+    assert_true(energy_domain_parse("package-0-die-1\n", &domain) && domain == ENERGY_PACKAGE);
+    assert_true(energy_domain_parse("uncore", &domain) && domain == ENERGY_UNCORE);
+    assert_true(energy_domain_parse("psys\n", &domain) && domain == ENERGY_PSYS);
+    assert_false(energy_domain_parse("cores", &domain));
+    assert_false(energy_domain_parse("", &domain));
+}
+
+int main(void)
+{
+#define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
+    const struct CMUnitTest tests[] = {
+        ON_MACHINE(finds_each_counter_once),
+        ON_MACHINE(reads_a_counter_again_and_again),
+        ON_MACHINE(passes_over_what_it_does_not_know),
+        ON_MACHINE(a_counter_that_cannot_be_read_says_why),
+        ON_MACHINE(text_that_is_no_number_is_an_error),
+        cmocka_unit_test(no_counters_are_no_error),
+        cmocka_unit_test(knows_domains_by_their_names),
+    };
+    return cmocka_run_group_tests_name("os/powercap", tests, NULL, NULL);
+}
