@@ -185,15 +185,19 @@ static int take_end(struct adding *adding, const struct trace_event *event, int6
     struct begun_event begun;
     struct timeline_event slice = {.type = 'X'};
     if (!begun_events_pop(
-            &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun) ||
-        end_ns < begun.start_ns) {
+            &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun)) {
         adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (__builtin_sub_overflow(end_ns, begun.start_ns, &slice.duration_ns) ||
+        slice.duration_ns < 0) {
+        adding->inputs->report.unusable++;
+        free(begun.name);
         return GPUT_OK;
     }
     int code = find_thread(adding, event, &slice.thread, error);
     if (code == GPUT_OK) {
         slice.start_ns = begun.start_ns;
-        slice.duration_ns = end_ns - begun.start_ns;
         slice.name = (struct json_text){begun.name, strlen(begun.name)};
         slice.args = args_text(adding, &event->args);
         code = timeline_add(adding->inputs->timeline, &slice, error);

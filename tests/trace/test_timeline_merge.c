@@ -217,6 +217,26 @@ static void keeps_overlapping_slices_apart(void **state)
     doc_destroy(trace);
 }
 
+static void leaves_out_what_ends_before_it_begins(void **state)
+{
+    (void)state;
+    static const char text[] = "[{\"ph\":\"B\",\"name\":\"back\",\"pid\":1,\"tid\":1,\"ts\":5},"
+                               "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":3},"
+                               "{\"ph\":\"B\",\"name\":\"a\\n\",\"pid\":1,\"tid\":1,\"ts\":6},"
+                               "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]";
+    char path[96];
+    snprintf(path, sizeof path, "%s/pairs.json", folder);
+    assert_int_equal(file_write_atomic(path, text, strlen(text), NULL), GPUT_OK);
+    const char *const inputs[] = {path};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 1);
+    assert_int_equal(result.unusable, 1);
+    assert_int_equal(result.end_us, 9);
+    unlink(path);
+}
+
 static void names_its_output_as_users_know_it(void **state)
 {
     (void)state;
@@ -263,6 +283,7 @@ int main(void)
         cmocka_unit_test(selects_by_time_step_and_suffix),
         cmocka_unit_test(aligns_ranks_on_one_clock),
         cmocka_unit_test(keeps_overlapping_slices_apart),
+        cmocka_unit_test(leaves_out_what_ends_before_it_begins),
         cmocka_unit_test(names_its_output_as_users_know_it),
         cmocka_unit_test(refuses_what_makes_no_sense),
     };
