@@ -241,7 +241,9 @@ static void our_threads_and_children_are_counted(void **state)
     struct gput_results results = results_of(session);
     assert_true(results.max[GPUT_MAIN_THREADS] == 4);
     assert_int_equal(results.accounting.processes_seen, 2);
-    assert_true(fabs(results.accounting.kernel_cpu_seconds - 0.4) < 0.05);
+    /* Starting threads and processes costs something too, under valgrind much. */
+    assert_true(results.accounting.kernel_cpu_seconds >= 0.39);
+    assert_true(results.accounting.kernel_cpu_seconds < 0.45 || under_valgrind());
     assert_true(fabs(results.accounting.sampled_cpu_seconds -
                      results.accounting.kernel_cpu_seconds) < 0.04);
     gput_session_destroy(session);
