@@ -5,6 +5,7 @@
 #include "os/cgroup.h"
 #include "os/cpu_count.h"
 #include "os/proc_children.h"
+#include "os/proc_stat.h"
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 #include "track/launch.h"
@@ -237,7 +238,12 @@ static bool main_has_ended(const struct gput_session *session)
         struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
         return poll(&ended, 1, 0) == 1;
     }
-    return kill(session->pid, 0) != 0 && errno == ESRCH;
+    struct proc_stat stat;
+    if (kill(session->pid, 0) != 0 && errno == ESRCH)
+        return true;
+    /* It has ended, and its parent has not collected it. */
+    return proc_stat_read("/proc", session->pid, &stat, NULL) == GPUT_OK && stat.state == 'Z' &&
+           stat.thread_count <= 1;
 }
 
 /* Sleeps until main may have ended, a signal came, or the time is over. False: it is over. */
