@@ -7,7 +7,7 @@ WERROR ?= false
 MESON_FLAGS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all deps run test asan valgrind bench fuzz install uninstall format check-format clean help
+.PHONY: all deps run test asan valgrind bench accuracy fuzz install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -33,6 +33,9 @@ valgrind: all ## the unit tests under valgrind (leaks are found by asan, which k
 bench: ## measure cost against floors and peers; prints a table of ratios
 	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all
 	@bench/run.sh build-bench
+
+accuracy: all ## hold us and other tools against programs whose use is known; writes docs/accuracy.md
+	@tools/accuracy.py $(BUILD) -o docs/accuracy.md
 
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh

@@ -39,8 +39,8 @@ struct gput_process {
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
-    double cpu_seconds;       /**< since tracking began */
-    double peak_ram_bytes;    /**< RSS */
+    double cpu_seconds;    /**< since tracking began; of one that ended, up to a clock tick less */
+    double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
     double peak_gpu_ram_bytes;
     double read_bytes, write_bytes;                 /**< through read(), write() and their kin */

@@ -28,7 +28,7 @@ struct taskstats_exit {
     uint64_t elapsed_ns; /* the thread's life */
     uint64_t process_elapsed_ns; /* the process's life so far */
     /* Of this thread alone. */
-    uint64_t cpu_ns;             /* to the nanosecond */
+    uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
     uint64_t user_ns, system_ns; /* by clock ticks: how it divides, roughly */
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;

@@ -63,11 +63,16 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
         session->sampler_cpu_ns - session->events.cpu_ns - session->sampler.tree.gone_before_ns);
 }
 
+/* Two lower bounds that miss different things: parents' books know nothing of orphans that others
+ * collected, and what is told of each at its end misses its last part of a clock tick. */
 static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)
 {
     int64_t cpu_ns;
-    if (process_log_cpu_ns(&session->log, &cpu_ns))
-        accounting->kernel_cpu_seconds = seconds_of_ns(cpu_ns);
+    if (!process_log_cpu_ns(&session->log, &cpu_ns))
+        return;
+    accounting->kernel_cpu_seconds = seconds_of_ns(cpu_ns);
+    if (accounting->sampled_cpu_seconds > accounting->kernel_cpu_seconds)
+        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
 }
 
 static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)

@@ -15,6 +15,9 @@
  * threads N S  N threads that use S seconds of CPU time each; waits for them
  * child [ … ]  forks; the child does what is in the brackets and ends
  * swarm N S    N children one after the other, each using S seconds of CPU time
+ * programs N PATH  runs that program N times, one after the other
+ * report PATH  writes what the kernel counted for this process and the children that it waited for,
+ *              and its own peak: "CPU seconds" "bytes"
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
  * thread-child [ … ]  forks from another thread than the main one
  * wait         waits for all children
@@ -29,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -208,6 +212,51 @@ static void swarm(int count, double seconds)
     }
 }
 
+static void run_programs(int count, char *path)
+{
+    char *argv[] = {path, NULL};
+    for (int i = 0; i < count; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            execv(path, argv);
+            _exit(127);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+static double seconds_of(int who)
+{
+    struct rusage usage;
+    getrusage(who, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* VmHWM: ru_maxrss would carry over the peak of whoever started us. */
+static long long own_peak_bytes(void)
+{
+    char line[256];
+    long long kilobytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (
+        status && fgets(line, sizeof line, status) && sscanf(line, "VmHWM: %lld", &kilobytes) != 1)
+        ;
+    if (status)
+        fclose(status);
+    return kilobytes * 1024;
+}
+
+static void report(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        exit(1);
+    fprintf(file, "%.6f %lld\n", seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN),
+        own_peak_bytes());
+    fclose(file);
+}
+
 static char **run_brackets(char **word)
 {
     pthread_t thread;
@@ -235,6 +284,10 @@ static void run_plain(char ***at)
         map_file(word[1]);
     else if (strcmp(*word, "write") == 0)
         write_file(number);
+    else if (strcmp(*word, "report") == 0 && word[1])
+        report(word[1]);
+    else if (strcmp(*word, "programs") == 0 && word[1] && word[2])
+        run_programs((int)number, *(*at)++);
     else if (strcmp(*word, "spin") == 0)
         spin(number);
     else if (strcmp(*word, "sleep") == 0)

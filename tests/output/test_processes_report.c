@@ -1,0 +1,131 @@
+#include "output/processes_report.h"
+
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+
+static struct gput_process process(pid_t pid, ptrdiff_t parent, const char *name)
+{
+    struct gput_process process = {.pid = pid,
+        .parent_index = parent,
+        .start_ns = 100 * SECOND,
+        .end_ns = 102 * SECOND,
+        .cpu_seconds = 1.5,
+        .peak_ram_bytes = 5e6,
+        .peak = GPUT_PROCESS_PEAK_FINAL,
+        .peak_gpu_ram_bytes = NAN,
+        .read_bytes = 10,
+        .write_bytes = NAN,
+        .storage_read_bytes = NAN,
+        .storage_write_bytes = NAN,
+        .has_status = true};
+    snprintf(process.name, sizeof process.name, "%s", name);
+    return process;
+}
+
+static char *tree_of(const struct gput_processes *list)
+{
+    struct str text = {0};
+    processes_report_write_tree(list, &text);
+    return str_take(&text);
+}
+
+static void draws_branches(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "main"), process(2, 0, "elder"),
+        process(3, 1, "grandchild"), process(4, 0, "younger"), process(5, 3, "last")};
+    struct gput_processes list = {.processes = family, .count = 5, .start_ns = 99 * SECOND};
+    char *text = tree_of(&list);
+    const char *names[] = {"  main(1)\n", "  ├─ elder(2)\n", "  │  └─ grandchild(3)\n",
+        "  └─ younger(4)\n", "     └─ last(5)\n"};
+    const char *at = text;
+    for (size_t i = 0; i < 5; i++) {
+        at = strstr(at, names[i]);
+        assert_non_null(at);
+    }
+    assert_non_null(strstr(text, "       1.000       2.000       1.500"));
+    free(text);
+}
+
+static void says_how_each_ended(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "a"), process(2, -1, "b"), process(3, -1, "c")};
+    family[0].status = 0x700;
+    family[1].status = 9;
+    family[2].has_status = false;
+    family[2].end_ns = 0;
+    struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
+    char *text = tree_of(&list);
+    assert_non_null(strstr(text, "          7  a(1)"));
+    assert_non_null(strstr(text, "   signal 9  b(2)"));
+    assert_non_null(strstr(text, "    running  c(3)"));
+    assert_non_null(strstr(text, "5.000"));
+    assert_non_null(strstr(text, "n/a"));
+    free(text);
+}
+
+static void names_cannot_upset_a_terminal(void **state)
+{
+    (void)state;
+    struct gput_process one = process(1, -1, "a\033[2Jb\n");
+    struct gput_processes list = {.processes = &one, .count = 1};
+    char *text = tree_of(&list);
+    assert_non_null(strstr(text, "a?[2Jb?(1)"));
+    free(text);
+}
+
+static void a_chain_of_thousands_is_no_trouble(void **state)
+{
+    (void)state;
+    size_t count = 5000;
+    struct gput_process *chain = calloc(count, sizeof *chain);
+    for (size_t i = 0; i < count; i++)
+        chain[i] = process((pid_t)i + 1, (ptrdiff_t)i - 1, "link");
+    struct gput_processes list = {.processes = chain, .count = count};
+    char *text = tree_of(&list);
+    assert_non_null(strstr(text, "link(5000)"));
+    free(text);
+    free(chain);
+}
+
+static void programs_get_all_of_it(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "main"), process(2, 0, "")};
+    family[0].command_line = "main --all";
+    struct gput_processes list = {
+        .processes = family, .count = 2, .others = {.count = 3, .cpu_seconds = 0.25}};
+    struct doc *doc = doc_create_object();
+    processes_report_add(doc, &list);
+    const struct doc *first = doc_get(doc, "processes")->first;
+    assert_int_equal(doc_get(first, "pid")->integer, 1);
+    assert_int_equal(doc_get(first, "parent")->kind, DOC_NULL);
+    assert_string_equal(doc_get(first, "command_line")->string, "main --all");
+    assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
+    assert_int_equal(doc_get(first, "exit_code")->integer, 0);
+    assert_int_equal(doc_get(first, "exit_signal")->kind, DOC_NULL);
+    assert_int_equal(doc_get(first, "write_bytes")->kind, DOC_NULL);
+    assert_int_equal(doc_get(first->next, "name")->kind, DOC_NULL);
+    assert_null(doc_get(first->next, "command_line"));
+    const struct doc *others = doc_get(doc, "other_processes");
+    assert_int_equal(doc_get(others, "count")->integer, 3);
+    assert_true(doc_get(others, "cpu_seconds")->number == 0.25);
+    doc_destroy(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_branches),
+        cmocka_unit_test(says_how_each_ended),
+        cmocka_unit_test(names_cannot_upset_a_terminal),
+        cmocka_unit_test(a_chain_of_thousands_is_no_trouble),
+        cmocka_unit_test(programs_get_all_of_it),
+    };
+    return cmocka_run_group_tests_name("output/processes_report", tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+#include "session/session_accounting.h"
+
+#include "testing.h"
+
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void sums_and_differences(void **state)
+{
+    (void)state;
+    struct session_counts counts = {0};
+    struct rusage usage = {.ru_utime = {1, 500000},
+        .ru_stime = {0, 250000},
+        .ru_minflt = 7,
+        .ru_nvcsw = 3,
+        .ru_inblock = 8,
+        .ru_maxrss = 100};
+    session_counts_add(&counts, &usage);
+    usage.ru_maxrss = 50;
+    session_counts_add(&counts, &usage);
+    assert_int_equal(session_counts_cpu_ns(&counts), 3500000000);
+    assert_int_equal(counts.largest_rss_bytes, 100 * 1024);
+    session_counts_subtract(&counts, &usage);
+    struct gput_accounting accounting;
+    session_accounting_clear(&accounting);
+    session_counts_fill(&counts, &accounting);
+    assert_true(accounting.minor_page_faults == 7);
+    assert_true(accounting.voluntary_context_switches == 3);
+    assert_true(accounting.storage_read_bytes == 8 * 512);
+}
+
+static void what_was_not_counted_is_missing_and_not_zero(void **state)
+{
+    (void)state;
+    struct gput_accounting accounting;
+    session_accounting_clear(&accounting);
+    struct session_counts counts = {0};
+    session_counts_add_io_fd(&counts, -1);
+    session_counts_fill(&counts, &accounting);
+    assert_true(isnan(accounting.read_bytes));
+    assert_true(isnan(accounting.kernel_cpu_seconds));
+    assert_true(isnan(accounting.processes_missed));
+    assert_true(isnan(accounting.system_network_sent_bytes));
+}
+
+/* A descriptor that was opened in time can be read when the process has ended. */
+static void io_of_a_process_that_ended_stays_readable(void **state)
+{
+    (void)state;
+    struct session_counts counts = {0};
+    int hold[2];
+    assert_int_equal(pipe(hold), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/io", (int)child);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    close(hold[0]);
+    close(hold[1]);
+    siginfo_t info;
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+    session_counts_add_io_fd(&counts, fileno(file));
+    fclose(file);
+    waitpid(child, NULL, 0);
+    assert_false(counts.lacks_io);
+}
+
+static void surroundings_are_read_at_both_ends(void **state)
+{
+    (void)state;
+    struct session_surroundings surroundings;
+    session_surroundings_init(&surroundings);
+    session_surroundings_begin(&surroundings, "/proc", getpid());
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    session_surroundings_end(&surroundings, "/proc");
+    assert_true(surroundings.has_starts);
+    assert_true(surroundings.started_after > surroundings.started_before);
+    session_surroundings_finish(&surroundings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_and_differences),
+        cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
+        cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
+        cmocka_unit_test(surroundings_are_read_at_both_ends),
+    };
+    return cmocka_run_group_tests_name("session/session_accounting", tests, NULL, NULL);
+}
