@@ -146,6 +146,11 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
     if (results->peaks.descendants.bytes > 0)
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], results->peaks.descendants.bytes);
     raise_to(combined, results->peaks.descendants.bytes);
+    /* Of one that is older than tracking: as far as it rose since. */
+    const struct process_record *main = session->log.main;
+    double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
+    raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
+    raise_to(combined, main_bytes);
     if (session->mode != SESSION_LAUNCHED)
         return;
     /* It had a thread, also when it ended before the first look. */

@@ -59,8 +59,9 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
         break;
     case SESSION_ATTACHED:
         if (session->events.has_ends)
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
-                "given by the kernel at the end of each process (taskstats), and CPU clocks");
+            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
+                "at least: CPU clocks, and what parents collected or the kernel gave at each "
+                "process's end (taskstats)");
         else
             session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
                 "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");

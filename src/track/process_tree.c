@@ -89,10 +89,12 @@ static void drop(struct process_tree *tree, struct process *process)
 {
     if (tree->options.gone)
         tree->options.gone(tree->options.user, process);
-    tree->gone_cpu_ns += process_cpu_ns(process);
-    tree->gone_before_ns += process_before_ns(process, &tree->view);
-    if (process->is_main)
+    if (process->is_main) {
         tree->main_is_gone = true;
+    } else {
+        tree->gone_cpu_ns += process_cpu_ns(process);
+        tree->gone_before_ns += process_before_ns(process, &tree->view);
+    }
     process_finish(process, &tree->view);
     free(process);
 }

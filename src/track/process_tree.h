@@ -42,7 +42,7 @@ struct process_tree {
     bool has_changed;        /* the last look found processes or lost some */
     uint64_t generation;     /* goes up whenever has_changed */
     uint64_t seen;           /* distinct processes so far, main included */
-    int64_t gone_cpu_ns;     /* what those that are gone had used when last seen */
+    int64_t gone_cpu_ns;     /* what descendants that are gone had used when last seen */
     int64_t gone_before_ns;  /* what they had used before tracking began: their parents have
                                 collected that, too */
     int loadavg_fd;          /* -1: not to be had */

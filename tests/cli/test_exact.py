@@ -109,14 +109,26 @@ class Exact(CommandTest):
     def test_without_asking_there_is_no_list(self):
         self.assertNotIn("processes", self.track("sleep", 0))
 
-    def test_an_attached_tracker_follows_orphans(self):
-        words = "sleep 0.5 daemon [ swarm 20 0.01 ] sleep 1.5"
+    def attach(self, words):
         actor = subprocess.Popen([CONSUMER, *words.split()])
         self.processes.append(actor)
         report = self.folder / "report.json"
-        done = self.run_command("attach", "--disable-logs", "-f", "json", "-o", report, str(actor.pid))
+        done = self.run_command("attach", "--disable-logs", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
         self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads(report.read_text())
+        return json.loads(report.read_text())
+
+    def test_the_end_of_an_attached_process_counts_once(self):
+        seconds = self.attach("sleep 0.5 spin 1")["accounting"]["cpu_seconds"]
+        self.assertGreater(seconds["sampled"], 0.7)
+        self.assertLess(seconds["sampled"], 1.1)
+
+    def test_a_peak_since_attaching_is_in_the_maximum(self):
+        report = self.attach("sleep 0.5 alloc 100 free sleep 1.5")
+        self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 100e6)
+        self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 100e6)
+
+    def test_an_attached_tracker_follows_orphans(self):
+        report = self.attach("sleep 0.5 daemon [ swarm 20 0.01 ] sleep 1.5")
         if self.announced(report):
             # The main one, the daemon and its parent, and twenty.
             self.assertEqual(report["accounting"]["processes"]["seen"], 23)
