@@ -402,7 +402,7 @@ uint64_t process_log_main_at_most(const struct process_log *log)
     return main && main->kept_peak_bytes > 0 ? highest_since_read(main, main->faults) : 0;
 }
 
-/* A process that has run since the last look. */
+/* A process that has run since the last look, or whose turn to be read has not come yet. */
 static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
 {
     struct process *process = record->process;
@@ -412,7 +412,10 @@ static void follow(const struct process_log *log, struct process_record *record,
         return;
     bool is_due = now_ns - record->peak_read_ns >= READ_INTERVAL_NS ||
                   (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
-    if (is_due && peak_may_have_moved(record)) {
+    bool moved = peak_may_have_moved(record);
+    /* It may not run again until its turn comes. */
+    record->peak_is_pending = moved && !is_due;
+    if (is_due && moved) {
         record->peak_read_ns = now_ns;
         read_peak(log, record);
     }
@@ -432,7 +435,7 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
             meet(log, process);
         if (!process->record)
             continue;
-        if (process->has_run)
+        if (process->has_run || process->record->peak_is_pending)
             follow(log, process->record, now_ns);
         if (process_is_zombie(process))
             end_record(log, process->record, now_ns);
