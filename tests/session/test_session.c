@@ -209,8 +209,8 @@ static void the_sampling_thread_is_not_counted(void **state)
     assert_true(isnan(results.tracker.rss_bytes));
     /* What the sampler used is neither in the samples nor in the kernel's figure. */
     double spun = results.accounting.sampled_cpu_seconds;
-    assert_true(spun >= 0.29 && spun < 0.33);
-    assert_true(fabs(results.accounting.kernel_cpu_seconds - spun) < 0.015);
+    assert_true(spun >= 0.29 && (spun < 0.33 || under_valgrind()));
+    assert_true(fabs(results.accounting.kernel_cpu_seconds - spun) < 0.015 || under_valgrind());
     gput_session_destroy(session);
 }
 
@@ -311,6 +311,9 @@ static void results_are_kept_on_disk_until_a_good_end(void **state)
     assert_int_equal(files_in_folder(), 0);
 }
 
+/* A fork's copy is never freed: it stays in sight of those who look for leaks. */
+static struct gput_session *copy_in_fork;
+
 static void a_fork_cannot_harm_its_parents_session(void **state)
 {
     (void)state;
@@ -323,6 +326,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
         if (child == 0) {
             /* The sampling thread, which may have held the lock, is not here. */
             struct gput_results results;
+            copy_in_fork = session;
             alarm(30);
             if (gput_session_results(session, &results, NULL) != GPUT_ERROR_STATE)
                 _exit(1);
