@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that building and testing need, only those that are missing.
 set -eu
-packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
+packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 python3-dev libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 command -v dpkg-query >/dev/null || {
     echo "No dpkg here. Install the equivalents of: $packages" >&2
     exit 0

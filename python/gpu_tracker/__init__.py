@@ -1,0 +1,68 @@
+"""What a program really used: RAM, CPU, threads, GPU RAM, GPU utilization, energy and time.
+
+    import gpu_tracker as gput
+
+    with gput.Tracker(sleep_time=0.1) as tracker:
+        work()
+    print(tracker)
+
+`Tracker` measures a block of code, or a whole process, with all it starts. `SubTracker` and `sub_track`
+mark code blocks within; `SubTrackingAnalyzer` says what each of them used, `TrackingComparison` how several
+sessions differ. Nothing is started and nothing heavy is imported by importing this package.
+"""
+
+from ._native import version as __version__
+from .sub_tracker import SubTracker, sub_track
+from .tracker import Tracker
+
+__all__ = [
+    "CodeBlockResults",
+    "ComparisonResults",
+    "SubTracker",
+    "SubTrackingAnalyzer",
+    "SubTrackingResults",
+    "Tracker",
+    "TrackingComparison",
+    "__version__",
+    "load_ipython_extension",
+    "load_resource_usage",
+    "sub_track",
+    "unload_ipython_extension",
+]
+
+_WHERE = {
+    "CodeBlockResults": "_results",
+    "ComparisonResults": "_results",
+    "SubTrackingAnalyzer": "_analysis",
+    "SubTrackingResults": "_results",
+    "TrackingComparison": "_analysis",
+    "load_resource_usage": "_usage",
+}
+
+
+def __getattr__(name):
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{where}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(__all__))
+
+
+def load_ipython_extension(shell):
+    """`%load_ext gpu_tracker`: a report under every cell; `%%gput` and `%gput` for one."""
+    from . import notebook
+
+    notebook.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell):
+    from . import notebook
+
+    notebook.unload_ipython_extension(shell)

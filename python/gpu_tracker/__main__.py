@@ -1,0 +1,24 @@
+"""`python -m gpu_tracker`, and the command `gpu-tracker` that pip installs: the command itself, which
+takes the place of this interpreter."""
+
+import os
+import pathlib
+import signal
+import sys
+
+COMMAND = pathlib.Path(__file__).with_name("gpu-tracker")
+
+
+def main():
+    # Python ignores these, and what is executed would inherit that.
+    for name in ("SIGPIPE", "SIGXFSZ"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    try:
+        os.execv(COMMAND, ["gpu-tracker", *sys.argv[1:]])
+    except OSError as error:
+        print(f"gpu-tracker: Cannot execute {COMMAND}: {error.strerror}. Install the package again.", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""Tracking from a process of its own: the command, attached to the program. Whatever becomes of the program, that process
+goes on to the program's end and completes its files."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import uuid
+
+from . import _native, tracker
+
+# What the command is given for each option; those that are None are left out.
+_OPTIONS = {
+    "sleep_time": "--st",
+    "ram_unit": "--ru",
+    "gpu_ram_unit": "--gru",
+    "time_unit": "--tu",
+    "gpu_uuids": "--guuids",
+    "gpu_brand": "--gb",
+    "tracking_file": "--tf",
+    "ram_mode": "--ram",
+}
+# A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
+_DETACH = 'log=$1; shift; "$@" </dev/null >/dev/null 2>"$log" & echo $!'
+_BEGIN_SECONDS = 30
+
+
+class OwnProcessSession:
+    """Has the methods of _native.Session that a Tracker uses."""
+
+    def __init__(self, options, attempts, timeout):
+        # A session that never begins checks all of the options and leaves nothing behind.
+        self._warnings = tracker._create_session(options).take_warnings()
+        self._told = set(self._warnings)
+        self._options = options
+        self._attempts = max(1, int(attempts))
+        self._timeout = timeout
+        name = options["resource_usage_file"] or f".gpu-tracker_{uuid.uuid4()}.json"
+        self._report_file = os.path.abspath(name)
+        self._so_far = f"{self._report_file}.so-far"
+        self._log = f"{self._report_file}.log"
+        self._pid = self._text = None
+        self._owner = os.getpid()
+
+    def _command(self, pid):
+        from .__main__ import COMMAND
+
+        words = [str(COMMAND), "attach", "-f", "json", "-o", self._report_file, "--resource-usage-file", self._so_far]
+        for name, option in _OPTIONS.items():
+            if self._options[name] is not None:
+                words.append(f"{option}={self._options[name]}")
+        if self._options["n_expected_cores"]:
+            words.append(f"--nec={self._options['n_expected_cores']}")
+        if self._options["overwrite"]:
+            words.append("--overwrite")
+        return [*words, str(pid)]
+
+    def track(self, pid):
+        pid = pid or os.getpid()
+        if not os.path.exists(f"/proc/{pid}"):
+            raise ProcessLookupError(3, os.strerror(3))
+        done = subprocess.run(
+            ["/bin/sh", "-c", _DETACH, "sh", self._log, *self._command(pid)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C in the terminal is not for it
+            check=True,
+        )
+        self._pid = int(done.stdout)
+        end = time.monotonic() + _BEGIN_SECONDS
+        while not os.path.exists(self._so_far):
+            if not self._is_alive() and not os.path.exists(self._report_file):
+                raise RuntimeError(f"The tracking process did not begin: {self._take_log()}")
+            if time.monotonic() > end:
+                os.kill(self._pid, signal.SIGKILL)
+                raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
+            time.sleep(0.001)
+
+    def _is_alive(self):
+        try:
+            os.kill(self._pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def _wait(self, seconds):
+        """True when it has ended."""
+        try:
+            process = os.pidfd_open(self._pid)
+        except ProcessLookupError:
+            return True
+        try:
+            return bool(select.select([process], [], [], seconds)[0])
+        finally:
+            os.close(process)
+
+    def stop(self):
+        if self._owner != os.getpid():
+            raise RuntimeError("This process is a fork of the one that tracks; only that one can use the tracker.")
+        if self._is_alive():
+            os.kill(self._pid, signal.SIGTERM)
+        for attempt in range(self._attempts):
+            if self._wait(self._timeout):
+                break
+            self._warnings.append(f"The tracking process is still alive after {self._timeout} seconds.")
+        else:
+            os.kill(self._pid, signal.SIGKILL)
+            self._wait(self._timeout)
+        self._text = self._read()
+        said = (line.removeprefix("gpu-tracker: warning: ") for line in self._take_log().splitlines())
+        self._warnings += [line for line in said if line not in self._told]
+        for path in (self._report_file, self._so_far):
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass
+
+    def _read(self):
+        try:
+            with open(self._report_file, encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            # Killed: what it kept until then.
+            return _native.load_report(self._so_far, _native.JSON)
+
+    def _take_log(self):
+        try:
+            with open(self._log, encoding="utf-8", errors="replace") as file:
+                text = file.read().strip()
+            os.unlink(self._log)
+        except FileNotFoundError:
+            return ""
+        return text
+
+    def report(self, format):
+        if format == _native.JSON:
+            return self._text
+        from ._text import report_text
+
+        return report_text(json.loads(self._text))
+
+    def take_warnings(self):
+        warnings, self._warnings = self._warnings, []
+        return warnings

@@ -1,0 +1,41 @@
+"""Results as pandas objects where pandas is installed, else as the plain ones of `_tables`."""
+
+import importlib.util
+import sys
+
+from . import _tables
+
+
+def pandas():
+    """The module, or None where it is not installed. Importing it takes long, so only when a result is made."""
+    if "pandas" not in sys.modules and importlib.util.find_spec("pandas") is None:
+        return None
+    import pandas
+
+    return pandas
+
+
+def series(data, name=None, dtype=float):
+    library = pandas()
+    if library is None:
+        return _tables.Series(data, name)
+    return library.Series(list(data.values()), index=list(data), name=name, dtype=dtype)
+
+
+def frame(rows):
+    """A table of floats out of row label -> column -> value."""
+    library = pandas()
+    if library is None:
+        return _tables.Frame(rows)
+    columns = list(next(iter(rows.values()), ()))
+    values = [list(row.values()) for row in rows.values()]
+    return library.DataFrame(values, index=list(rows), columns=columns, dtype=float)
+
+
+def columns(data):
+    """A table of timepoints out of column -> values, rows numbered from 0."""
+    library = pandas()
+    if library is None:
+        length = len(next(iter(data.values()), ()))
+        return _tables.Frame({i: {name: values[i] for name, values in data.items()} for i in range(length)})
+    return library.DataFrame(data)

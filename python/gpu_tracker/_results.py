@@ -1,0 +1,121 @@
+"""What analysis and comparison give. With pandas installed, tables are its DataFrames and Series."""
+
+import dataclasses
+import typing
+
+# Pickles name the classes by their public place, which is the old package's too.
+_MODULE = "gpu_tracker.sub_tracker"
+
+
+def _public(cls):
+    cls.__module__ = _MODULE
+    return dataclasses.dataclass(cls)
+
+
+def _series_to_json(series):
+    return {name: _python(value) for name, value in series.to_dict().items()}
+
+
+def _frame_to_json(frame):
+    return {name: _series_to_json(row) for name, row in frame.iterrows()}
+
+
+def _python(value):
+    """numpy's numbers as Python's own."""
+    value = value.item() if hasattr(value, "item") else value
+    return str(value) if isinstance(value, str) else value
+
+
+@_public
+class CodeBlockResults:
+    """What one code block used over all of its calls.
+
+    name: of the block.
+    num_timepoints: samples inside at least one call.
+    num_calls: calls that were started and stopped.
+    num_non_empty_calls: of these, calls with at least one sample.
+    compute_time: min, max, mean, std, total, in seconds.
+    resource_usage: min, max, mean, std of each measurement over those samples, in the units of the tracking file.
+    """
+
+    name: str
+    num_timepoints: int
+    num_calls: int
+    num_non_empty_calls: int
+    compute_time: typing.Any
+    resource_usage: typing.Any
+
+
+def _block_to_json(block):
+    counts = {name: getattr(block, name) for name in ("name", "num_timepoints", "num_calls", "num_non_empty_calls")}
+    return {
+        **counts,
+        "compute_time": _series_to_json(block.compute_time),
+        "resource_usage": _frame_to_json(block.resource_usage),
+    }
+
+
+@_public
+class SubTrackingResults:
+    """What a session used as a whole, and in each of its code blocks.
+
+    overall: min, max, mean, std of each measurement over all samples.
+    static_data: what does not change during a session: units, capacities, counts.
+    code_block_results: a CodeBlockResults for each block, sorted by name.
+    """
+
+    overall: typing.Any
+    static_data: typing.Any
+    code_block_results: typing.List[CodeBlockResults]
+
+    def to_json(self):
+        """As dictionaries and lists, ready for `json.dumps`."""
+        return {
+            "overall": _frame_to_json(self.overall),
+            "static_data": _series_to_json(self.static_data),
+            "code_block_results": [_block_to_json(block) for block in self.code_block_results],
+        }
+
+    def __str__(self):
+        from ._text import sub_tracking_text
+
+        return sub_tracking_text(self.to_json())
+
+    @classmethod
+    def load(cls, path):
+        """Reads results from a pickle of this package or of the old one, or from JSON. Needs no pandas, and calls nothing
+        that a pickle names."""
+        from . import _analysis
+
+        return _analysis.load_results(path)
+
+
+@_public
+class ComparisonResults:
+    """One statistic of several sessions, each time sorted by value.
+
+    overall_resource_usage: measurement -> session -> value.
+    code_block_resource_usage: measurement -> code block -> session -> value.
+    code_block_compute_time: code block -> session -> seconds.
+    """
+
+    overall_resource_usage: typing.Dict[str, typing.Any]
+    code_block_resource_usage: typing.Dict[str, typing.Dict[str, typing.Any]]
+    code_block_compute_time: typing.Dict[str, typing.Any]
+
+    def to_json(self):
+        """As dictionaries, ready for `json.dumps`."""
+        return {
+            "overall_resource_usage": _map(self.overall_resource_usage),
+            "code_block_resource_usage": {name: _map(blocks) for name, blocks in self.code_block_resource_usage.items()},
+            "code_block_compute_time": _map(self.code_block_compute_time),
+        }
+
+    def __str__(self):
+        from ._text import comparison_text
+
+        return comparison_text(self.to_json())
+
+
+def _map(comparisons):
+    return {name: _series_to_json(series) for name, series in comparisons.items()}

@@ -1,0 +1,134 @@
+"""Tables without pandas: as much of its Series and DataFrame as results need, in plain Python."""
+
+
+class Series:
+    """Values by label, in order: `series["main_ram"]`, `series.min`, `.items()`, `.to_dict()`."""
+
+    def __init__(self, data, name=None):
+        self._data = dict(data)
+        self.name = name
+
+    @property
+    def index(self):
+        return list(self._data)
+
+    @property
+    def values(self):
+        return list(self._data.values())
+
+    def __getitem__(self, label):
+        return self._data[label]
+
+    def __getattr__(self, label):
+        # Only for labels; looked up in __dict__ so that copying and unpickling find no endless loop.
+        data = self.__dict__.get("_data", {})
+        if label in data:
+            return data[label]
+        raise AttributeError(f"no label {label!r}")
+
+    @property
+    def loc(self):
+        return self
+
+    def keys(self):
+        return self._data.keys()
+
+    def items(self):
+        return self._data.items()
+
+    def to_dict(self):
+        return dict(self._data)
+
+    def __iter__(self):
+        return iter(self._data.values())
+
+    def __len__(self):
+        return len(self._data)
+
+    def __eq__(self, other):
+        return self._data == other._data if isinstance(other, Series) else NotImplemented
+
+    __hash__ = None
+
+    def __repr__(self):
+        width = max((len(str(label)) for label in self._data), default=0)
+        texts = {label: _number(value) for label, value in self._data.items()}
+        right = max((len(text) for text in texts.values()), default=0)
+        return "\n".join(f"{str(label):<{width}}    {text:>{right}}" for label, text in texts.items())
+
+
+class Frame:
+    """Rows by label: `frame["max"]` is a column, `frame.loc["main_ram"]` a row, `frame.loc["main_ram", "max"]` a cell."""
+
+    def __init__(self, rows):
+        self._rows = {label: dict(row) for label, row in rows.items()}
+
+    @property
+    def index(self):
+        return list(self._rows)
+
+    @property
+    def columns(self):
+        return list(next(iter(self._rows.values()), ()))
+
+    @property
+    def shape(self):
+        return len(self._rows), len(self.columns)
+
+    @property
+    def loc(self):
+        return _Rows(self._rows)
+
+    def __getitem__(self, column):
+        if column not in self.columns:
+            raise KeyError(column)
+        return Series({label: row[column] for label, row in self._rows.items()}, column)
+
+    def __getattr__(self, column):
+        rows = self.__dict__.get("_rows", {})
+        if rows and column in next(iter(rows.values())):
+            return self[column]
+        raise AttributeError(f"no column {column!r}")
+
+    def to_dict(self, orient="dict"):
+        if orient == "index":
+            return {label: dict(row) for label, row in self._rows.items()}
+        if orient == "dict":
+            return {column: self[column].to_dict() for column in self.columns}
+        raise ValueError(f'"{orient}" is not a valid orient. Valid values are dict, index')
+
+    def iterrows(self):
+        for label, row in self._rows.items():
+            yield label, Series(row, label)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __eq__(self, other):
+        return self._rows == other._rows if isinstance(other, Frame) else NotImplemented
+
+    __hash__ = None
+
+    def __repr__(self):
+        from ._text import table
+
+        cells = [[_number(value) for value in row.values()] for row in self._rows.values()]
+        return "\n".join(table(self.index, self.columns, cells))
+
+
+class _Rows:
+    def __init__(self, rows):
+        self._rows = rows
+
+    def __getitem__(self, key):
+        if isinstance(key, tuple):
+            row, column = key
+            return self._rows[row][column]
+        return Series(self._rows[key], key)
+
+
+def _number(value):
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

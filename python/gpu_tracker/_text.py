@@ -1,0 +1,99 @@
+"""Results as text, laid out as they always were: tabs for indents, columns to the right, 8 decimals at most."""
+
+
+def number(value):
+    """As the command shows it: "0.08691302", "0.0"; words and whole numbers with a blank before them."""
+    return repr(round(float(value), 8)).replace("nan", "NaN") if isinstance(value, float) else f" {value}"
+
+
+def table(row_names, column_names, cells):
+    """Lines: row names to the left, everything else to the right, one blank between columns."""
+    head = max((len(str(name)) for name in row_names), default=0)
+    widths = [max(len(name), *(len(row[i]) for row in cells)) if cells else len(name) for i, name in enumerate(column_names)]
+    lines = [" " * head + "".join(f" {name:>{width}}" for name, width in zip(column_names, widths))]
+    for name, row in zip(row_names, cells):
+        lines.append(f"{name!s:<{head}}" + "".join(f" {cell:>{width}}" for cell, width in zip(row, widths)))
+    return lines
+
+
+def _static(values):
+    """Words, counts and sizes in one row."""
+    return ["\t" + line for line in table([""], list(values), [[number(value) for value in values.values()]])]
+
+
+def _usage(rows, indent):
+    """Columns of numbers, which are one wider than their names."""
+    names = [f" {name}" for name in next(iter(rows.values()), ())]
+    cells = [[number(float(value)) for value in row.values()] for row in rows.values()]
+    return [indent + line for line in table(list(rows), names, cells)]
+
+
+def _row(values, indent):
+    """The same of one row that has no name."""
+    return _usage({"": values}, indent)
+
+
+def _block(block):
+    keys = ("Name:", block["name"]), ("Num Timepoints:", block["num_timepoints"]), ("Num Calls:", block["num_calls"])
+    lines = [f"\t{key:<20} {value}" for key, value in (*keys, ("Num Non Empty Calls:", block["num_non_empty_calls"]))]
+    lines += ["\tCompute Time:", *_row(block["compute_time"], "\t\t")]
+    return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), ""]
+
+
+def sub_tracking_text(results):
+    """The text of SubTrackingResults.to_json()."""
+    lines = ["Overall:", *_usage(results["overall"], "\t"), "Static Data:", *_static(results["static_data"])]
+    if results["code_block_results"]:
+        lines.append("Code Block Results:")
+    for block in results["code_block_results"]:
+        lines += _block(block)
+    return "\n".join(lines) + "\n"
+
+
+def _title(name):
+    return name.replace("_", " ").title()
+
+
+def comparison_text(results):
+    """The text of ComparisonResults.to_json()."""
+    lines = ["Overall Resource Usage:"]
+    for measurement, sessions in results["overall_resource_usage"].items():
+        lines += [f"\t{_title(measurement)}:", *_row(sessions, "\t\t")]
+    if results["code_block_compute_time"]:
+        lines.append("Code Block Resource Usage:")
+        for measurement, blocks in results["code_block_resource_usage"].items():
+            lines.append(f"\t{_title(measurement)}:")
+            for block, sessions in blocks.items():
+                lines += [f"\t\t{block}:", *_row(sessions, "\t\t\t")]
+        lines.append("Code Block Compute Time:")
+        for block, sessions in results["code_block_compute_time"].items():
+            lines += [f"\t{block}:", *_row(sessions, "\t\t")]
+    return "\n".join(lines) + "\n"
+
+
+_WORDS = {"cpu": "CPU", "gpu": "GPU", "gpus": "GPUs", "ram": "RAM", "rss": "RSS", "dram": "DRAM", "n": "number of"}
+
+
+def _label(key):
+    label = " ".join(_WORDS.get(word, word) for word in key.split("_"))
+    return label[:1].upper() + label[1:]
+
+
+def _scalar(value):
+    if value is None:
+        return "n/a"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(round(value, 3)) if isinstance(value, float) else str(value)
+
+
+def report_text(report, indent=0):
+    """A report's JSON as the command's text, for one that only its JSON is left of."""
+    lines = []
+    for key, value in report.items() if isinstance(report, dict) else enumerate(report):
+        label = " " * indent + (_label(key) if isinstance(key, str) else str(key))
+        if isinstance(value, (dict, list)):
+            lines += [f"{label}:", report_text(value, indent + 3)] if value else []
+        else:
+            lines.append(f"{label}: {_scalar(value)}")
+    return "\n".join(lines)

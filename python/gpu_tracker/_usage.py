@@ -1,0 +1,140 @@
+"""What a tracking session used, as data classes: `Tracker.resource_usage`.
+
+RAM is in the RAM unit, GPU RAM in the GPU RAM unit, time in the time unit of the tracker; sizes are decimal. 100 percent
+are one core or one GPU; a hardware percent is that over the expected number of cores or GPUs. Figures that this machine
+cannot tell are 0.0 here, as they always were; `Tracker.details` tells them apart from a true zero.
+"""
+
+import dataclasses
+import json
+
+from . import _native
+
+# Pickles name the classes by their public place.
+_MODULE = "gpu_tracker.tracker"
+
+
+def _public(cls):
+    cls.__module__ = _MODULE
+    return dataclasses.dataclass(cls)
+
+
+@_public
+class RSSValues:
+    """RAM in use. Linux: from statm and smaps, each page once."""
+
+    total_rss: float = 0.0
+    private_rss: float = 0.0
+    shared_rss: float = 0.0
+
+
+@_public
+class MaxRAM:
+    """The most RAM in use at any sample."""
+
+    unit: str
+    system_capacity: float
+    system: float = 0.0
+    main: RSSValues = dataclasses.field(default_factory=RSSValues)
+    descendants: RSSValues = dataclasses.field(default_factory=RSSValues)
+    combined: RSSValues = dataclasses.field(default_factory=RSSValues)
+
+
+@_public
+class MaxGPURAM:
+    """The most GPU RAM in use at any sample, over all GPUs."""
+
+    unit: str
+    system_capacity: float
+    system: float = 0.0
+    main: float = 0.0
+    descendants: float = 0.0
+    combined: float = 0.0
+
+
+@_public
+class ProcessingUnitPercentages:
+    """100 is one core or one GPU; hardware: over those that are expected."""
+
+    max_sum_percent: float = 0.0
+    max_hardware_percent: float = 0.0
+    mean_sum_percent: float = 0.0
+    mean_hardware_percent: float = 0.0
+
+
+@_public
+class CPUUtilization:
+    """CPU time over wall time between two samples, from the kernel's clocks."""
+
+    system_core_count: int
+    n_expected_cores: int
+    system: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
+    main: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
+    descendants: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
+    combined: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
+    main_n_threads: int = 0
+    descendants_n_threads: int = 0
+    combined_n_threads: int = 0
+
+
+@_public
+class GPUUtilization:
+    """Utilization of the selected GPUs by anybody, from their drivers."""
+
+    system_gpu_count: int
+    n_expected_gpus: int
+    gpu_percentages: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
+
+
+@_public
+class ComputeTime:
+    """Wall time from the start to the last sample."""
+
+    unit: str
+    time: float = 0.0
+
+
+@_public
+class ResourceUsage:
+    max_ram: MaxRAM
+    max_gpu_ram: MaxGPURAM
+    cpu_utilization: CPUUtilization
+    gpu_utilization: GPUUtilization
+    compute_time: ComputeTime
+
+
+def _of(cls, values, **parts):
+    """The class's fields out of a report's object; parts are fields that are classes themselves."""
+    fields = {}
+    for field in dataclasses.fields(cls):
+        value = values.get(field.name)
+        if field.name in parts:
+            fields[field.name] = _of(parts[field.name], value or {})
+        elif value is not None:
+            fields[field.name] = value
+    return cls(**fields)
+
+
+def resource_usage_of(report):
+    """The data classes of a report (the JSON of the command, read)."""
+    percentages = dict.fromkeys(("system", "main", "descendants", "combined"), ProcessingUnitPercentages)
+    return ResourceUsage(
+        max_ram=_of(MaxRAM, report["max_ram"], main=RSSValues, descendants=RSSValues, combined=RSSValues),
+        max_gpu_ram=_of(MaxGPURAM, report["max_gpu_ram"]),
+        cpu_utilization=_of(CPUUtilization, report["cpu_utilization"], **percentages),
+        gpu_utilization=_of(GPUUtilization, report["gpu_utilization"], gpu_percentages=ProcessingUnitPercentages),
+        compute_time=_of(ComputeTime, report["compute_time"]),
+    )
+
+
+def load_resource_usage(path):
+    """The figures so far that a tracker kept in its resource usage file, after its program was killed.
+
+    Raises FileNotFoundError, and ValueError when the file is none of a tracker's.
+    """
+    with open(path, "rb") as file:
+        is_json = file.read(1) == b"{"  # of a tracker's own process, which went on to the program's end
+    if not is_json:
+        return resource_usage_of(json.loads(_native.load_report(path, _native.JSON)))
+    with open(path, encoding="utf-8") as file:
+        return resource_usage_of(json.load(file))

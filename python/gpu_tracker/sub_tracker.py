@@ -1,0 +1,179 @@
+"""`SubTracker` and `sub_track`: which parts of a program to look at."""
+
+import os
+import sys
+from _thread import allocate_lock
+
+from ._native import BlockMarker, Blocks
+
+_RESULTS = frozenset(("CodeBlockResults", "SubTrackingResults", "ComparisonResults"))
+_ANALYSIS = frozenset(("SubTrackingAnalyzer", "TrackingComparison"))
+
+
+def __getattr__(name):
+    if name in _RESULTS:
+        from . import _results as where
+    elif name in _ANALYSIS:
+        from . import _analysis as where
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(where, name)
+
+
+# The logs of this process, by the path they were asked for and the working directory then. A file is opened by the
+# first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once.
+_logs = {}
+_opening = allocate_lock()
+
+
+def _close_logs():
+    """At the end of the program: completes the SQLite files, which are otherwise whole but in two parts."""
+    for log in _logs.values():
+        try:
+            log.close()
+        except OSError:  # its folder is gone, say; every mark was written when it was made
+            pass
+    _logs.clear()
+
+
+def _begin_child():
+    global _opening
+    _opening = allocate_lock()  # a thread that the child does not have may have held it
+
+
+def _key(path):
+    return path if path[:1] == "/" else (path, os.getcwd())
+
+
+def _open_log(path):
+    """The log at that path, if it is open and its file has not been removed."""
+    log = _logs.get(_key(path)) if _logs else None
+    return log if log is not None and log.is_in_place() else None
+
+
+def _find_log(path, overwrite):
+    with _opening:
+        log = _open_log(path)
+        if log is not None:
+            return log
+        if not _logs:
+            import atexit
+
+            atexit.unregister(_close_logs)
+            atexit.register(_close_logs)
+        log = _logs[_key(path)] = Blocks(path, overwrite=overwrite)
+        return log
+
+
+os.register_at_fork(after_in_child=_begin_child)
+
+_names = {}
+
+
+def _relative(path):
+    """The path as seen from the working directory; what is no file (a cell, `<stdin>`) as it is."""
+    key = (path, os.getcwd())
+    name = _names.get(key)
+    if name is None:
+        name = _names[key] = os.path.relpath(path) if os.path.exists(path) else path
+    return name
+
+
+_EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
+
+
+class SubTracker(BlockMarker):
+    """Marks where a code block starts and stops, as a context manager.
+
+    code_block_name: None: the file, relative to the working directory, and the line where the SubTracker is made
+        ("train.py:42").
+    code_block_attribute: what then stands behind the colon in place of the line.
+    sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
+        process id with ".csv". A child that was forked writes files of its own, with its process id in the name.
+    overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it.
+
+    The file is made by the first mark. Marks may come from any thread and task. A program that is killed
+    keeps every mark it made. One object may be used for one block again and again, which is quickest.
+    """
+
+    def __init__(self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
+        if code_block_name is None:
+            frame = sys._getframe(1)
+            attribute = frame.f_lineno if code_block_attribute is None else code_block_attribute
+            code_block_name = f"{_relative(frame.f_code.co_filename)}:{attribute}"
+        self.code_block_name = code_block_name
+        self.process_id = os.getpid()
+        if sub_tracking_file is None:
+            sub_tracking_file = f"{self.process_id}.csv"
+        else:
+            sub_tracking_file = os.fspath(sub_tracking_file)
+            if not sub_tracking_file.endswith(_EXTENSIONS):
+                raise ValueError(
+                    f'Invalid file name: "{sub_tracking_file}". Valid file extensions are ".csv" and ".sqlite".'
+                )
+        self.sub_tracking_file = sub_tracking_file
+        self._overwrite = overwrite
+
+    def _open(self):
+        # Called by the first mark.
+        return _find_log(self.sub_tracking_file, self._overwrite)
+
+
+def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
+    """A decorator: each call of the function is a call of the code block.
+
+    Arguments as for `SubTracker`, but that the name defaults to file and name of the function
+    ("train.py:load"). Coroutine functions are marked from their first step to their end, generators likewise.
+    """
+
+    def decorate(function):
+        name = code_block_name
+        if name is None:
+            attribute = function.__name__ if code_block_attribute is None else code_block_attribute
+            name = f"{_relative(function.__code__.co_filename)}:{attribute}"
+
+        def tracker():
+            return SubTracker(name, None, sub_tracking_file, overwrite)
+
+        return _wrap(function, tracker)
+
+    return decorate
+
+
+_CO_GENERATOR, _CO_COROUTINE, _CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
+
+
+def _wrap(function, tracker):
+    from functools import wraps
+
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    if flags & _CO_COROUTINE:
+
+        @wraps(function)
+        async def wrapper(*args, **kwargs):
+            with tracker():
+                return await function(*args, **kwargs)
+
+    elif flags & _CO_GENERATOR:
+
+        @wraps(function)
+        def wrapper(*args, **kwargs):
+            with tracker():
+                return (yield from function(*args, **kwargs))
+
+    elif flags & _CO_ASYNC_GENERATOR:
+
+        @wraps(function)
+        async def wrapper(*args, **kwargs):
+            with tracker():
+                async for value in function(*args, **kwargs):
+                    yield value
+
+    else:
+
+        @wraps(function)
+        def wrapper(*args, **kwargs):
+            with tracker():
+                return function(*args, **kwargs)
+
+    return wrapper

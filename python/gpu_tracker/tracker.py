@@ -1,0 +1,237 @@
+"""`Tracker`: what a block of code, or a process, used."""
+
+import enum
+import os
+
+from . import _native
+
+_DISPLAY_TOO_EARLY = (
+    "Cannot display the tracker in string or JSON format before tracking completes. "
+    "Exit the content manager or call the stop() method before calling to_json() or str()"
+)
+# The part of a report that `str` and `to_json` give, as they always did; `report` and `details` have the rest.
+_SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
+
+_USAGE_CLASSES = frozenset(
+    "RSSValues MaxRAM MaxGPURAM ProcessingUnitPercentages CPUUtilization GPUUtilization ComputeTime ResourceUsage".split()
+)
+
+
+def __getattr__(name):
+    if name not in _USAGE_CLASSES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _usage
+
+    return getattr(_usage, name)
+
+
+def _log_warning(message):
+    import logging
+
+    logging.getLogger("gpu_tracker").warning(message)
+
+
+class _State(enum.Enum):
+    NEW = 0
+    STARTED = 1
+    STOPPED = 2
+
+
+class Tracker:
+    """Tracks the resources that the calling process, or another, and all its descendants use.
+
+    Use it as a context manager, or call `start()` and `stop()`. Samples are taken by a native thread that never holds
+    the interpreter's lock, so a program that computes in Python is not slowed, and one that blocks the interpreter
+    is tracked all the same. What is collected is kept when the block raises. After a fork only the parent tracks.
+
+    sleep_time: seconds between two samples, from 0.001.
+    ram_unit, gpu_ram_unit: bytes, kilobytes, megabytes, gigabytes, terabytes; decimal.
+    time_unit: seconds, minutes, hours, days.
+    n_expected_cores: what hardware percents divide by; None: all cores of the machine.
+    gpu_uuids: the GPUs whose utilization counts; None: all.
+    disable_logs: no warnings. They go to the logger "gpu_tracker", when tracking starts and when it stops.
+    process_id: the process to track; None: this one.
+    resource_usage_file: where the figures so far are kept while tracking runs, for `gpu_tracker.load_resource_usage`
+        after a crash; None: a hidden file of a random name in the working directory. Removed when tracking ends.
+    n_join_attempts, join_timeout: how often, and for how many seconds each time, `stop` waits for the tracking process
+        of `own_process`; without one there is nothing to wait for.
+    gpu_brand: nvidia, amd or intel; None: whatever is there.
+    tracking_file: a .csv or .sqlite file for every sample.
+    overwrite: replace a tracking file that is there.
+    own_process: track from a process of its own, which goes on to the end when this one crashes, and completes the
+        files: `resource_usage_file` then holds the report as JSON.
+    ram_mode: "adaptive", or "exact": private and shared RAM are read anew at every sample, whatever it costs.
+
+    `resource_usage` holds the figures as data classes after `stop`, None before.
+    """
+
+    State = _State
+
+    def __init__(
+        self,
+        sleep_time=1.0,
+        ram_unit="gigabytes",
+        gpu_ram_unit="gigabytes",
+        time_unit="hours",
+        n_expected_cores=None,
+        gpu_uuids=None,
+        disable_logs=False,
+        process_id=None,
+        resource_usage_file=None,
+        n_join_attempts=5,
+        join_timeout=10.0,
+        gpu_brand=None,
+        tracking_file=None,
+        overwrite=False,
+        *,
+        own_process=False,
+        ram_mode="adaptive",
+    ):
+        self.state = self.State.NEW
+        self.resource_usage = None
+        self.n_join_attempts = n_join_attempts
+        self.join_timeout = join_timeout
+        self._disable_logs = disable_logs
+        self._process_id = process_id
+        self._owner = os.getpid()
+        self._is_gone = False  # the process, before tracking could begin
+        self._report = self._report_text = None
+        options = {
+            "sleep_time": sleep_time,
+            "ram_unit": ram_unit,
+            "gpu_ram_unit": gpu_ram_unit,
+            "time_unit": time_unit,
+            "n_expected_cores": n_expected_cores or 0,
+            "gpu_uuids": None if gpu_uuids is None else ",".join(sorted(gpu_uuids)),
+            "gpu_brand": gpu_brand,
+            "tracking_file": _path(tracking_file),
+            "overwrite": overwrite,
+            "resource_usage_file": _path(resource_usage_file),
+            "ram_mode": ram_mode,
+        }
+        if own_process:
+            from ._own_process import OwnProcessSession
+
+            self._session = OwnProcessSession(options, n_join_attempts, join_timeout)
+        else:
+            self._session = _create_session(options)
+        self._warn()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        # A child that was forked inside the block leaves it too; it has nothing to stop.
+        if self._owner == os.getpid():
+            self.stop()
+
+    def __repr__(self):
+        return f"State: {self.state.name}"
+
+    def start(self):
+        """Takes the first sample and starts the sampling thread.
+
+        Raises RuntimeError when it was started before.
+        """
+        if self.state is not self.State.NEW:
+            word = "started" if self.state is self.State.STARTED else "stopped"
+            raise RuntimeError(f"Cannot start tracking when tracking has already {word}.")
+        try:
+            self._session.track(self._process_id or 0)
+        except ProcessLookupError:
+            self._is_gone = True
+            if not self._disable_logs:
+                _log_warning(f"The target process of ID {self._process_id} ended before tracking could begin.")
+        self.state = self.State.STARTED
+        self._warn()
+
+    def stop(self):
+        """Takes the last sample, completes the files and fills `resource_usage`.
+
+        Raises RuntimeError when it was not started, or was stopped before.
+        """
+        if self.state is self.State.NEW:
+            raise RuntimeError("Cannot stop tracking when tracking has not started yet.")
+        if self.state is self.State.STOPPED:
+            raise RuntimeError("Cannot stop tracking when tracking has already stopped.")
+        if not self._is_gone:
+            self._session.stop()
+        self._take_report()
+        self._warn()
+        self._session = None
+        self.state = self.State.STOPPED
+        from ._usage import resource_usage_of
+
+        self.resource_usage = resource_usage_of(self._report)
+
+    def _take_report(self):
+        import json
+
+        report = self._session.empty_report if self._is_gone else self._session.report
+        self._report = json.loads(report(_native.JSON))
+        self._report_text = report(_native.TEXT)
+
+    def _warn(self):
+        for message in self._session.take_warnings():
+            if not self._disable_logs:
+                _log_warning(message)
+
+    def _check_done(self):
+        if self.resource_usage is None:
+            raise RuntimeError(_DISPLAY_TOO_EARLY)
+
+    def __str__(self):
+        return _first_sections(self.report())
+
+    def to_json(self):
+        """`resource_usage` as a dictionary, ready for `json.dumps`."""
+        self._check_done()
+        return {section: _plain(self._report[section]) for section in _SECTIONS}
+
+    def report(self):
+        """The whole report as text: also energy, each GPU, the kernel's own peaks and counts, the cost of tracking, and
+        where each figure comes from. As the command `gpu-tracker` prints it."""
+        self._check_done()
+        return self._report_text
+
+    @property
+    def details(self):
+        """The same as a dictionary; None stands for a figure that this machine cannot tell."""
+        self._check_done()
+        return _plain(self._report)
+
+
+def _path(path):
+    return None if path is None else os.fspath(path)
+
+
+def _plain(value):
+    """A copy of a report that its user may change."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _first_sections(text):
+    """The lines up to the one that ends the section "Compute time"."""
+    lines = text.splitlines()
+    end = lines.index("Compute time:") + 1
+    while end < len(lines) and lines[end].startswith(" "):
+        end += 1
+    return "\n".join(lines[:end])
+
+
+def _create_session(options):
+    """A session in this process; the roots of the file systems as the environment has them."""
+    folder = os.path.dirname(options["tracking_file"] or "") or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(2, os.strerror(2), options["tracking_file"])
+    get = os.environ.get
+    try:
+        return _native.Session(
+            procfs_root=get("GPUT_PROCFS"), sysfs_root=get("GPUT_SYSFS"), nvml_path=get("GPUT_NVML"), **options
+        )
+    except FileNotFoundError as error:
+        # With the folder there, what was not found is a GPU.
+        raise ValueError(str(error)) from None

@@ -1,0 +1,238 @@
+/* Analysis, comparison and combining: functions that read files and give text back. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *optional_path(PyObject *path)
+{
+    return path ? PyBytes_AsString(path) : NULL;
+}
+
+/* For "O&": None stays NULL. */
+static int convert_optional_path(PyObject *object, void *result)
+{
+    if (object != Py_None)
+        return PyUnicode_FSConverter(object, result);
+    *(PyObject **)result = NULL;
+    return 1;
+}
+
+static int parse_split(const char *word, enum gput_split *split)
+{
+    *split = GPUT_SPLIT_NONE;
+    if (!word)
+        return 0;
+    if (strcmp(word, "process") == 0)
+        *split = GPUT_SPLIT_PROCESS;
+    else if (strcmp(word, "thread") == 0)
+        *split = GPUT_SPLIT_THREAD;
+    else {
+        PyErr_Format(PyExc_ValueError, "\"%s\" is not a valid split. Valid values are process, thread", word);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *render_analysis(const struct gput_analysis *analysis, int format)
+{
+    struct gput_error error;
+    char *bytes;
+    size_t length;
+    if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+        return native_raise(&error);
+    return native_take_bytes(bytes, length);
+}
+
+/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes, warnings) */
+static PyObject *analyze(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
+    int format, details = 0;
+    const char *split = NULL;
+    struct gput_analyze_options options = gput_analyze_options_default();
+    if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path, &sub_tracking,
+            &format, &details, &split))
+        return NULL;
+    struct native_warnings *warnings = native_warnings_create();
+    if (warnings && parse_split(split, &options.split) == 0) {
+        options.tracking_file = PyBytes_AsString(tracking);
+        options.sub_tracking_file = optional_path(sub_tracking);
+        options.details = details;
+        options.warn = native_warnings_add;
+        options.user = warnings;
+        struct gput_analysis *analysis;
+        struct gput_error error;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_analyze(&options, &analysis, &error);
+        Py_END_ALLOW_THREADS;
+        PyObject *bytes = code == GPUT_OK ? render_analysis(analysis, format) : native_raise(&error);
+        if (bytes)
+            result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
+        if (code == GPUT_OK)
+            gput_analysis_destroy(analysis);
+    } else if (!warnings) {
+        PyErr_NoMemory();
+    }
+    native_warnings_destroy(warnings);
+    Py_DECREF(tracking);
+    Py_XDECREF(sub_tracking);
+    return result;
+}
+
+/* load_analysis(path, format) -> bytes */
+static PyObject *load_analysis(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *path;
+    int format;
+    if (!PyArg_ParseTuple(args, "O&i", PyUnicode_FSConverter, &path, &format))
+        return NULL;
+    struct gput_analysis *analysis;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_analysis_load(PyBytes_AsString(path), &analysis, &error);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    PyObject *bytes = render_analysis(analysis, format);
+    gput_analysis_destroy(analysis);
+    return bytes;
+}
+
+/* ---- Comparison ---- */
+
+/* Reads [(name, path), …]; `keep` holds the bytes that the sessions point to. */
+static struct gput_compare_session *read_sessions(PyObject *list, Py_ssize_t *count, PyObject *keep)
+{
+    *count = PyList_Size(list);
+    if (*count < 0)
+        return NULL;
+    struct gput_compare_session *sessions = calloc((size_t)*count + 1, sizeof *sessions);
+    if (!sessions) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        PyObject *pair = PyList_GetItem(list, i), *path = NULL;
+        if (!PyTuple_Check(pair))
+            PyErr_SetString(PyExc_TypeError, "pairs of name and path are needed");
+        else if (PyArg_ParseTuple(pair, "sO&", &sessions[i].name, PyUnicode_FSConverter, &path)) {
+            sessions[i].path = PyBytes_AsString(path);
+            int failed = PyList_Append(keep, path);
+            Py_DECREF(path);
+            if (failed == 0)
+                continue;
+        }
+        free(sessions);
+        return NULL;
+    }
+    return sessions;
+}
+
+static PyObject *render_comparison(const struct gput_comparison *comparison, const char *statistic, int relative,
+    int format)
+{
+    struct gput_comparison_options options = gput_comparison_options_default();
+    struct gput_error error;
+    char *bytes;
+    size_t length;
+    options.relative = relative;
+    if (gput_statistic_parse(statistic, &options.statistic, &error) != GPUT_OK ||
+        gput_comparison_render(comparison, &options, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+        return native_raise(&error);
+    return native_take_bytes(bytes, length);
+}
+
+/* compare([(name, path), …], statistic, format, relative) -> (bytes, warnings) */
+static PyObject *compare(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *list, *result = NULL;
+    const char *statistic;
+    int format, relative = 0;
+    if (!PyArg_ParseTuple(args, "O!si|p", &PyList_Type, &list, &statistic, &format, &relative))
+        return NULL;
+    PyObject *keep = PyList_New(0);
+    struct native_warnings *warnings = keep ? native_warnings_create() : NULL;
+    Py_ssize_t count = 0;
+    struct gput_compare_session *sessions = warnings ? read_sessions(list, &count, keep) : NULL;
+    if (sessions) {
+        struct gput_comparison *comparison;
+        struct gput_error error;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_compare(sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
+        Py_END_ALLOW_THREADS;
+        PyObject *bytes =
+            code == GPUT_OK ? render_comparison(comparison, statistic, relative, format) : native_raise(&error);
+        if (bytes)
+            result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
+        if (code == GPUT_OK)
+            gput_comparison_destroy(comparison);
+    } else if (keep && !warnings) {
+        PyErr_NoMemory();
+    }
+    free(sessions);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(keep);
+    return result;
+}
+
+/* ---- Combining ---- */
+
+/* combine(output, [path, …], mix) -> warnings */
+static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *output = NULL, *list, *result = NULL;
+    int mix = 0;
+    if (!PyArg_ParseTuple(args, "O&O!|p", PyUnicode_FSConverter, &output, &PyList_Type, &list, &mix))
+        return NULL;
+    Py_ssize_t count = PyList_Size(list);
+    PyObject *keep = PyList_New(0);
+    const char **paths = calloc((size_t)count + 1, sizeof *paths);
+    struct native_warnings *warnings = native_warnings_create();
+    bool ok = keep && paths && warnings;
+    for (Py_ssize_t i = 0; i < count && ok; i++) {
+        PyObject *path = NULL;
+        ok = PyUnicode_FSConverter(PyList_GetItem(list, i), &path) && PyList_Append(keep, path) == 0;
+        paths[i] = ok ? PyBytes_AsString(path) : NULL;
+        Py_XDECREF(path);
+    }
+    if (ok) {
+        struct gput_combine_options options = gput_combine_options_default();
+        options.mix = mix;
+        options.warn = native_warnings_add;
+        options.user = warnings;
+        struct gput_error error;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_sub_tracking_combine(PyBytes_AsString(output), paths, (size_t)count, &options, &error);
+        Py_END_ALLOW_THREADS;
+        if (code == GPUT_ERROR_EXISTS)
+            error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
+        result = code == GPUT_OK ? native_warnings_take(warnings) : native_raise(&error);
+    } else if (!PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+    native_warnings_destroy(warnings);
+    free(paths);
+    Py_XDECREF(keep);
+    Py_DECREF(output);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"analyze", analyze, METH_VARARGS,
+        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes, warnings)"},
+    {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
+    {"compare", compare, METH_VARARGS, "compare([(name, path), …], statistic, format, relative) -> (bytes, warnings)"},
+    {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_analysis(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,298 @@
+/*
+ * gpu_tracker._native.Blocks, a log of marks, and BlockMarker, the part of a SubTracker that has to be
+ * quick: `with` calls its two methods, and each is a mark.
+ *
+ * A mark keeps the GIL: it takes a tenth of a microsecond (log) to some microseconds (CSV), less
+ * than handing the GIL over and back. That also keeps close() from meeting a mark half-way.
+ */
+#include "native.h"
+
+#include <structmember.h>
+
+#include <string.h>
+#include <unistd.h>
+
+struct blocks {
+    PyObject_HEAD
+    struct gput_blocks *blocks;
+    PyObject *path; /* bytes */
+    pid_t opener;
+};
+
+static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"path", "overwrite", "exact", "energy", "thread_ids", NULL};
+    struct blocks *self = (struct blocks *)object;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    PyObject *path;
+    int overwrite = 0, exact = 0, energy = 0, thread_ids = 0;
+    if (self->blocks) {
+        PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
+        return -1;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$pppp", names, PyUnicode_FSConverter, &path, &overwrite, &exact,
+            &energy, &thread_ids))
+        return -1;
+    options.overwrite = overwrite;
+    options.exact = exact;
+    options.energy = energy;
+    options.thread_ids = thread_ids;
+    struct gput_error error;
+    Py_XDECREF(self->path);
+    self->path = path;
+    if (gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error) != GPUT_OK) {
+        native_raise(&error);
+        return -1;
+    }
+    self->opener = getpid();
+    return 0;
+}
+
+static int close_blocks(struct blocks *self)
+{
+    struct gput_error error;
+    struct gput_blocks *blocks = self->blocks;
+    self->blocks = NULL;
+    if (gput_blocks_close(blocks, &error) == GPUT_OK)
+        return 0;
+    native_raise(&error);
+    return -1;
+}
+
+static void blocks_dealloc(PyObject *object)
+{
+    struct blocks *self = (struct blocks *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    gput_blocks_close(self->blocks, NULL);
+    Py_XDECREF(self->path);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    return close_blocks((struct blocks *)object) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* Whether there still is a file at its path: users remove files and start again. (Not which file: the library
+ * replaces a CSV file when a second thread marks, to add thread ids.) */
+static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct blocks *self = (struct blocks *)object;
+    if (!self->blocks)
+        return PyBool_FromLong(0);
+    if (self->opener != getpid()) /* a child's file has a name of its own */
+        return PyBool_FromLong(1);
+    return PyBool_FromLong(access(PyBytes_AsString(self->path), F_OK) == 0);
+}
+
+static PyObject *lost(struct blocks *self)
+{
+    struct gput_blocks_status status;
+    gput_blocks_read_status(self->blocks, &status);
+    return native_raise(&status.lost);
+}
+
+static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position)
+{
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(name, &length);
+    if (!text)
+        return NULL;
+    if (strlen(text) != (size_t)length) {
+        PyErr_SetString(PyExc_ValueError, "The name of a code block must not contain a null character.");
+        return NULL;
+    }
+    if (!self->blocks) {
+        PyErr_SetString(PyExc_RuntimeError, "The log of code blocks was closed.");
+        return NULL;
+    }
+    if (gput_blocks_mark(self->blocks, text, position) != GPUT_OK)
+        return lost(self);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *blocks_mark(PyObject *object, PyObject *args)
+{
+    PyObject *name;
+    int position;
+    if (!PyArg_ParseTuple(args, "Ui", &name, &position))
+        return NULL;
+    return mark((struct blocks *)object, name, (enum gput_block_position)position);
+}
+
+static PyObject *blocks_status(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct blocks *self = (struct blocks *)object;
+    struct gput_blocks_status status;
+    if (!self->blocks)
+        return Py_NewRef(Py_None);
+    gput_blocks_read_status(self->blocks, &status);
+    return Py_BuildValue("NKs", PyUnicode_DecodeFSDefault(status.path), (unsigned long long)status.marks_lost,
+        status.marks_lost ? status.lost.message : "");
+}
+
+static PyMethodDef blocks_methods[] = {
+    {"mark", blocks_mark, METH_VARARGS, "mark(name, position): a start (0) or a stop (1)."},
+    {"is_in_place", blocks_is_in_place, METH_NOARGS, "Whether a file still is at its path."},
+    {"status", blocks_status, METH_NOARGS, "(path, marks lost, why the first was lost); None when closed."},
+    {"close", blocks_close, METH_NOARGS, "Completes the file."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot blocks_slots[] = {
+    {Py_tp_doc, "A log of start and stop marks of code blocks."},
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_init, blocks_init},
+    {Py_tp_dealloc, blocks_dealloc},
+    {Py_tp_methods, blocks_methods},
+    {0, NULL},
+};
+
+static PyType_Spec blocks_spec = {
+    .name = "gpu_tracker._native.Blocks",
+    .basicsize = sizeof(struct blocks),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = blocks_slots,
+};
+
+/* ---- BlockMarker ---- */
+
+struct marker {
+    PyObject_HEAD
+    PyObject *name; /* str */
+    PyObject *log;  /* Blocks; NULL or None: _open() is asked for it */
+    PyTypeObject *blocks_type;
+};
+
+static PyMemberDef marker_members[] = {
+    {"code_block_name", T_OBJECT_EX, offsetof(struct marker, name), 0, "The name of the code block."},
+    {"_log", T_OBJECT, offsetof(struct marker, log), 0, "The log that its marks go to."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyObject *marker_mark(struct marker *self, enum gput_block_position position)
+{
+    if (!self->name) {
+        PyErr_SetString(PyExc_AttributeError, "code_block_name");
+        return NULL;
+    }
+    if (!PyObject_TypeCheck(self->log ? self->log : Py_None, self->blocks_type)) {
+        PyErr_SetString(PyExc_TypeError, "_log must be a Blocks object");
+        return NULL;
+    }
+    struct blocks *log = (struct blocks *)Py_NewRef(self->log);
+    PyObject *name = Py_NewRef(self->name);
+    PyObject *result = mark(log, name, position);
+    Py_DECREF(name);
+    Py_DECREF(log);
+    return result;
+}
+
+static int find_log(struct marker *self)
+{
+    if (self->log && self->log != Py_None)
+        return 0;
+    PyObject *log = PyObject_CallMethod((PyObject *)self, "_open", NULL);
+    if (!log)
+        return -1;
+    PyObject *before = self->log;
+    self->log = log;
+    Py_XDECREF(before);
+    return 0;
+}
+
+static PyObject *marker_enter(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct marker *self = (struct marker *)object;
+    if (find_log(self) < 0)
+        return NULL;
+    PyObject *done = marker_mark(self, GPUT_BLOCK_START);
+    if (!done)
+        return NULL;
+    Py_DECREF(done);
+    return Py_NewRef(object);
+}
+
+static PyObject *marker_exit(PyObject *object, PyObject *Py_UNUSED(args))
+{
+    return marker_mark((struct marker *)object, GPUT_BLOCK_STOP);
+}
+
+static PyObject *marker_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    struct marker *self = (struct marker *)allocate(type, 0);
+    if (!self)
+        return NULL;
+    /* The type is a subclass made in Python, so its module is not ours; the base knows. */
+    PyObject *blocks_type = PyObject_GetAttrString((PyObject *)type, "_blocks_type");
+    self->blocks_type = (PyTypeObject *)blocks_type;
+    if (!blocks_type)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static int marker_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    struct marker *self = (struct marker *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->name);
+    Py_VISIT(self->log);
+    Py_VISIT(self->blocks_type);
+    return 0;
+}
+
+static int marker_clear(PyObject *object)
+{
+    struct marker *self = (struct marker *)object;
+    Py_CLEAR(self->name);
+    Py_CLEAR(self->log);
+    return 0;
+}
+
+static void marker_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    marker_clear(object);
+    Py_XDECREF((PyObject *)((struct marker *)object)->blocks_type);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef marker_methods[] = {
+    {"__enter__", marker_enter, METH_NOARGS, "Marks the start of the block."},
+    {"__exit__", (PyCFunction)(void (*)(void))marker_exit, METH_VARARGS, "Marks its end."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot marker_slots[] = {
+    {Py_tp_doc, "What a SubTracker does at the ends of its block."},
+    {Py_tp_new, marker_new},
+    {Py_tp_dealloc, marker_dealloc},
+    {Py_tp_traverse, marker_traverse},
+    {Py_tp_clear, marker_clear},
+    {Py_tp_methods, marker_methods},
+    {Py_tp_members, marker_members},
+    {0, NULL},
+};
+
+static PyType_Spec marker_spec = {
+    .name = "gpu_tracker._native.BlockMarker",
+    .basicsize = sizeof(struct marker),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .slots = marker_slots,
+};
+
+int native_add_blocks(PyObject *module)
+{
+    PyObject *blocks = native_add_type(module, &blocks_spec, "Blocks");
+    PyObject *marker = blocks ? native_add_type(module, &marker_spec, "BlockMarker") : NULL;
+    int code = marker ? PyObject_SetAttrString(marker, "_blocks_type", blocks) : -1;
+    Py_XDECREF(marker);
+    Py_XDECREF(blocks);
+    return code;
+}

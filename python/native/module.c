@@ -1,0 +1,168 @@
+/* The module, and what its parts share. */
+#include "native.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Errors ---- */
+
+static PyObject *exception_of(enum gput_code code)
+{
+    switch (code) {
+    case GPUT_ERROR_MEMORY:
+        return PyExc_MemoryError;
+    case GPUT_ERROR_INVALID:
+    case GPUT_ERROR_FORMAT:
+        return PyExc_ValueError;
+    case GPUT_ERROR_NOT_FOUND:
+        return PyExc_FileNotFoundError;
+    case GPUT_ERROR_EXISTS:
+        return PyExc_FileExistsError;
+    case GPUT_ERROR_PERMISSION:
+        return PyExc_PermissionError;
+    case GPUT_ERROR_IO:
+        return PyExc_OSError;
+    case GPUT_ERROR_GONE:
+        return PyExc_ProcessLookupError;
+    default:
+        return PyExc_RuntimeError;
+    }
+}
+
+PyObject *native_raise(const struct gput_error *error)
+{
+    PyObject *message = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
+    if (message) {
+        PyErr_SetObject(exception_of(error->code), message);
+        Py_DECREF(message);
+    }
+    return NULL;
+}
+
+PyObject *native_take_text(char *text)
+{
+    PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+    free(text);
+    return object;
+}
+
+PyObject *native_take_bytes(char *bytes, size_t length)
+{
+    PyObject *object = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
+    free(bytes);
+    return object;
+}
+
+/* ---- Warnings ---- */
+
+struct warning {
+    struct warning *next;
+    char text[];
+};
+
+struct native_warnings {
+    pthread_mutex_t lock;
+    struct warning *first, **end;
+};
+
+struct native_warnings *native_warnings_create(void)
+{
+    struct native_warnings *warnings = calloc(1, sizeof *warnings);
+    if (!warnings)
+        return NULL;
+    pthread_mutex_init(&warnings->lock, NULL);
+    warnings->end = &warnings->first;
+    return warnings;
+}
+
+static void free_all(struct warning *warning)
+{
+    while (warning) {
+        struct warning *next = warning->next;
+        free(warning);
+        warning = next;
+    }
+}
+
+void native_warnings_destroy(struct native_warnings *warnings)
+{
+    if (!warnings)
+        return;
+    free_all(warnings->first);
+    pthread_mutex_destroy(&warnings->lock);
+    free(warnings);
+}
+
+void native_warnings_add(void *user, const char *message)
+{
+    struct native_warnings *warnings = user;
+    size_t size = strlen(message) + 1;
+    struct warning *warning = malloc(sizeof *warning + size);
+    if (!warning)
+        return;
+    warning->next = NULL;
+    memcpy(warning->text, message, size);
+    pthread_mutex_lock(&warnings->lock);
+    *warnings->end = warning;
+    warnings->end = &warning->next;
+    pthread_mutex_unlock(&warnings->lock);
+}
+
+PyObject *native_warnings_take(struct native_warnings *warnings)
+{
+    PyObject *list = PyList_New(0);
+    if (!list)
+        return NULL;
+    pthread_mutex_lock(&warnings->lock);
+    struct warning *first = warnings->first;
+    warnings->first = NULL;
+    warnings->end = &warnings->first;
+    pthread_mutex_unlock(&warnings->lock);
+    for (struct warning *warning = first; warning && list; warning = warning->next) {
+        PyObject *text = PyUnicode_DecodeUTF8(warning->text, (Py_ssize_t)strlen(warning->text), "replace");
+        if (!text || PyList_Append(list, text) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    free_all(first);
+    return list;
+}
+
+/* ---- The module ---- */
+
+PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type && PyModule_AddObjectRef(module, name, type) < 0)
+        Py_CLEAR(type);
+    return type;
+}
+
+static int fill(PyObject *module)
+{
+    if (PyModule_AddStringConstant(module, "version", gput_version()) < 0)
+        return -1;
+    if (native_add_session(module) < 0 || native_add_blocks(module) < 0)
+        return -1;
+    return native_add_analysis(module);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, fill},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "gpu_tracker._native",
+    .m_doc = "libgputracker for Python; see gpu_tracker for what is to be used.",
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__native(void);
+PyMODINIT_FUNC PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
+}

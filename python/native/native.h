@@ -1,0 +1,47 @@
+/*
+ * What the parts of the extension module gpu_tracker._native share. Limited API of CPython 3.11: one
+ * build serves that version and all later ones.
+ *
+ * The module is a thin layer: it calls the public API of libgputracker, gives the GIL back while that
+ * works, and turns failures into exceptions. Everything else is in Python.
+ */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#include <Python.h>
+
+#include <gputracker/gputracker.h>
+
+/* Raises what stands for the error's code: ValueError, FileNotFoundError … Returns NULL. */
+PyObject *native_raise(const struct gput_error *error);
+
+/* Text or bytes that the library gave, as a str or bytes object; frees it. */
+PyObject *native_take_text(char *text);
+PyObject *native_take_bytes(char *bytes, size_t length);
+
+/* ---- Warnings ---- */
+
+/* Lines that the library warns with, from any thread, kept until Python asks for them: the sampling
+ * thread never waits for the GIL. */
+struct native_warnings;
+
+struct native_warnings *native_warnings_create(void); /* NULL without memory */
+void native_warnings_destroy(struct native_warnings *warnings);
+void native_warnings_add(void *warnings, const char *message); /* a `warn` callback */
+/* Takes them out, as a list of str. */
+PyObject *native_warnings_take(struct native_warnings *warnings);
+
+/* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
+
+int native_add_session(PyObject *module);
+int native_add_blocks(PyObject *module);
+int native_add_analysis(PyObject *module);
+
+/* Makes a type and adds it under its name; the reference returned is the caller's. */
+PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name);
+
+#endif

@@ -1,0 +1,293 @@
+/* gpu_tracker._native.Session: a session of libgputracker. */
+#include "native.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct session {
+    PyObject_HEAD
+    struct gput_session *session;
+    struct native_warnings *warnings;
+    enum gput_ram_unit ram_unit, gpu_ram_unit;
+    enum gput_time_unit time_unit;
+    unsigned n_expected_cores;
+    pid_t owner;
+    bool busy; /* a call is under way without the GIL */
+};
+
+static int parse_units(const char *ram, const char *gpu_ram, const char *time, struct gput_options *options,
+    struct gput_error *error)
+{
+    int code = gput_ram_unit_parse(ram, "RAM", &options->ram_unit, error);
+    if (code == GPUT_OK)
+        code = gput_ram_unit_parse(gpu_ram, "GPU RAM", &options->gpu_ram_unit, error);
+    if (code == GPUT_OK)
+        code = gput_time_unit_parse(time, &options->time_unit, error);
+    return code;
+}
+
+static int parse_ram_mode(const char *word, struct gput_options *options)
+{
+    options->ram_mode = strcmp(word, "exact") == 0 ? GPUT_RAM_EXACT : GPUT_RAM_ADAPTIVE;
+    if (options->ram_mode == GPUT_RAM_EXACT || strcmp(word, "adaptive") == 0)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact", word);
+    return -1;
+}
+
+static int create(struct session *self, const struct gput_options *options)
+{
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_create(options, &self->session, &error);
+    Py_END_ALLOW_THREADS;
+    if (code == GPUT_OK)
+        return 0;
+    native_raise(&error);
+    return -1;
+}
+
+static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
+        "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
+        "nvml_path", NULL};
+    struct session *self = (struct session *)object;
+    struct gput_options options = gput_options_default();
+    const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
+    int overwrite = 0;
+    if (self->session) {
+        PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
+        return -1;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzz", names, &options.sleep_time_seconds, &ram,
+            &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
+            &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
+            &options.sysfs_root, &options.nvml_path))
+        return -1;
+    options.overwrite = overwrite;
+    struct gput_error error;
+    if (parse_units(ram, gpu_ram, time, &options, &error) != GPUT_OK) {
+        native_raise(&error);
+        return -1;
+    }
+    if (parse_ram_mode(ram_mode, &options) < 0)
+        return -1;
+    if (!self->warnings)
+        self->warnings = native_warnings_create();
+    if (!self->warnings) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    options.warn = native_warnings_add;
+    options.user = self->warnings;
+    self->ram_unit = options.ram_unit;
+    self->gpu_ram_unit = options.gpu_ram_unit;
+    self->time_unit = options.time_unit;
+    self->n_expected_cores = options.n_expected_cores;
+    self->owner = getpid();
+    return create(self, &options);
+}
+
+static void session_dealloc(PyObject *object)
+{
+    struct session *self = (struct session *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    struct gput_session *session = self->session;
+    if (session) {
+        Py_BEGIN_ALLOW_THREADS;
+        gput_session_destroy(session);
+        Py_END_ALLOW_THREADS;
+    }
+    native_warnings_destroy(self->warnings);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+/* One thread at a time, and only in the process that created it. */
+static bool enter(struct session *self)
+{
+    if (!self->session)
+        PyErr_SetString(PyExc_RuntimeError, "The session was not created.");
+    else if (self->owner != getpid())
+        PyErr_SetString(PyExc_RuntimeError,
+            "This process is a fork of the one that tracks; only that one can use the tracker.");
+    else if (self->busy)
+        PyErr_SetString(PyExc_RuntimeError, "Another thread is using this tracker.");
+    else
+        return self->busy = true;
+    return false;
+}
+
+static PyObject *leave(struct session *self, int code, const struct gput_error *error)
+{
+    self->busy = false;
+    if (code != GPUT_OK)
+        return native_raise(error);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *session_track(PyObject *object, PyObject *args)
+{
+    struct session *self = (struct session *)object;
+    long pid = 0;
+    if (!PyArg_ParseTuple(args, "|l", &pid) || !enter(self))
+        return NULL;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    if (pid == 0 || pid == getpid())
+        code = gput_session_track_self(self->session, &error);
+    else
+        code = gput_session_track_pid(self->session, (pid_t)pid, &error);
+    Py_END_ALLOW_THREADS;
+    if (code == GPUT_ERROR_NOT_FOUND)
+        error.code = GPUT_ERROR_GONE;
+    return leave(self, code, &error);
+}
+
+static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct session *self = (struct session *)object;
+    if (!enter(self))
+        return NULL;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_stop(self->session, &error);
+    Py_END_ALLOW_THREADS;
+    return leave(self, code, &error);
+}
+
+static PyObject *render(const struct gput_results *results, int format)
+{
+    struct gput_error error;
+    char *text;
+    if (gput_results_render(results, (enum gput_format)format, &text, &error) != GPUT_OK)
+        return native_raise(&error);
+    return native_take_text(text);
+}
+
+static PyObject *session_report(PyObject *object, PyObject *args)
+{
+    struct session *self = (struct session *)object;
+    int format = GPUT_JSON;
+    if (!PyArg_ParseTuple(args, "|i", &format) || !enter(self))
+        return NULL;
+    struct gput_results *results = malloc(sizeof *results);
+    struct gput_error error;
+    int code;
+    if (!results) {
+        self->busy = false;
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_results(self->session, results, &error);
+    Py_END_ALLOW_THREADS;
+    PyObject *text = leave(self, code, &error);
+    if (text) {
+        Py_DECREF(text);
+        text = render(results, format);
+    }
+    free(results);
+    return text;
+}
+
+/* The report of a process that was gone before it could be tracked: nothing known but the machine. */
+static PyObject *session_empty_report(PyObject *object, PyObject *args)
+{
+    struct session *self = (struct session *)object;
+    int format = GPUT_JSON;
+    if (!PyArg_ParseTuple(args, "|i", &format))
+        return NULL;
+    struct gput_results *results = calloc(1, sizeof *results);
+    if (!results)
+        return PyErr_NoMemory();
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    results->static_data = (struct gput_static_data){.ram_unit = self->ram_unit,
+        .gpu_ram_unit = self->gpu_ram_unit,
+        .time_unit = self->time_unit,
+        .ram_system_capacity_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+        .system_core_count = (uint32_t)cores,
+        .n_expected_cores = self->n_expected_cores ? self->n_expected_cores : (uint32_t)cores,
+        .allowed_ram_bytes = NAN,
+        .allowed_cores = NAN};
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        results->max[i] = results->mean[i] = NAN;
+    PyObject *text = render(results, format);
+    free(results);
+    return text;
+}
+
+static PyObject *session_take_warnings(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct session *self = (struct session *)object;
+    return self->warnings ? native_warnings_take(self->warnings) : PyList_New(0);
+}
+
+static PyMethodDef session_methods[] = {
+    {"track", session_track, METH_VARARGS, "track(pid=0): starts; 0 is this process."},
+    {"stop", session_stop, METH_NOARGS, "Takes the last sample and completes the files."},
+    {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
+    {"empty_report", session_empty_report, METH_VARARGS, "empty_report(format): of a process that was gone."},
+    {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot session_slots[] = {
+    {Py_tp_doc, "A tracking session of libgputracker."},
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_init, session_init},
+    {Py_tp_dealloc, session_dealloc},
+    {Py_tp_methods, session_methods},
+    {0, NULL},
+};
+
+static PyType_Spec session_spec = {
+    .name = "gpu_tracker._native.Session",
+    .basicsize = sizeof(struct session),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = session_slots,
+};
+
+/* load_report(path, format): what a session kept on disk while it ran. */
+static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *path;
+    int format = GPUT_JSON;
+    if (!PyArg_ParseTuple(args, "O&|i", PyUnicode_FSConverter, &path, &format))
+        return NULL;
+    struct gput_results *results = malloc(sizeof *results);
+    struct gput_error error;
+    PyObject *text = NULL;
+    if (!results)
+        PyErr_NoMemory();
+    else if (gput_results_load(PyBytes_AsString(path), results, &error) != GPUT_OK)
+        native_raise(&error);
+    else
+        text = render(results, format);
+    free(results);
+    Py_DECREF(path);
+    return text;
+}
+
+static PyMethodDef functions[] = {
+    {"load_report", load_report, METH_VARARGS, "load_report(path, format): results that a session kept."},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_session(PyObject *module)
+{
+    PyObject *type = native_add_type(module, &session_spec, "Session");
+    if (!type)
+        return -1;
+    Py_DECREF(type);
+    if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 || PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
+        PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 || PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, functions);
+}

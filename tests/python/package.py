@@ -1,0 +1,51 @@
+"""What the tests of the Python package share."""
+
+import logging
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+FIXTURES = SOURCE / "tests" / "fixtures"
+PATIENCE = 60
+
+# Warnings of missing GPUs belong to no test.
+logging.getLogger("gpu_tracker").addHandler(logging.NullHandler())
+logging.getLogger("gpu_tracker").propagate = False
+
+
+class PackageTest(unittest.TestCase):
+    """Each test has an empty working directory of its own, `self.folder`."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gpu-tracker-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def run_python(self, code, *arguments, check=True, **options):
+        """Runs a program of its own; returns what subprocess.run does."""
+        path = self.folder / "program.py"
+        path.write_text(code)
+        options = {"capture_output": True, "text": True, "timeout": PATIENCE} | options
+        done = subprocess.run([sys.executable, str(path), *map(str, arguments)], **options)
+        if check:
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def assert_raises(self, exception, message, function, *arguments, **keywords):
+        """It raises exactly this, with exactly this message."""
+        with self.assertRaises(exception) as caught:
+            function(*arguments, **keywords)
+        self.assertEqual(str(caught.exception), message)
+
+
+def main():
+    tap.main()

@@ -1,0 +1,203 @@
+"""SubTrackingAnalyzer and SubTrackingResults, with pandas and without."""
+
+import json
+import os
+import pickle
+import statistics
+import sys
+import unittest
+
+import package
+import sessions
+
+import gpu_tracker as gput
+from gpu_tracker import _pandas, _tables
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+def mean_of(rows):
+    return statistics.fmean(rows)
+
+
+class Analysis(package.PackageTest):
+    """With what is installed; the class below does the same without pandas."""
+
+    def setUp(self):
+        super().setUp()
+        self.analyzer = gput.SubTrackingAnalyzer(*sessions.write_session())
+
+    def test_overall_covers_every_sample(self):
+        overall = self.analyzer.overall_timepoint_results()
+        self.assertEqual(list(overall.index), sessions.MEASUREMENTS)
+        self.assertEqual(list(overall.columns), ["min", "max", "mean", "std"])
+        row = overall.loc["descendants_ram"]
+        self.assertEqual((row["min"], row["max"], row["mean"]), (1, 10, 5.5))
+        self.assertAlmostEqual(overall.loc["descendants_ram", "std"], statistics.pstdev(range(10)))
+
+    def test_blocks_cover_the_samples_of_their_calls(self):
+        a, b = self.analyzer.sub_tracking_results().code_block_results
+        self.assertEqual((a.name, a.num_calls, a.num_non_empty_calls, a.num_timepoints), ("a", 3, 2, 3))
+        self.assertEqual((b.name, b.num_calls, b.num_non_empty_calls, b.num_timepoints), ("b", 1, 1, 3))
+        self.assertAlmostEqual(a.resource_usage.loc["main_ram", "mean"], mean_of([1, 2, 5]))
+        self.assertAlmostEqual(a.compute_time["total"], 1.75 + 0.25 + 0.5)
+        self.assertEqual(list(a.compute_time.index), ["min", "max", "mean", "std", "total"])
+        self.assertAlmostEqual(b.compute_time["max"], 2.25)
+
+    def test_static_data_keeps_its_types(self):
+        data = self.analyzer.read_static_data()
+        self.assertEqual(data.to_dict(), sessions.STATIC)
+        self.assertEqual(data.name, 0)
+
+    def test_pieces(self):
+        self.assertEqual(self.analyzer.load_code_block_names(), ["a", "b"])
+        pairs = self.analyzer.load_timestamp_pairs("a")
+        self.assertEqual(pairs, [(1000.5, 1002.25), (1002.5, 1002.75), (1005.0, 1005.5)])
+        self.assertEqual(list(self.analyzer.load_timepoints(pairs)["timestamp"]), [1001.0, 1002.0, 1005.0])
+        self.assertEqual(self.analyzer.load_timestamp_pairs("nobody"), [])
+        self.assertEqual(len(self.analyzer.load_timepoints([(1001, 1003), (1002, 1004)])), 4)
+
+    def test_without_blocks(self):
+        results = gput.SubTrackingAnalyzer("tracking.csv", None).sub_tracking_results()
+        self.assertEqual(results.code_block_results, [])
+
+    def test_json_reads_back(self):
+        values = self.analyzer.sub_tracking_results().to_json()
+        self.assertEqual(list(values), ["overall", "static_data", "code_block_results"])
+        self.assertEqual(json.loads(json.dumps(values)), values)
+        self.assertEqual(values["code_block_results"][0]["num_calls"], 3)
+
+    def test_text_is_the_commands(self):
+        import subprocess
+
+        arguments = ["sub-track", "analyze", "--tf=tracking.csv", "--stf=sub-tracking.csv"]
+        text = subprocess.run([os.environ["GPUT_COMMAND"], *arguments], capture_output=True, text=True).stdout
+        self.assertEqual(str(self.analyzer.sub_tracking_results()), text)
+
+    def test_pickles(self):
+        results = self.analyzer.sub_tracking_results()
+        with open("r.pkl", "wb") as file:
+            pickle.dump(results, file)
+        self.assertEqual(pickle.load(open("r.pkl", "rb")).to_json(), results.to_json())
+        loaded = gput.SubTrackingResults.load("r.pkl")
+        self.assertEqual(loaded.to_json(), results.to_json())
+
+    def test_sqlite_and_log(self):
+        with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite"):
+            for name in "m.sqlite", "m.gputblocks":
+                with gput.SubTracker("a", sub_tracking_file=name):
+                    pass
+        for name in "m.sqlite", "m.gputblocks":
+            analyzer = gput.SubTrackingAnalyzer("t.sqlite", name)
+            self.assertEqual(analyzer.sub_tracking_results().code_block_results[0].num_calls, 1)
+            self.assertEqual(len(analyzer.load_timestamp_pairs("a")), 1)
+            self.assertGreater(len(analyzer.load_timepoints([(0, 1e12)])), 0)
+
+
+class Plain(Analysis):
+    """As where pandas is not installed."""
+
+    def setUp(self):
+        kept = _pandas.pandas
+        _pandas.pandas = lambda: None
+        self.addCleanup(setattr, _pandas, "pandas", kept)
+        super().setUp()
+
+    def test_tables_print(self):
+        results = self.analyzer.sub_tracking_results()
+        self.assertIn("main_ram", repr(results.overall))
+        self.assertIn("ram_unit", repr(results.static_data))
+        self.assertEqual(results.overall["max"]["main_ram"], 9)
+        self.assertEqual(results.overall.max.main_ram, 9)
+        self.assertRaises(KeyError, lambda: results.overall["no"])
+        self.assertRaises(AttributeError, lambda: results.overall.no)
+
+
+class OldFiles(package.PackageTest):
+    def test_pickles_of_the_old_package_load_without_pandas(self):
+        paths = sorted((package.FIXTURES / "pickles").glob("*.pkl"))
+        self.assertTrue(paths)
+        for path in paths:
+            with self.subTest(path.name):
+                results = gput.SubTrackingResults.load(path)
+                self.assertEqual(len(results.overall.index), 3)
+
+    @unittest.skipUnless(pandas, "pandas is not installed")
+    def test_what_we_pickle_is_made_of_pandas(self):
+        results = gput.SubTrackingAnalyzer(*sessions.write_session()).sub_tracking_results()
+        self.assertIsInstance(results.overall, pandas.DataFrame)
+        self.assertIsInstance(results.static_data, pandas.Series)
+        self.assertEqual(results.static_data.dtype, object)
+
+
+class Refusals(package.PackageTest):
+    def test_names(self):
+        message = 'Invalid file name: "x.txt". Valid file extensions are ".csv" and ".sqlite".'
+        self.assert_raises(ValueError, message, gput.SubTrackingAnalyzer, "x.txt", None)
+        self.assert_raises(ValueError, message, gput.SubTrackingAnalyzer, "x.csv", "x.txt")
+
+    def test_missing_files(self):
+        analyzer = gput.SubTrackingAnalyzer("x.csv", "y.csv")
+        self.assert_raises(FileNotFoundError, "[Errno 2] No such file or directory: 'x.csv'", analyzer.sub_tracking_results)
+
+    def test_calls_that_do_not_pair_up(self):
+        sessions.write_tracking("t.csv")
+        for rows, message in {
+            ((1, 0, 5.0), (1, 1, 6.0), (1, 1, 7.0), (2, 0, 4.0), (2, 1, 5.0), (2, 1, 6.0)): "(7.0, 4.0) with differing "
+            "process IDs: 1 and 2.",
+            ((1, 1, 5.0), (1, 0, 6.0), (1, 1, 7.0), (1, 1, 8.0)): "(5.0, 6.0) of process ID 1 with a start time greater than "
+            "the stop time.",
+        }.items():
+            with open("m.csv", "w") as file:
+                file.write("process_id,code_block_name,position,timestamp\n")
+                file.writelines(f"{pid},X,{position},{time}\n" for pid, position, time in rows)
+            analyzer = gput.SubTrackingAnalyzer("t.csv", "m.csv")
+            message = f"Sub-tracking file is invalid. Detected timestamp pair {message}"
+            self.assert_raises(ValueError, message, analyzer.sub_tracking_results)
+            self.assert_raises(ValueError, message, analyzer.load_timestamp_pairs, "X")
+
+    def test_an_open_call_is_left_out(self):
+        sessions.write_tracking("t.csv")
+        with open("m.csv", "w") as file:
+            file.write("process_id,code_block_name,position,timestamp\n1,X,0,1001\n1,X,1,1002\n1,X,0,1003\n2,X,0,1001.5\n")
+        analyzer = gput.SubTrackingAnalyzer("t.csv", "m.csv")
+        self.assertEqual(analyzer.sub_tracking_results().code_block_results[0].num_calls, 1)
+        self.assertEqual(analyzer.load_timestamp_pairs("X"), [(1001.0, 1002.0)])
+
+
+class Combining(package.PackageTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir("parts")
+        sessions.write_marks("parts/1.csv", [(1, "a", 0, 1)])
+        sessions.write_marks("parts/2.csv", [(2, "a", 0, 1)])
+
+    def test_files_and_folders(self):
+        gput.SubTrackingAnalyzer(None, "files.csv").combine_sub_tracking_files(["parts/1.csv", "parts/2.csv"])
+        gput.SubTrackingAnalyzer(None, "folder.csv").combine_sub_tracking_files(["parts"])
+        self.assertEqual(open("files.csv").read(), open("folder.csv").read())
+        self.assertEqual(len(gput.SubTrackingAnalyzer(None, "files.csv").load_timestamp_pairs("a")), 2)
+
+    def test_refusals(self):
+        open("there.csv", "w").close()
+        combine = lambda output, *files: gput.SubTrackingAnalyzer(None, output).combine_sub_tracking_files(files)
+        self.assert_raises(
+            ValueError, "Cannot create sub-tracking file there.csv. File already exists.", combine, "there.csv", "parts/1.csv"
+        )
+        self.assert_raises(
+            ValueError,
+            'File x.sqlite does not end with the same extension as new.csv. Must end in ".csv".',
+            combine,
+            "new.csv",
+            "parts/1.csv",
+            "x.sqlite",
+        )
+        self.assertRaises(FileNotFoundError, combine, "new.csv", "parts/1.csv", "no.csv")
+        self.assertFalse(os.path.exists("new.csv"))
+
+
+if __name__ == "__main__":
+    package.main()

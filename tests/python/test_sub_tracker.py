@@ -1,0 +1,214 @@
+"""SubTracker and sub_track: names, files, threads, tasks, forks."""
+
+import asyncio
+import csv
+import os
+import sqlite3
+import threading
+import time
+import unittest
+
+import package
+
+import gpu_tracker as gput
+
+
+def marks(path):
+    """(name, position) of each mark, in the order of the file."""
+    with open(path, newline="") as file:
+        return [(row["code_block_name"], int(row["position"])) for row in csv.DictReader(file)]
+
+
+class Names(package.PackageTest):
+    def test_default_is_file_and_line(self):
+        os.chdir(os.path.dirname(__file__))
+        tracker = gput.SubTracker()
+        self.assertRegex(tracker.code_block_name, r"^test_sub_tracker\.py:\d+$")
+        self.assertEqual(tracker.sub_tracking_file, f"{os.getpid()}.csv")
+        self.assertEqual(tracker.process_id, os.getpid())
+
+    def test_attribute_stands_in_place_of_the_line(self):
+        os.chdir(os.path.dirname(__file__))
+        self.assertEqual(gput.SubTracker(code_block_attribute="part").code_block_name, "test_sub_tracker.py:part")
+        self.assertEqual(gput.SubTracker("name", "part").code_block_name, "name")
+
+    def test_function_is_named_by_file_and_name(self):
+        os.chdir(os.path.dirname(__file__))
+        path = self.folder / "m.csv"
+
+        @gput.sub_track(sub_tracking_file=path)
+        def load(value, *, more=0):
+            "Loads."
+            return value + more
+
+        @gput.sub_track(code_block_attribute="other", sub_tracking_file=path)
+        def save():
+            pass
+
+        self.assertEqual((load(1, more=2), load.__name__, load.__doc__), (3, "load", "Loads."))
+        save()
+        self.assertEqual([name for name, _ in marks(path)], ["test_sub_tracker.py:load"] * 2 + ["test_sub_tracker.py:other"] * 2)
+
+    def test_what_is_no_file_keeps_its_name(self):
+        names = {}
+        exec(compile("import gpu_tracker\nname = gpu_tracker.SubTracker().code_block_name", "<cell 3>", "exec"), names)
+        self.assertEqual(names["name"], "<cell 3>:2")
+
+    def test_odd_names(self):
+        for name in 'a,"b"', "schön", "":
+            with gput.SubTracker(name, sub_tracking_file="m.csv"):
+                pass
+        self.assertEqual([name for name, _ in marks("m.csv")][::2], ['a,"b"', "schön", ""])
+        self.assertRaises(ValueError, gput.SubTracker("a\0b", sub_tracking_file="m.csv").__enter__)
+        self.assertRaises(TypeError, gput.SubTracker(5, sub_tracking_file="m.csv").__enter__)
+
+
+class Files(package.PackageTest):
+    def test_nothing_is_made_before_the_first_mark(self):
+        gput.SubTracker("a", sub_tracking_file="m.csv")
+        self.assertEqual(os.listdir(), [])
+
+    def test_csv_has_the_documented_columns(self):
+        with gput.SubTracker("a", sub_tracking_file="m.csv") as tracker:
+            self.assertIsInstance(tracker, gput.SubTracker)
+        rows = list(csv.reader(open("m.csv")))
+        self.assertEqual(rows[0], ["process_id", "code_block_name", "position", "timestamp"])
+        self.assertEqual([row[:3] for row in rows[1:]], [[str(os.getpid()), "a", "0"], [str(os.getpid()), "a", "1"]])
+        self.assertLess(abs(float(rows[1][3]) - time.time()), package.PATIENCE)
+
+    def test_sqlite_has_them_too(self):
+        with gput.SubTracker("a", sub_tracking_file="m.sqlite"):
+            pass
+        database = sqlite3.connect("m.sqlite")
+        rows = database.execute("SELECT process_id, code_block_name, position FROM data").fetchall()
+        database.close()
+        self.assertEqual(rows, [(os.getpid(), "a", 0), (os.getpid(), "a", 1)])
+
+    def test_a_file_of_an_earlier_run_is_kept(self):
+        open("m.csv", "w").write("mine")
+        with self.assertRaises(FileExistsError) as caught:
+            with gput.SubTracker("a", sub_tracking_file="m.csv"):
+                pass
+        self.assertEqual(
+            str(caught.exception), "File m.csv already exists. Set overwrite to True to overwrite the existing file."
+        )
+        self.assertEqual(open("m.csv").read(), "mine")
+
+    def test_overwrite_counts_once_a_program(self):
+        open("m.csv", "w").write("old")
+        for i in range(3):
+            with gput.SubTracker(f"a{i}", sub_tracking_file="m.csv", overwrite=True):
+                pass
+        self.assertEqual([name for name, _ in marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
+
+    def test_a_removed_file_is_made_anew(self):
+        for _ in range(2):
+            with gput.SubTracker("a", sub_tracking_file="m.csv"):
+                pass
+            self.assertEqual(len(marks("m.csv")), 2)
+            os.unlink("m.csv")
+
+    def test_relative_paths_follow_the_working_directory(self):
+        for folder in "one", "two":
+            os.mkdir(folder)
+            os.chdir(folder)
+            with gput.SubTracker(folder, sub_tracking_file="m.csv"):
+                pass
+            os.chdir("..")
+        self.assertEqual([marks(f"{folder}/m.csv")[0][0] for folder in ("one", "two")], ["one", "two"])
+
+    def test_other_extensions_are_refused(self):
+        self.assert_raises(
+            ValueError,
+            'Invalid file name: "m.txt". Valid file extensions are ".csv" and ".sqlite".',
+            gput.SubTracker,
+            sub_tracking_file="m.txt",
+        )
+
+    def test_a_block_that_raises_is_closed(self):
+        with self.assertRaises(KeyError):
+            with gput.SubTracker("a", sub_tracking_file="m.csv"):
+                raise KeyError
+        self.assertEqual(marks("m.csv"), [("a", 0), ("a", 1)])
+
+    def test_a_million_marks(self):
+        tracker = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
+        for _ in range(500_000):
+            with tracker:
+                pass
+        gput.SubTrackingAnalyzer(None, "m.csv")  # a name to combine into
+        from gpu_tracker import _native
+
+        _native.combine("m.csv", ["m.gputblocks"], True)
+        with open("m.csv") as file:
+            self.assertEqual(sum(1 for _ in file), 1_000_001)
+
+
+class Concurrency(package.PackageTest):
+    def test_threads(self):
+        def work(name):
+            for _ in range(100):
+                with gput.SubTracker(name, sub_tracking_file="m.csv"):
+                    pass
+
+        threads = [threading.Thread(target=work, args=(f"t{i}",)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(marks("m.csv")), 800)
+
+    def test_tasks_that_interleave_and_decorated_coroutines(self):
+        @gput.sub_track("slow", sub_tracking_file="m.csv")
+        async def slow(seconds):
+            await asyncio.sleep(seconds)
+            return seconds
+
+        async def run():
+            return await asyncio.gather(slow(0.05), slow(0.02))
+
+        started = time.time()
+        self.assertEqual(asyncio.run(run()), [0.05, 0.02])
+        rows = list(csv.DictReader(open("m.csv")))
+        self.assertEqual([row["position"] for row in rows], ["0", "0", "1", "1"])
+        self.assertGreater(float(rows[3]["timestamp"]) - started, 0.04)
+
+    def test_decorated_generators(self):
+        @gput.sub_track("numbers", sub_tracking_file="m.csv")
+        def numbers():
+            yield from range(3)
+
+        iterator = numbers()
+        self.assertFalse(os.path.exists("m.csv"))
+        self.assertEqual(list(iterator), [0, 1, 2])
+        self.assertEqual(marks("m.csv"), [("numbers", 0), ("numbers", 1)])
+
+    def test_a_forked_child_writes_a_file_of_its_own(self):
+        def mark():
+            with gput.SubTracker("a", sub_tracking_file="m.csv"):
+                pass
+
+        mark()
+        child = os.fork()
+        if child == 0:
+            mark()
+            os._exit(0)
+        os.waitpid(child, 0)
+        self.assertEqual(marks("m.csv"), [("a", 0), ("a", 1)])
+        self.assertEqual(marks(f"m-{child}.csv"), [("a", 0), ("a", 1)])
+
+    def test_a_killed_program_leaves_its_marks(self):
+        for name in "m.csv", "m.sqlite", "m.gputblocks":
+            code = f"""
+import gpu_tracker as gput, os
+with gput.SubTracker("a", sub_tracking_file="{name}"):
+    pass
+os.kill(os.getpid(), 9)
+"""
+            self.assertEqual(self.run_python(code, check=False).returncode, -9)
+            self.assertEqual(gput.SubTrackingAnalyzer(None, name).load_code_block_names(), ["a"])
+            self.assertEqual(len(gput.SubTrackingAnalyzer(None, name).load_timestamp_pairs("a")), 1)
+
+
+if __name__ == "__main__":
+    package.main()

@@ -1,0 +1,291 @@
+"""Tracker: arguments, states, errors, results, and where its files go."""
+
+import csv
+import dataclasses
+import json
+import logging
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import package
+
+import gpu_tracker as gput
+
+TOO_EARLY = (
+    "Cannot display the tracker in string or JSON format before tracking completes. "
+    "Exit the content manager or call the stop() method before calling to_json() or str()"
+)
+SECTIONS = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]
+
+
+class Results(package.PackageTest):
+    def test_sees_memory_that_the_block_took(self):
+        with gput.Tracker(sleep_time=0.02, ram_unit="bytes") as tracker:
+            block = bytearray(b"x" * 80_000_000)
+            time.sleep(0.2)
+            del block
+        self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 80_000_000)
+        self.assertGreater(tracker.resource_usage.max_ram.main.private_rss, 80_000_000)
+        self.assertGreaterEqual(tracker.resource_usage.max_ram.system_capacity, 80_000_000)
+
+    def test_sees_children(self):
+        with gput.Tracker(sleep_time=0.02, ram_unit="bytes") as tracker:
+            hold = "x = b'x' * 60_000_000; import time; time.sleep(0.5)"
+            subprocess.run([sys.executable, "-c", hold], check=True)
+        self.assertGreater(tracker.resource_usage.max_ram.descendants.total_rss, 60_000_000)
+        self.assertGreaterEqual(tracker.resource_usage.cpu_utilization.descendants_n_threads, 1)
+
+    def test_does_not_count_its_own_thread(self):
+        with gput.Tracker(sleep_time=0.01) as tracker:
+            time.sleep(0.1)
+        self.assertEqual(tracker.resource_usage.cpu_utilization.main_n_threads, threading.active_count())
+
+    def test_data_classes_have_the_documented_fields_and_reprs(self):
+        with gput.Tracker(ram_unit="megabytes", gpu_ram_unit="kilobytes", time_unit="seconds") as tracker:
+            pass
+        usage = tracker.resource_usage
+        self.assertEqual([field.name for field in dataclasses.fields(usage)], SECTIONS)
+        self.assertRegex(
+            repr(usage.max_ram),
+            r"^MaxRAM\(unit='megabytes', system_capacity=[\d.]+, system=[\d.]+, "
+            r"main=RSSValues\(total_rss=[\d.]+, private_rss=[\d.]+, shared_rss=[\d.]+\), "
+            r"descendants=RSSValues\(total_rss=0.0, private_rss=0.0, shared_rss=0.0\), "
+            r"combined=RSSValues\(total_rss=[\d.]+, private_rss=[\d.]+, shared_rss=[\d.]+\)\)$",
+        )
+        self.assertRegex(repr(usage.compute_time), r"^ComputeTime\(unit='seconds', time=[\d.e-]+\)$")
+        self.assertEqual(usage.max_gpu_ram.unit, "kilobytes")
+        self.assertIs(type(usage.max_ram), gput.tracker.MaxRAM)
+        self.assertEqual(pickle.loads(pickle.dumps(usage)), usage)
+
+    def test_json_is_the_data_classes(self):
+        with gput.Tracker() as tracker:
+            pass
+        self.assertEqual(list(tracker.to_json()), SECTIONS)
+        self.assertEqual(tracker.to_json(), dataclasses.asdict(tracker.resource_usage))
+        json.dumps(tracker.to_json())
+
+    def test_json_is_a_copy(self):
+        with gput.Tracker() as tracker:
+            pass
+        tracker.to_json()["max_ram"]["unit"] = "changed"
+        self.assertEqual(tracker.to_json()["max_ram"]["unit"], "gigabytes")
+
+    def test_text_has_the_documented_lines(self):
+        with gput.Tracker() as tracker:
+            pass
+        labels = [line.partition(":")[0] for line in str(tracker).splitlines()]
+        self.assertEqual(labels[:8], ["Max RAM", "   Unit", "   System capacity", "   System", "   Main",
+                                      "      Total RSS", "      Private RSS", "      Shared RSS"])
+        self.assertEqual(labels[-3:], ["Compute time", "   Unit", "   Time"])
+        self.assertIn("   Main number of threads", labels)
+        self.assertIn("   Number of expected GPUs", labels)
+        self.assertEqual(len(labels), 60)
+
+    def test_report_has_more(self):
+        with gput.Tracker() as tracker:
+            pass
+        self.assertTrue(tracker.report().startswith(str(tracker)))
+        self.assertIn("\nSources:\n", tracker.report())
+        self.assertIn("kernel", tracker.details["accounting"]["cpu_seconds"])
+
+    def test_keeps_figures_when_the_block_raises(self):
+        with self.assertRaisesRegex(RuntimeError, "AN ERROR"):
+            with gput.Tracker() as tracker:
+                raise RuntimeError("AN ERROR")
+        self.assertEqual(tracker.resource_usage.max_gpu_ram.main, 0.0)
+
+    def test_expected_cores_divide_hardware_percents(self):
+        with gput.Tracker(sleep_time=0.02, n_expected_cores=4) as tracker:
+            end = time.process_time() + 0.2
+            while time.process_time() < end:
+                pass
+        cpu = tracker.resource_usage.cpu_utilization
+        self.assertEqual(cpu.n_expected_cores, 4)
+        self.assertAlmostEqual(cpu.main.max_hardware_percent, cpu.main.max_sum_percent / 4, places=3)
+        self.assertGreater(cpu.main.max_sum_percent, 0)
+
+    def test_samples_while_the_interpreter_is_blocked(self):
+        with gput.Tracker(sleep_time=0.01, tracking_file="t.csv"):
+            # One call that gives the lock to nobody.
+            import ctypes
+
+            ctypes.PyDLL(None).usleep(500_000)
+        rows = list(csv.reader(open("t.csv")))[3:]
+        self.assertGreater(len(rows), 10)
+
+
+class States(package.PackageTest):
+    def test_misuse_is_refused_as_it_always_was(self):
+        tracker = gput.Tracker()
+        self.assertEqual(repr(tracker), "State: NEW")
+        self.assert_raises(RuntimeError, "Cannot stop tracking when tracking has not started yet.", tracker.stop)
+        self.assert_raises(RuntimeError, TOO_EARLY, str, tracker)
+        self.assert_raises(RuntimeError, TOO_EARLY, tracker.to_json)
+        tracker.start()
+        self.assertIs(tracker.state, gput.Tracker.State.STARTED)
+        self.assertIsNone(tracker.resource_usage)
+        self.assert_raises(RuntimeError, "Cannot start tracking when tracking has already started.", tracker.start)
+        tracker.stop()
+        self.assertEqual(repr(tracker), "State: STOPPED")
+        self.assert_raises(RuntimeError, "Cannot stop tracking when tracking has already stopped.", tracker.stop)
+        self.assert_raises(RuntimeError, "Cannot start tracking when tracking has already stopped.", tracker.start)
+
+    def test_arguments_are_checked(self):
+        units = "bytes, gigabytes, kilobytes, megabytes, terabytes"
+        for message, arguments in {
+            f'"x" is not a valid RAM unit. Valid values are {units}': {"ram_unit": "x"},
+            f'"x" is not a valid GPU RAM unit. Valid values are {units}': {"gpu_ram_unit": "x"},
+            '"x" is not a valid time unit. Valid values are days, hours, minutes, seconds': {"time_unit": "x"},
+            'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
+            "The sleep time must be between 0.001 and 31536000 seconds, not 0.": {"sleep_time": 0},
+        }.items():
+            with self.subTest(arguments):
+                self.assert_raises(ValueError, message, gput.Tracker, **arguments)
+        for arguments in {"gpu_brand": "x"}, {"gpu_uuids": set()}, {"gpu_uuids": {"nobody has this"}}:
+            with self.subTest(arguments):
+                self.assertRaises(ValueError, gput.Tracker, **arguments)
+        self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
+        self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
+
+    def test_takes_its_arguments_in_the_old_order(self):
+        tracker = gput.Tracker(1.0, "megabytes", "megabytes", "seconds", 1, None, True, None, "kept", 3, 2.0, None, "t.csv", True)
+        self.assertEqual((tracker.n_join_attempts, tracker.join_timeout), (3, 2.0))
+
+    def test_a_process_that_is_gone_costs_a_warning(self):
+        child = subprocess.Popen(["true"])
+        child.wait()
+        tracker = gput.Tracker(process_id=child.pid, ram_unit="kilobytes")
+        with self.assertLogs("gpu_tracker") as logs:
+            tracker.start()
+        self.assertIn(f"The target process of ID {child.pid} ended before tracking could begin.", logs.output[-1])
+        tracker.stop()
+        self.assertEqual(tracker.resource_usage.max_ram.main, gput.tracker.RSSValues())
+        self.assertEqual(tracker.resource_usage.max_ram.unit, "kilobytes")
+        self.assertIn("Compute time:", str(tracker))
+
+    def test_tracks_another_process(self):
+        hold = "x = b'x' * 70_000_000; print('ready', flush=True); __import__('sys').stdin.read()"
+        child = subprocess.Popen([sys.executable, "-c", hold], stdin=-1, stdout=-1)
+        self.addCleanup(child.communicate)
+        child.stdout.readline()
+        with gput.Tracker(sleep_time=0.02, process_id=child.pid, ram_unit="bytes") as tracker:
+            time.sleep(0.1)
+        self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 70_000_000)
+        self.assertEqual(tracker.resource_usage.max_ram.descendants.total_rss, 0)
+
+    def test_disable_logs_silences(self):
+        with self.assertNoLogs("gpu_tracker", logging.WARNING):
+            with gput.Tracker(disable_logs=True):
+                pass
+
+    def test_two_at_once(self):
+        with gput.Tracker() as outer, gput.Tracker() as inner:
+            pass
+        self.assertLess(inner.resource_usage.compute_time.time, outer.resource_usage.compute_time.time)
+
+
+class Files(package.PackageTest):
+    def test_csv_and_sqlite_are_filled(self):
+        for name in "t.csv", "t.sqlite":
+            with gput.Tracker(sleep_time=0.02, tracking_file=name):
+                time.sleep(0.2)
+        rows = list(csv.reader(open("t.csv")))
+        self.assertEqual(rows[0][0], "ram_unit")
+        self.assertEqual(rows[2][0], "main_ram")
+        self.assertGreater(len(rows), 5)
+        with sqlite3.connect("t.sqlite") as database:
+            self.assertGreater(database.execute("SELECT count(main_ram) FROM data").fetchone()[0], 2)
+        database.close()
+        self.assertEqual(sorted(os.listdir()), ["t.csv", "t.sqlite"])
+
+    def test_an_existing_file_is_kept(self):
+        open("t.csv", "w").write("mine")
+        self.assert_raises(
+            FileExistsError,
+            "File t.csv already exists. Set overwrite to True to overwrite the existing file.",
+            gput.Tracker,
+            tracking_file="t.csv",
+        )
+        self.assertEqual(open("t.csv").read(), "mine")
+        with gput.Tracker(tracking_file="t.csv", overwrite=True):
+            pass
+        self.assertTrue(open("t.csv").read().startswith("ram_unit"))
+
+    def test_a_missing_folder_is_told(self):
+        self.assertRaises(FileNotFoundError, gput.Tracker, tracking_file="no/t.csv")
+
+    def test_figures_so_far_are_in_a_hidden_file_that_goes(self):
+        with gput.Tracker(sleep_time=0.02):
+            time.sleep(0.1)
+            self.assertEqual([name[:13] for name in os.listdir()], [".gpu-tracker_"])
+        self.assertEqual(os.listdir(), [])
+
+    def test_a_killed_program_leaves_figures_and_samples(self):
+        code = """
+import gpu_tracker as gput, os, signal, time
+tracker = gput.Tracker(0.02, "bytes", disable_logs=True, tracking_file="t.csv", resource_usage_file="kept")
+tracker.start()
+block = b"x" * 90_000_000
+time.sleep(0.5)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+        done = self.run_python(code, check=False)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.assertGreater(gput.load_resource_usage("kept").max_ram.main.total_rss, 90_000_000)
+        self.assertGreater(len(list(csv.reader(open("t.csv")))), 5)
+
+    def test_what_is_no_kept_file_is_refused(self):
+        open("other", "w").write("other")
+        self.assertRaises(ValueError, gput.load_resource_usage, "other")
+        self.assertRaises(FileNotFoundError, gput.load_resource_usage, "nothing")
+
+
+class OwnProcess(package.PackageTest):
+    def test_tells_the_same(self):
+        with gput.Tracker(sleep_time=0.02, own_process=True, ram_unit="bytes", tracking_file="t.csv") as tracker:
+            block = b"x" * 80_000_000
+            time.sleep(0.3)
+        self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, len(block))
+        self.assertEqual(tracker.resource_usage.max_ram.descendants.total_rss, 0)
+        self.assertEqual(len(str(tracker).splitlines()), 60)
+        self.assertEqual(os.listdir(), ["t.csv"])
+
+    def test_its_text_is_laid_out_alike(self):
+        with gput.Tracker(sleep_time=0.02) as tracker:
+            time.sleep(0.1)
+        from gpu_tracker import _text
+
+        lines = _text.report_text(tracker.to_json()).splitlines()
+        self.assertEqual(lines, str(tracker).splitlines())
+
+    def test_arguments_are_checked_at_once(self):
+        self.assertRaises(ValueError, gput.Tracker, own_process=True, ram_unit="x")
+        open("t.csv", "w").write("mine")
+        self.assertRaises(FileExistsError, gput.Tracker, own_process=True, tracking_file="t.csv")
+        self.assertEqual(os.listdir(), ["t.csv"])
+
+    def test_goes_on_to_the_end_of_a_killed_program(self):
+        code = """
+import gpu_tracker as gput, os, signal, time
+tracker = gput.Tracker(0.02, "bytes", disable_logs=True, own_process=True, resource_usage_file="kept.json")
+tracker.start()
+block = b"x" * 90_000_000
+time.sleep(0.3)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+        self.run_python(code, check=False)
+        end = time.monotonic() + package.PATIENCE
+        while not os.path.exists("kept.json") and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertGreater(gput.load_resource_usage("kept.json").max_ram.main.total_rss, 90_000_000)
+
+
+if __name__ == "__main__":
+    package.main()
