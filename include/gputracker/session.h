@@ -63,7 +63,10 @@ struct gput_options {
     /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
      * none. */
     void (*warn)(void *user, const char *message);
-    void *user; /**< handed to warn() */
+    /** Called with each sample, the last one included, by the thread that took it; must be quick,
+     * and must not call into the session. NULL: none. */
+    void (*sample)(void *user, const struct gput_sample *sample);
+    void *user; /**< handed to warn() and sample() */
 };
 
 /** The defaults above. */

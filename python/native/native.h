@@ -16,6 +16,8 @@
 
 #include <gputracker/gputracker.h>
 
+#include <pthread.h>
+
 /* Raises what stands for the error's code: ValueError, FileNotFoundError … Returns NULL. */
 PyObject *native_raise(const struct gput_error *error);
 
@@ -34,6 +36,28 @@ void native_warnings_destroy(struct native_warnings *warnings);
 void native_warnings_add(void *warnings, const char *message); /* a `warn` callback */
 /* Takes them out, as a list of str. */
 PyObject *native_warnings_take(struct native_warnings *warnings);
+
+/* ---- Samples ---- */
+
+/* RAM and GPU RAM over time, from the sampling thread. Bounded: when full, neighbours become one, the higher figures
+ * of both; peaks are never lost. */
+struct native_samples {
+    pthread_mutex_t lock;
+    struct native_sample {
+        double seconds; /* since the epoch */
+        double ram_bytes;
+        double gpu_ram_bytes; /* NaN: not to be had */
+    } *items;
+    size_t count;
+    size_t merged; /* how many samples an item stands for */
+    size_t pending; /* of them, how many are in the last item */
+};
+
+void native_samples_init(struct native_samples *samples);
+void native_samples_finish(struct native_samples *samples);
+void native_samples_add(struct native_samples *samples, const struct gput_sample *sample);
+/* A list of tuples. */
+PyObject *native_samples_list(struct native_samples *samples);
 
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
 

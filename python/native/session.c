@@ -6,16 +6,54 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What the sampling thread hands over; it never waits for the GIL. */
+struct collector {
+    struct native_warnings *warnings;
+    struct native_samples samples;
+};
+
 struct session {
     PyObject_HEAD
     struct gput_session *session;
-    struct native_warnings *warnings;
+    struct collector *collector;
     enum gput_ram_unit ram_unit, gpu_ram_unit;
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
     pid_t owner;
     bool busy; /* a call is under way without the GIL */
 };
+
+static void warn(void *user, const char *message)
+{
+    native_warnings_add(((struct collector *)user)->warnings, message);
+}
+
+static void keep_sample(void *user, const struct gput_sample *sample)
+{
+    native_samples_add(&((struct collector *)user)->samples, sample);
+}
+
+static void collector_destroy(struct collector *collector)
+{
+    if (!collector)
+        return;
+    native_warnings_destroy(collector->warnings);
+    native_samples_finish(&collector->samples);
+    free(collector);
+}
+
+static struct collector *collector_create(void)
+{
+    struct collector *collector = calloc(1, sizeof *collector);
+    if (!collector)
+        return NULL;
+    native_samples_init(&collector->samples);
+    collector->warnings = native_warnings_create();
+    if (collector->warnings)
+        return collector;
+    collector_destroy(collector);
+    return NULL;
+}
 
 static int parse_units(const char *ram, const char *gpu_ram, const char *time, struct gput_options *options,
     struct gput_error *error)
@@ -54,19 +92,19 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
         "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
-        "nvml_path", NULL};
+        "nvml_path", "keep_samples", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    int overwrite = 0;
+    int overwrite = 0, keep_samples = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzz", names, &options.sleep_time_seconds, &ram,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzp", names, &options.sleep_time_seconds, &ram,
             &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
             &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
-            &options.sysfs_root, &options.nvml_path))
+            &options.sysfs_root, &options.nvml_path, &keep_samples))
         return -1;
     options.overwrite = overwrite;
     struct gput_error error;
@@ -76,14 +114,15 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     }
     if (parse_ram_mode(ram_mode, &options) < 0)
         return -1;
-    if (!self->warnings)
-        self->warnings = native_warnings_create();
-    if (!self->warnings) {
+    if (!self->collector)
+        self->collector = collector_create();
+    if (!self->collector) {
         PyErr_NoMemory();
         return -1;
     }
-    options.warn = native_warnings_add;
-    options.user = self->warnings;
+    options.warn = warn;
+    options.sample = keep_samples ? keep_sample : NULL;
+    options.user = self->collector;
     self->ram_unit = options.ram_unit;
     self->gpu_ram_unit = options.gpu_ram_unit;
     self->time_unit = options.time_unit;
@@ -102,7 +141,7 @@ static void session_dealloc(PyObject *object)
         gput_session_destroy(session);
         Py_END_ALLOW_THREADS;
     }
-    native_warnings_destroy(self->warnings);
+    collector_destroy(self->collector);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -226,7 +265,13 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
 static PyObject *session_take_warnings(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;
-    return self->warnings ? native_warnings_take(self->warnings) : PyList_New(0);
+    return self->collector ? native_warnings_take(self->collector->warnings) : PyList_New(0);
+}
+
+static PyObject *session_samples(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct session *self = (struct session *)object;
+    return self->collector ? native_samples_list(&self->collector->samples) : PyList_New(0);
 }
 
 static PyMethodDef session_methods[] = {
@@ -235,6 +280,8 @@ static PyMethodDef session_methods[] = {
     {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
     {"empty_report", session_empty_report, METH_VARARGS, "empty_report(format): of a process that was gone."},
     {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
+    {"samples", session_samples, METH_NOARGS,
+        "With keep_samples: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in order of time."},
     {NULL, NULL, 0, NULL},
 };
 

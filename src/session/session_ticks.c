@@ -81,6 +81,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     usage_add(&session->usage, &sample, seconds);
     session_gpus_add_sample(session, seconds);
     session->ticks++;
+    if (session->options.sample)
+        session->options.sample(session->options.user, &sample);
     if (is_row)
         write_row(session);
     if (session->sampler.energy_moved)

@@ -1,0 +1,82 @@
+"""Frameworks that keep GPU RAM for themselves: giving back what they only cache, and loading their context before it would
+be charged to somebody. One small adapter each; only those that the program has imported are ever touched."""
+
+import sys
+
+
+class _Torch:
+    module = "torch"
+
+    def preload(self, torch):
+        if torch.cuda.is_available():
+            torch.ones((1, 1)).cuda()
+
+    def release(self, torch):
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+
+
+class _TensorFlow:
+    module = "tensorflow"
+
+    def preload(self, tensorflow):
+        if tensorflow.config.list_physical_devices("GPU"):
+            with tensorflow.device("GPU:0"):
+                tensorflow.ones((1, 1))
+
+    def release(self, tensorflow):
+        pass  # it has no way to give its cache back
+
+
+class _Jax:
+    module = "jax"
+
+    def preload(self, jax):
+        jax.devices()
+
+    def release(self, jax):
+        jax.clear_caches()
+
+
+class _CuPy:
+    module = "cupy"
+
+    def preload(self, cupy):
+        cupy.zeros(1)
+
+    def release(self, cupy):
+        cupy.get_default_memory_pool().free_all_blocks()
+        cupy.get_default_pinned_memory_pool().free_all_blocks()
+
+
+_ADAPTERS = (_Torch(), _TensorFlow(), _Jax(), _CuPy())
+
+
+class Frameworks:
+    def __init__(self):
+        self._loaded = set()
+
+    def _present(self):
+        for adapter in _ADAPTERS:
+            module = sys.modules.get(adapter.module)
+            if module is not None:
+                yield adapter, module
+
+    def preload(self):
+        """Loads the context of each that is there and was not loaded yet."""
+        for adapter, module in self._present():
+            if adapter.module not in self._loaded:
+                self._loaded.add(adapter.module)
+                _try(adapter.preload, module)
+
+    def release(self):
+        for adapter, module in self._present():
+            _try(adapter.release, module)
+
+
+def _try(function, module):
+    """A framework that is half imported or has no GPU costs nothing but its own part."""
+    try:
+        function(module)
+    except Exception:
+        pass

@@ -1,0 +1,97 @@
+"""A short stretch of a program measured closely: a notebook cell, a test."""
+
+import json
+import math
+import os
+import tempfile
+import time
+
+from . import _native
+
+
+class Usage:
+    """What a stretch used. Sizes in bytes; None: this machine cannot tell.
+
+    seconds: wall time.
+    ram, gpu_ram: a Memory each, of this process and its descendants.
+    cpu_seconds: CPU time, as the kernel's clocks counted it.
+    gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
+    joules: energy that was these processes' share.
+    samples: (seconds since the begin, RAM, GPU RAM) over time.
+    """
+
+    def __init__(self, seconds, report, samples, settle_cpu_seconds=0.0):
+        self.seconds = seconds
+        start = samples[0][0] if samples else 0.0
+        samples = [(at - start, _known(ram), _known(gpu_ram)) for at, ram, gpu_ram in samples]
+        # The last one tells what is used when all is settled; others after the stretch are not of it.
+        self.samples = [sample for sample in samples if sample[0] <= seconds]
+        counted = [*self.samples, *samples[-1:]]
+        self.ram = Memory([ram for _, ram, _ in counted])
+        has_gpu = report["gpu_utilization"]["system_gpu_count"] > 0
+        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in counted] if has_gpu else [])
+        self.gpu_percent = report["gpu_utilization"]["gpu_percentages"]["mean_sum_percent"] if has_gpu else None
+        cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
+        self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - settle_cpu_seconds)
+        self.joules = (report.get("energy") or {}).get("combined")
+
+
+class Memory:
+    """consumed: more (or less) than before; peaked: on top of what is used now, for a while; used: now; peak: the most."""
+
+    def __init__(self, figures):
+        figures = [figure for figure in figures if figure is not None]
+        if not figures:
+            self.consumed = self.peaked = self.used = self.peak = None
+            return
+        self.used = figures[-1]
+        self.peak = max(figures)
+        self.consumed = self.used - figures[0]
+        self.peaked = max(0.0, self.peak - self.used)
+
+
+def _known(value):
+    return None if math.isnan(value) else value
+
+
+class Meter:
+    """start() and stop() around the stretch. The native thread samples every `interval` seconds without the
+    interpreter's lock."""
+
+    def __init__(self, interval=0.001):
+        self._interval = interval
+        self._owner = os.getpid()
+
+    def start(self):
+        folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+        get = os.environ.get
+        self._session = _native.Session(
+            sleep_time=self._interval,
+            ram_unit="bytes",
+            gpu_ram_unit="bytes",
+            time_unit="seconds",
+            keep_samples=True,
+            resource_usage_file=f"{folder}/.gpu-tracker-{self._owner}-{id(self)}",
+            procfs_root=get("GPUT_PROCFS"),
+            sysfs_root=get("GPUT_SYSFS"),
+            nvml_path=get("GPUT_NVML"),
+        )
+        self._session.track()
+        self._start = time.perf_counter()
+        return self
+
+    def stop(self, settle=None):
+        """The Usage; None in a forked child. `settle` is called when the stretch is over and before the last sample: what
+        it frees is not in use any more."""
+        seconds = time.perf_counter() - self._start
+        if self._owner != os.getpid():
+            return None
+        cpu_seconds = time.process_time()
+        if settle:
+            settle()
+        cpu_seconds = time.process_time() - cpu_seconds
+        self._session.stop()
+        report = json.loads(self._session.report(_native.JSON))
+        usage = Usage(seconds, report, self._session.samples(), cpu_seconds)
+        self._session = None
+        return usage

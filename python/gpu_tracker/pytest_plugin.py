@@ -1,0 +1,113 @@
+"""`pytest --gput`: what each test used, and limits on it.
+
+    @pytest.mark.gput_limit(ram="500 MB", gpu_ram="2 GB", seconds=10)
+    def test_training(): ...
+
+A limit counts also without --gput. `ram` and `gpu_ram` are the most that the test needed on top of what was in use when it
+began, by pytest's process and its descendants; `seconds` is wall time. Only the test itself counts, not its fixtures.
+"""
+
+import re
+
+import pytest
+
+_UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_LIMITS = ("ram", "gpu_ram", "seconds")
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("gput", "resources that tests use")
+    group.addoption("--gput", action="store_true", help="report RAM peak, CPU, GPU RAM and time of each test")
+    group.addoption("--gput-interval", type=float, default=0.001, metavar="SECONDS", help="between two samples (0.001)")
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        'gput_limit(ram="500 MB", gpu_ram="2 GB", seconds=10): fail the test when it uses more than that',
+    )
+    config.stash[_rows] = []
+
+
+_rows = pytest.StashKey[list]()
+
+
+def _size(value):
+    """Bytes out of 500000, "500 MB", "1.5GiB"."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    match = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", str(value))
+    factor = _UNITS.get(match.group(2).upper()) if match else None
+    try:
+        return float(match.group(1)) * factor
+    except (AttributeError, TypeError, ValueError):
+        raise pytest.UsageError(f'gput_limit: {value!r} is no size; write "500 MB" or a number of bytes') from None
+
+
+def _limits_of(item):
+    limits = {}
+    for marker in item.iter_markers("gput_limit"):
+        unknown = set(marker.kwargs) - set(_LIMITS)
+        if marker.args or unknown:
+            raise pytest.UsageError(f"gput_limit: takes only {', '.join(_LIMITS)} by name, in {item.nodeid}")
+        for name, value in marker.kwargs.items():
+            # The closest marker comes first and wins.
+            limits.setdefault(name, float(value) if name == "seconds" else _size(value))
+    return limits
+
+
+def _grown(memory):
+    """The most on top of the begin; None: not to be had."""
+    return None if memory.used is None else memory.peak - (memory.used - memory.consumed)
+
+
+def _mb(value):
+    return "n/a" if value is None else f"{value / 1e6:.1f} MB"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    limits = _limits_of(item)
+    if not limits and not item.config.getoption("--gput"):
+        yield
+        return
+    from ._meter import Meter
+
+    meter = Meter(item.config.getoption("--gput-interval")).start()
+    outcome = yield
+    usage = meter.stop()
+    if usage is None:  # a forked child
+        return
+    figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
+    item.user_properties += [(f"gput_{name}", value) for name, value in figures.items()]
+    item.user_properties.append(("gput_cpu_seconds", usage.cpu_seconds))
+    if item.config.getoption("--gput"):
+        item.config.stash[_rows].append((item.nodeid, figures, usage))
+    problems = [_problem(name, figures[name], limit) for name, limit in limits.items()]
+    problems = [problem for problem in problems if problem]
+    if problems and outcome.excinfo is None:
+        outcome.force_exception(pytest.fail.Exception("gput_limit: " + "; ".join(problems), pytrace=False))
+
+
+def _problem(name, figure, limit):
+    if figure is None:
+        return f"{name} cannot be measured on this machine"
+    if figure <= limit:
+        return None
+    if name == "seconds":
+        return f"it took {figure:.3f} s, and its limit is {limit:g} s"
+    return f"it needed {_mb(figure)} of {name.replace('_', ' ').upper()}, and its limit is {_mb(limit)}"
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    rows = config.stash.get(_rows, [])
+    if not rows:
+        return
+    terminalreporter.section("resources (gput)")
+    table = [("RAM peak", "GPU RAM", "CPU", "time", "test")]
+    for name, figures, usage in rows:
+        cpu = "n/a" if usage.cpu_seconds is None else f"{usage.cpu_seconds:.3f} s"
+        table.append((_mb(figures["ram"]), _mb(figures["gpu_ram"]), cpu, f"{usage.seconds:.3f} s", name))
+    widths = [max(len(row[i]) for row in table) for i in range(4)]
+    for row in table:
+        terminalreporter.line("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) + f"  {row[4]}")

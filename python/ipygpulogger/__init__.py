@@ -1,0 +1,5 @@
+"""The name that notebooks of ipygpulogger import: see gpu_tracker.notebook."""
+
+from gpu_tracker.notebook import IPyGPULogger
+
+__all__ = ["IPyGPULogger"]

@@ -1,0 +1,196 @@
+"""Reports under cells: IPython as in a terminal, and Jupyter with a notebook that is executed headless."""
+
+import importlib.util
+import json
+import unittest
+
+import package
+
+PROGRAM = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+import IPython
+
+shell = InteractiveShell.instance()
+for cell in sys.stdin.read().split("#cell\\n"):
+    shell.run_cell(cell, store_history=True)
+"""
+THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[\d+\]\)\nGen: +-?\d+ +\d+ +\d+ MB\nGPU: +\S+ +\S+ +\S+ MB\n"
+ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB \| GPU: \S+ MB \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
+
+
+@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
+class Terminal(package.PackageTest):
+    def run_cells(self, *cells):
+        return self.run_python(PROGRAM, input="#cell\n".join(cells)).stdout
+
+    def test_logger_prints_three_lines_a_cell(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger; logger = IPyGPULogger().start()",
+            "block = bytearray(100 * 2**20)",
+            "logger.stop()",
+            "print('end')",
+        )
+        self.assertRegex(output, rf"^{THREE_LINES}end\n$")
+        consumed = int(output.splitlines()[1].split()[1])
+        self.assertTrue(95 <= consumed <= 110, output)
+
+    def test_alias_and_one_line(self):
+        output = self.run_cells(
+            "from ipygpulogger import IPyGPULogger; IPyGPULogger(compact=True, gc_collect=True).start()", "1 + 1"
+        )
+        self.assertRegex(output, rf"{ONE_LINE}$")
+
+    def test_data_is_the_documented_tuple(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger; il = IPyGPULogger(); il.start()",
+            "pass",
+            "gen_mem_used_delta, gen_mem_peaked, gen_mem_used, gpu_mem_used_delta, gpu_mem_peaked, gpu_mem_used, time_delta = il.data",
+            "print(il.data._fields == ('gen_mem_used_delta', 'gen_mem_peaked', 'gen_mem_used', 'gpu_mem_used_delta', "
+            "'gpu_mem_peaked', 'gpu_mem_used', 'time_delta'), gen_mem_used == il.data.gen_mem_used or gen_mem_used > 0)",
+        )
+        self.assertIn("True True\n", output)
+
+    def test_a_peak_between_two_looks_is_seen(self):
+        output = self.run_cells(
+            "import time", "%load_ext gpu_tracker", "block = b'x' * (150 * 2**20); time.sleep(0.1); del block"
+        )
+        peaked = int(output.splitlines()[-2].split()[2])
+        self.assertTrue(140 <= peaked <= 165, output)
+
+    def test_cells_that_raise_wait_and_use_threads_and_processes(self):
+        output = self.run_cells(
+            "%load_ext gpu_tracker",
+            "1 / 0",
+            "import asyncio; await asyncio.sleep(0.01)",
+            "import threading; t = threading.Thread(target=print, args=('in a thread',)); t.start(); t.join()",
+            "import multiprocessing as mp; p = mp.get_context('fork').Process(target=int); p.start(); p.join()",
+            "import os; child = os.fork() or os._exit(0)",
+            "this is no Python",
+            "raise KeyboardInterrupt",
+        )
+        self.assertEqual(output.count("RAM: Consumed"), 7)
+        self.assertIn("ZeroDivisionError", output)
+        self.assertIn("in a thread", output)
+        self.assertNotIn("Error in callback", output)
+
+    def test_two_loggers(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger; a = IPyGPULogger().start(); b = IPyGPULogger(compact=True).start()",
+            "pass",
+            "a.stop()",
+            "b.stop()",
+        )
+        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (1, 2))
+
+    def test_stopping_and_starting_again(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger; a = IPyGPULogger(); a.stop(); a.start(); a.start()",
+            "a.stop(); a.stop()",
+            "a.start()",
+            "pass",
+        )
+        self.assertEqual(output.count("RAM: Consumed"), 1)
+
+    def test_loading_is_undone(self):
+        output = self.run_cells("%load_ext gpu_tracker", "%unload_ext gpu_tracker", "print('quiet')", "%%gput\n1")
+        self.assertTrue(output.startswith("quiet\n"), output)
+
+
+@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
+class Magics(Terminal):
+    LOAD = "%load_ext gpu_tracker", "import gpu_tracker.notebook as n; n._loaded[id(get_ipython())].logger.stop()"
+
+    def test_one_cell(self):
+        output = self.run_cells(*self.LOAD, "%%gput\nx = 1\nprint(x)", "print(x + 1)")
+        self.assertRegex(output, rf"^1\n{THREE_LINES}2\n$")
+
+    def test_options(self):
+        output = self.run_cells(*self.LOAD, "%%gput --compact --interval 0.01 --no-gc --text\nx = 1")
+        self.assertRegex(output, rf"^{ONE_LINE}$")
+        for wrong in "--nonsense", "--interval soon":
+            self.assertIn("gput: ", self.run_python(PROGRAM, input="#cell\n".join([*self.LOAD, f"%%gput {wrong}\n1"])).stderr)
+
+    def test_await_and_line_numbers_are_as_ever(self):
+        output = self.run_cells(*self.LOAD, "%%gput\nimport asyncio\nawait asyncio.sleep(0)\n1 / 0")
+        self.assertRegex(output, r"line 4\b|4 1 / 0|----> 4")
+
+    def test_below_another_magic(self):
+        output = self.run_cells(*self.LOAD, "%%capture kept\n%%gput --compact\nprint(7)", "print(kept.stdout)")
+        self.assertRegex(output, rf"^7\n{ONE_LINE}")
+
+    def test_with_the_logger_on(self):
+        output = self.run_cells("%load_ext gpu_tracker", "%%gput --compact\n1")
+        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (1, 1))
+
+    def test_a_line(self):
+        output = self.run_cells(*self.LOAD, "y = %gput --compact 3 + 4", "%gput --compact z = y * 2", "print(y, z)")
+        self.assertEqual(output.count("CPU: "), 2)
+        self.assertTrue(output.endswith("7 14\n"), output)
+
+
+@unittest.skipUnless(importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"), "Jupyter is not installed")
+class Jupyter(package.PackageTest):
+    def execute(self, *cells):
+        import nbformat
+        from nbclient import NotebookClient
+
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        NotebookClient(notebook, timeout=package.PATIENCE, kernel_name="python3", allow_errors=True).execute()
+        return [cell.outputs for cell in notebook.cells]
+
+    def test_html_and_text_under_each_cell(self):
+        outputs = self.execute(
+            "%load_ext gpu_tracker",
+            "import time; block = bytearray(60 * 2**20); time.sleep(0.05)",
+            "%%gput --text\nimport asyncio\nawait asyncio.sleep(0.01)\n5",
+            "1 / 0",
+        )
+        report = outputs[1][-1].data
+        self.assertIn("RAM: Consumed", report["text/plain"])
+        self.assertIn("<svg", report["text/html"])
+        self.assertNotIn("<script", report["text/html"])
+        kinds = [output.output_type for output in outputs[2]]
+        self.assertIn("execute_result", kinds)
+        self.assertIn("stream", kinds)
+        self.assertEqual(outputs[3][0].output_type, "error")
+        self.assertIn("text/html", outputs[3][-1].data)
+        self.assertNotIn("Error in callback", json.dumps(outputs))
+
+
+class Chart(package.PackageTest):
+    def report(self, samples):
+        from gpu_tracker._meter import Usage
+        from gpu_tracker.notebook import CellReport
+
+        machine = {
+            "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
+            "accounting": {"cpu_seconds": {"sampled": 1.5}},
+            "energy": {"combined": 12.0},
+        }
+        return CellReport(Usage(2.0, machine, samples), 3)
+
+    def test_figures(self):
+        mb = 2**20
+        report = self.report([(10, 100 * mb, 1 * mb), (11, 300 * mb, 5 * mb), (12, 150 * mb, 2 * mb)])
+        self.assertEqual(report.data, (50, 150, 150, 1, 3, 2, 2.0))
+        html = report._repr_mimebundle_()["text/html"]
+        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
+        self.assertEqual(html.count("<polyline"), 2)
+
+    def test_is_well_formed_and_bounded(self):
+        import xml.etree.ElementTree
+
+        report = self.report([(i / 1000, 1e8 + (i == 777) * 1e8, float("nan")) for i in range(2000)])
+        html = report._repr_mimebundle_()["text/html"]
+        xml.etree.ElementTree.fromstring(html)
+        self.assertLess(len(html), 6000)
+        self.assertIn(",1.0 ", html)  # the one high sample touches the top
+        self.assertEqual(html.count("<polyline"), 1)
+
+    def test_nothing_sampled(self):
+        self.assertIn("n/a", self.report([])._repr_mimebundle_()["text/html"])
+
+
+if __name__ == "__main__":
+    package.main()
