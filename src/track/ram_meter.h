@@ -8,10 +8,10 @@
  * which add up to each page once because all its sharers are in the tree.
  *
  * Exact readings stall the process that is read. In adaptive mode they are taken only where they
- * can give something new, and at a rate bounded by what they cost: as a rule 0.5 % of the time of the
- * process that is read, and never more than 2 % of one core for all together. The rule is left where
- * a fork, or the end of a process that shared memory, makes old figures wrong: those cost the processes
- * more than the reading.
+ * can give something new, and at a rate bounded by what they cost: as a rule 0.5 % of the time of
+ * the process that is read, and never more than 2 % of one core for all together. The rule is left
+ * where a fork, or the end of a process that shared memory, makes old figures wrong: those cost the
+ * processes more than the reading.
  */
 #ifndef TRACK_RAM_METER_H
 #define TRACK_RAM_METER_H
