@@ -17,6 +17,13 @@ trace() {
     rm -rf "$folder"
 }
 
+analyze() {
+    for names in 1 10 1000; do
+        "$bench/bench-analyze" 1000000 100000 $names || return 1
+    done
+    [ -z "${BENCH_FULL:-}" ] || "$bench/bench-analyze" 10000000 1000000 10
+}
+
 # NAME: TITLE: COMMAND; `rows` are those that print rows as bench.h says.
 run() {
     case $1 in
@@ -25,6 +32,7 @@ run() {
     slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
+    analyze) title own "Analysis of code blocks"; analyze ;;
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
     energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
@@ -56,7 +64,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks trace gpu-sample gpu-fdinfo energy-sample peer}; do
+for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done
