@@ -82,6 +82,14 @@ struct gpu_device {
     char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
 };
 
+/*
+ * Names what is missing and why: "power: not supported by this GPU; …", as much as there is room
+ * for. Figures that are missing for one reason share it. `but` is left out (GPU_FIGURE_COUNT:
+ * none).
+ */
+void gpu_device_explain(
+    const struct gpu_device *device, enum gpu_figure but, char *text, size_t size);
+
 /* One device at one moment. The energy counter starts somewhere and may be reset: use differences.
  */
 struct gpu_device_sample {

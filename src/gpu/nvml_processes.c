@@ -265,6 +265,7 @@ static const char *read_usage(struct nvml_process_reader *reader, struct nvml_us
     unsigned count = 0;
     if (usage->unsupported)
         return usage->unsupported;
+    usage->asked = true;
     int code = NVML_FUNCTION_NOT_FOUND;
     if (!usage->use_info)
         code = call_samples(reader, usage, handle, &count);
@@ -288,11 +289,12 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
     struct nvml_usage *usage = &reader->usages[device];
     size_t first = list->count;
     list->ram_missing[device] = read_lists(reader, handle, device, list);
+    /* The first time without processes, too: nobody's 0 percent must not turn into "not told". */
     if (mig)
         list->sm_missing[device] = "not told for MIG instances";
     else if (list->ram_missing[device])
         list->sm_missing[device] = list->ram_missing[device];
-    else if (list->count > first)
+    else if (list->count > first || !usage->asked || usage->unsupported)
         list->sm_missing[device] = read_usage(reader, usage, handle, now_ns);
     for (size_t i = first; i < list->count && !list->sm_missing[device]; i++) {
         const struct nvml_usage_entry *entry = usage_of(usage, list->entries[i].pid);

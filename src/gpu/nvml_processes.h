@@ -23,6 +23,7 @@ struct nvml_process_reader {
         unsigned long long last_seen_us;
         const char *unsupported; /* static text: why there is no utilization, for good */
         bool use_info;           /* the newer of the two calls is the one that works */
+        bool asked;              /* whether there is a utilization is known */
         struct nvml_usage_entry {
             pid_t pid;
             unsigned percent;

@@ -31,6 +31,33 @@ const char *gpu_figure_name(enum gpu_figure figure)
     return names[figure];
 }
 
+static void append(char *text, size_t size, const char *separator, const char *more)
+{
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%s", separator, more);
+}
+
+void gpu_device_explain(
+    const struct gpu_device *device, enum gpu_figure but, char *text, size_t size)
+{
+    bool named[GPU_FIGURE_COUNT + 1] = {false};
+    named[but] = true;
+    text[0] = '\0';
+    for (enum gpu_figure figure = 0; figure < GPU_FIGURE_COUNT; figure++) {
+        const char *reason = device->missing[figure], *separator = text[0] ? "; " : "";
+        if (named[figure] || !reason[0])
+            continue;
+        for (enum gpu_figure same = figure; same < GPU_FIGURE_COUNT; same++) {
+            if (named[same] || strcmp(device->missing[same], reason) != 0)
+                continue;
+            append(text, size, separator, gpu_figure_name(same));
+            named[same] = true;
+            separator = ", ";
+        }
+        append(text, size, ": ", reason);
+    }
+}
+
 void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *reason)
 {
     *reading = (struct gpu_device_reading){

@@ -272,20 +272,6 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
 
-/* Names what a GPU does not tell: "power: not supported by this GPU; …". */
-static void explain(const struct gpu_device *device, char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = '\0';
-    for (enum gpu_figure figure = 0; figure < GPU_FIGURE_COUNT && length < size; figure++) {
-        if (!device->missing[figure][0])
-            continue;
-        int added = snprintf(text + length, size - length, "%s%s: %s", length ? "; " : "",
-            gpu_figure_name(figure), device->missing[figure]);
-        length += added > 0 ? (size_t)added : 0;
-    }
-}
-
 static void list_gpus(const struct view *view, struct gput_doctor *doctor)
 {
     /* A sample brings out what each GPU does not tell. */
@@ -302,7 +288,7 @@ static void list_gpus(const struct view *view, struct gput_doctor *doctor)
         memcpy(gpu->source, devices[i].source, sizeof gpu->source);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu->ram_capacity_bytes = devices[i].ram_capacity_bytes;
-        explain(&devices[i], gpu->missing, sizeof gpu->missing);
+        gpu_device_explain(&devices[i], GPU_FIGURE_COUNT, gpu->missing, sizeof gpu->missing);
     }
 }
 

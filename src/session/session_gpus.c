@@ -83,20 +83,6 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
     data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus);
 }
 
-/* Names what is missing and why: "power: not supported by this GPU; …". */
-static void explain(const struct gpu_device *device, char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = '\0';
-    for (enum gpu_figure figure = 0; figure < GPU_FIGURE_COUNT && length < size; figure++) {
-        if (!device->missing[figure][0] || figure == GPU_ENERGY)
-            continue;
-        int added = snprintf(text + length, size - length, "%s%s: %s", length ? "; " : "",
-            gpu_figure_name(figure), device->missing[figure]);
-        length += added > 0 ? (size_t)added : 0;
-    }
-}
-
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results)
 {
     size_t count;
@@ -125,6 +111,6 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);
         memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
-        explain(&devices[i], gpu->missing, sizeof gpu->missing);
+        gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
     }
 }

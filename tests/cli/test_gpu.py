@@ -164,6 +164,14 @@ class Trouble(GpuTest):
             lines = list(csv.reader(file))
         self.assertEqual({row[lines[2].index("gpu_sum_utilization_percent")] for row in lines[3:]}, {""})
 
+    def test_utilization_of_processes_that_is_not_told_is_never_zero(self):
+        # Before a process uses the GPU, too: its list is empty when the tree begins.
+        code = "code nvmlDeviceGetProcessUtilization 3\ncode nvmlDeviceGetProcessesUtilizationInfo 3\n"
+        report, _ = self.tracked_tree(scenario=code + TWO_GPUS)
+        self.assertIsNone(report["gpus"][0]["max_main_sm_percent"])
+        self.assertEqual(report["gpus"][0]["max_main_ram"], 1000.0)
+        self.assertEqual(report["gpus"][0]["missing"], "process_utilization: not supported by this GPU")
+
     def test_a_gpu_that_vanishes_costs_one_warning(self):
         gone = "gpu GPU-aaaa\nname A\ncode * 15\ngpu GPU-bbbb\nmemory 100000000 0 50000000\n"
         report, warnings = self.tracked_tree(scenario=gone, seconds=1)
@@ -177,7 +185,11 @@ class Trouble(GpuTest):
             warnings, "gpu-tracker: warning: GPU GPU-aaaa (NVIDIA A) was lost: its figures are missing from here on\n"
         )
         self.assertEqual(report["max_gpu_ram"]["system"], 7000.0)
-        self.assertIn("was lost", report["gpus"][0]["missing"])
+        self.assertEqual(
+            report["gpus"][0]["missing"],
+            "ram_used, utilization, power, process_ram, process_utilization: the GPU was lost (it fell off the bus or "
+            "was taken away)",
+        )
 
     def test_calls_that_hang_stop_neither_ticks_nor_the_end(self):
         hang = TWO_GPUS.replace("{main}", "1").replace("{child}", "1")
