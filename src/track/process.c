@@ -203,6 +203,14 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
     return GPUT_OK;
 }
 
+void process_settle(struct process *process, struct process_view *view)
+{
+    uint64_t resident = 0, file = 0;
+    int code = read_statm(process, view, &resident, &file);
+    if (code == GPUT_OK || code == GPUT_ERROR_GONE)
+        memory_set_cheap(&process->memory, resident, file);
+}
+
 /*
  * Most processes have one thread. Where that is so and they run on, the file is kept open: a tenth
  * of the cost.

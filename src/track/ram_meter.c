@@ -273,6 +273,9 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
         if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
             read_exact(meter, tree, process, is_alone, false, now_ns);
     }
+    /* Who ended or called execve() meanwhile has left the others more than they showed before. */
+    for (size_t i = 0; group->count > 1 && i < group->count; i++)
+        process_settle(group->members[i], &tree->view);
     /* Figures of one look fit together. */
     for (size_t i = 0; i < group->count; i++) {
         if (group->members[i]->exact_read_ns == now_ns)

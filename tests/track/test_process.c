@@ -38,6 +38,35 @@ static void reads_a_foreign_procfs_in_ticks(void **state)
     fake_procfs_finish(&fake);
 }
 
+static void what_ended_after_its_reading_has_no_memory(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {
+        .pid = 10, .parent = 1, .resident_pages = 500, .shared_pages = 200};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    process.memory.has_exact = true;
+    process.memory.exact_resident_bytes = 500 * view.page_bytes;
+    process.memory.exact_file_bytes = 200 * view.page_bytes;
+    process.memory.exact = (struct rss){.total = 500 * view.page_bytes,
+        .private = 100 * view.page_bytes,
+        .shared = 400 * view.page_bytes};
+    process.memory.anonymous_bytes = 300 * view.page_bytes;
+    process.memory.anonymous_pss_bytes = 150 * view.page_bytes;
+    files.resident_pages = files.shared_pages = 0;
+    fake_put(&fake, files);
+    process_settle(&process, &view);
+    assert_int_equal(memory_rss(&process.memory).total, 0);
+    assert_int_equal(memory_rss(&process.memory).private, 0);
+    assert_int_equal(memory_anonymous_share_bytes(&process.memory), 0);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
 static void what_an_old_process_used_before_does_not_count(void **state)
 {
     (void)state;
@@ -249,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_foreign_procfs_in_ticks),
+        cmocka_unit_test(what_ended_after_its_reading_has_no_memory),
         cmocka_unit_test(what_an_old_process_used_before_does_not_count),
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
         cmocka_unit_test(a_process_that_is_not_there_is_gone),
