@@ -94,7 +94,8 @@ static void fill_descendants(
     double collected = largest_collected(session);
 
     if (seen == 0 && exact)
-        set_exact(peak, 0, "there were none");
+        set_exact(peak, 0,
+            session->log.seen > 1 ? "none was seen with memory of its own" : "there were none");
     else if (exact)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
@@ -123,7 +124,14 @@ static void fill_combined(
 {
     double grouped = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
     char source[sizeof peak->source];
-    if (session->mode == SESSION_LAUNCHED && session->cgroup.path && !isnan(grouped)) {
+    bool has_group = session->mode == SESSION_LAUNCHED && session->cgroup.path && !isnan(grouped);
+    if (has_group && grouped < highest) {
+        /* Libraries that were in RAM already are charged to whoever brought them there. */
+        set_peak(peak, highest, NAN,
+            "at least: highest sample or process; its control group was charged for less");
+        return;
+    }
+    if (has_group) {
         set_exact(peak, grouped, "a control group of its own; page cache that it filled is in it");
         return;
     }

@@ -135,6 +135,7 @@ static void take_figures(struct process_record *record)
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
     record->faults = process->minor_faults;
+    record->was_apart |= process_has_memory(process);
     if (process->peak_resident_bytes)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
 }
@@ -208,7 +209,7 @@ static void drop_lesser(struct process_log *log)
  */
 static bool has_own_memory(const struct process_record *record)
 {
-    return !record->is_final || record->is_old || record->has_execed ||
+    return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
            record->exited_faults >= OWN_FAULTS;
 }
 

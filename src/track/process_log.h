@@ -50,6 +50,7 @@ struct process_record {
     uint64_t exited_faults;
     int64_t before_ns; /* CPU time used before tracking began */
     bool has_execed;   /* it called execve() itself */
+    bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
     double peak_gpu_ram_bytes; /* NaN: not known */

@@ -35,6 +35,18 @@ class Exact(CommandTest):
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 200e6)
         self.assertLess(report["max_ram"]["main"]["total_rss"], 20e6)
 
+    def test_a_fork_that_only_reads_has_a_peak_too(self):
+        report = self.track("alloc", 60, "child", "[", "sleep", 0.5, "]", "wait", options=["--st", "0.1"])
+        peaks = report["peaks"]
+        self.assertGreaterEqual(peaks["descendants_at_most"], 60e6)
+        self.assertNotEqual(peaks["descendants_source"], "there were none")
+
+    def test_no_bound_is_below_what_was_seen(self):
+        report = self.track("sleep", 0.1)
+        at_most = report["peaks"]["combined_at_most"]
+        self.assertGreaterEqual(report["peaks"]["combined"], report["max_ram"]["combined"]["total_rss"])
+        self.assertTrue(at_most is None or at_most >= report["peaks"]["combined"])
+
     def test_the_peak_of_a_single_process_is_the_kernels(self):
         report = self.track("alloc", 150, "free", "sleep", 0.2)
         peaks = report["peaks"]
