@@ -119,10 +119,18 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     if (session->phase != SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
-    /* An earlier try that failed has left it. */
+    /* An earlier try that failed has left it. "Not found" is said of commands alone. */
+    int code = GPUT_OK;
     if (!session->results_file)
-        TRY(results_file_create(
-            session->options.resource_usage_file, &session->results_file, error));
+        code = results_file_create(
+            session->options.resource_usage_file, &session->results_file, error);
+    if (code == GPUT_ERROR_NOT_FOUND || code == GPUT_ERROR_PERMISSION) {
+        code = GPUT_ERROR_IO;
+        if (error)
+            error->code = code;
+    }
+    if (code != GPUT_OK)
+        return code;
     session->mode = mode;
     session_events_finish(&session->events);
     session_events_open(&session->events, session->options.procfs_root);

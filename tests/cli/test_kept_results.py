@@ -45,6 +45,10 @@ class KeptResults(CommandTest):
         self.assertGreater(report["compute_time"]["time"], 0.2)
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)
 
+    def test_a_place_that_does_not_exist_is_our_failure(self):
+        done = self.run_command("run", "--disable-logs", "--resource-usage-file", "nowhere/kept", "true")
+        self.assert_fails(done, 125, f"Cannot create {self.folder}/nowhere/kept: No such file or directory")
+
     def test_it_goes_when_tracking_ends_well(self):
         self.run_command("run", "--resource-usage-file", "kept.pkl", "true")
         self.run_command("-e", "false")
