@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "gpu/set.h"
 #include "os/proc_statm.h"
 
 #include <math.h>
@@ -48,8 +49,13 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
             "stat of each process, in clock ticks: pids of this procfs are not our own");
     switch (session->mode) {
     case SESSION_LAUNCHED:
+        if (!session->has_main_usage) {
+            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
+                "the kernel gives it when the command ends, and it had not ended");
+            break;
+        }
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
-            !isnan(session->cgroup_usage.cpu_seconds) && session->has_main_usage
+            !isnan(session->cgroup_usage.cpu_seconds)
                 ? "wait4 of the command and of its orphans, and a control group of its own"
                 : "wait4 of the command and of its orphans");
         break;
@@ -120,7 +126,9 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     const struct gpu_source_status *sources = gpu_set_sources(session->gpus, &count);
     const char *missing = gpu_set_missing(session->gpus);
     if (missing) {
-        session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s", missing);
+        session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s",
+            gpu_set_hides_something(session->gpus) ? missing
+                                                   : "no GPU was found (why: gpu-tracker doctor)");
         return;
     }
     for (size_t i = 0; i < count; i++) {
