@@ -41,6 +41,8 @@ fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh
 
 install: all ## install below PREFIX
+	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
+		{ meson configure $(BUILD) --prefix=$(PREFIX) && ninja -C $(BUILD) --quiet; }
 	@meson install -C $(BUILD) --no-rebuild
 
 uninstall:
