@@ -369,7 +369,9 @@ struct scope {
 static void add_member(struct scope *scope, const struct process *process)
 {
     struct rss rss = memory_rss(&process->memory);
-    scope->private_bytes += rss.private;
+    /* What a fork left is not its own as long as nothing else was read. */
+    if (process->memory.has_exact || !shares_anonymous(process))
+        scope->private_bytes += rss.private;
     scope->anonymous_bytes += shares_anonymous(process)
                                   ? memory_anonymous_share_bytes(&process->memory)
                                   : memory_anonymous_bytes(&process->memory);
