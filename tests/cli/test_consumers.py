@@ -80,7 +80,7 @@ class KnownFigures(ConsumerTest):
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 90)
 
     def test_a_daemon_is_tracked(self):
-        report = self.consume("daemon [ alloc 60 spin 0.3 ] sleep 1")
+        report = self.consume("daemon [ alloc 60 spin 0.3 ] sleep 4")
         self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.3)
 
