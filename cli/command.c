@@ -9,9 +9,19 @@
         OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_EXPECTED_CORES, OPTION_GPU_UUIDS,            \
         OPTION_DISABLE_LOGS, OPTION_GPU_BRAND, OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_RAM, \
         OPTION_PROCESSES, OPTION_COMMAND_LINES, OPTION_RESOURCE_USAGE_FILE, OPTION_ENERGY_UNIT,    \
-        OPTION_CARBON_INTENSITY, OPTION_LIMIT, OPTION_ENFORCE
+        OPTION_CARBON_INTENSITY, OPTION_ENERGY_FOLDER, OPTION_MEASUREMENT_PERIOD, OPTION_CONT,     \
+        OPTION_LIMIT, OPTION_ENFORCE
 
 #define COMMON_OPTIONS OPTION_HELP, OPTION_VERSION
+
+static const enum option_id energy_record_options[] = {COMMON_OPTIONS, OPTION_OUTPUT_FOLDER,
+    OPTION_PERIOD, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_CMD, OPTION_OUTPUT, OPTION_FORMAT,
+    OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS,
+    OPTION_END};
+static const enum option_id energy_summary_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
+    OPTION_WINDOW_END, OPTION_OUTPUT, OPTION_FORMAT, OPTION_END};
+static const enum option_id energy_curve_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
+    OPTION_WINDOW_END, OPTION_CURVE_OUTPUT, OPTION_CURVE_FORMAT, OPTION_END};
 
 static const enum option_id execute_options[] = {
     COMMON_OPTIONS, OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_END};
@@ -158,6 +168,51 @@ static const struct command commands[] = {
                 "    gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
                 "    gpu-tracker sub-track combine --stf=all.csv -p folder/",
         .options = combine_options,
+    },
+    {
+        .name = "energy record",
+        .function = cmd_energy_record,
+        .usage = "--output-folder=<folder> [OPTIONS] --cmd=\"COMMAND\" | COMMAND [ARG...]",
+        .summary = "Run a command and record power while it runs.",
+        .help = "Runs a command and records the power of the machine, and what of it is the "
+                "command's, in a folder in the form of AIPowerMeter. 'gpu-tracker run' with "
+                "--energy-folder does the same beside its report. Without energy counters or GPUs "
+                "the recording has CPU time and memory alone, with one warning.\n"
+                "\n"
+                "The exit status is the command's own.",
+        .options = energy_record_options,
+        .operand = ARGUMENT_COMMAND,
+        .least_operands = 0,
+        .most_operands = -1,
+        .takes_a_command = true,
+    },
+    {
+        .name = "energy summary",
+        .function = cmd_energy_summary,
+        .usage = "[OPTIONS] DIR",
+        .summary = "Show what a recording of power comes to.",
+        .help =
+            "Joules, mean and maximum of every metric of a recording (AIPowerMeter's, or ours). "
+            "Integrals are trapezoids over time, segment by segment: nothing is added for the "
+            "time between two segments.",
+        .options = energy_summary_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 1,
+        .most_operands = 1,
+    },
+    {
+        .name = "energy curve",
+        .function = cmd_energy_curve,
+        .usage = "[OPTIONS] DIR NAME[,NAME...]",
+        .summary = "Print or draw metrics of a recording of power.",
+        .help = "The points of metrics (those that 'gpu-tracker energy summary' lists), as text, "
+                "JSON, CSV or a picture:\n"
+                "\n"
+                "    gpu-tracker energy curve exp1 intel_power,total_dram_power -o power.svg",
+        .options = energy_curve_options,
+        .operand = ARGUMENT_FILE,
+        .least_operands = 2,
+        .most_operands = 2,
     },
     {
         .name = "doctor",

@@ -67,6 +67,29 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
         .help = "Grams of CO2 equivalent for a kilowatt-hour of your grid; the report then says "
                 "what the command's energy comes to."},
+    [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
+        .help = "Also record power in this folder, in the form of AIPowerMeter; see 'gpu-tracker "
+                "energy summary'."},
+    [OPTION_OUTPUT_FOLDER] = {0, "output-folder", ARGUMENT_FILE, "folder",
+        .help = "The folder to record in; it is made if it is not there."},
+    [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",
+        .help = "Seconds between samples of processes. Defaults to 0.1."},
+    [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Seconds between lines of the recording of power, each of which holds the mean "
+                "power since the one before. Defaults to 2."},
+    [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
+        .help = "Add to the recording of power that is in the folder, as a segment of its own."},
+    [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one text."},
+    [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
+        .help = "Leave out what is before: a date as in the recording (\"2023-06-30 16:32:14\"), "
+                "or seconds after its beginning."},
+    [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
+        .help = "Leave out what is after; as --start."},
+    [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
+        .help = "Write to this file; a name that ends in .svg gets a picture. Defaults to the "
+                "standard output."},
+    [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg",
+        .help = "'text', 'json', 'csv' or 'svg', a picture. Defaults to 'text'."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .help = "Warn when the command and all it started pass a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},
@@ -227,6 +250,16 @@ const char *option_name(const struct option *option, char buffer[64])
     return buffer;
 }
 
+/* Whether a long name begins so; older programs have _ where we have -. */
+static bool begins_with(const char *long_name, const char *name, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (long_name[i] != name[i] && !(long_name[i] == '-' && name[i] == '_'))
+            return false;
+    }
+    return true;
+}
+
 /* Counts the options that begin so and are old or newer as asked; *id and *other are two of them.
  * An exact name counts alone. */
 static int count_matches(const enum option_id *ids, const char *name, size_t length, bool newer,
@@ -235,7 +268,7 @@ static int count_matches(const enum option_id *ids, const char *name, size_t len
     int count = 0;
     for (; *ids != OPTION_END; ids++) {
         const struct option *candidate = &options[*ids];
-        if (!candidate->long_name || strncmp(candidate->long_name, name, length) != 0)
+        if (!candidate->long_name || !begins_with(candidate->long_name, name, length))
             continue;
         if (candidate->long_name[length] == '\0') {
             *id = *ids;

@@ -41,7 +41,7 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
         announce(end->status);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && results.limit.enforced;
-    if (code == GPUT_OK)
+    if (code == GPUT_OK && (tracking->output || !style->quiet))
         code = report_write_session(session, &results, tracking->config.options.processes,
             tracking->format, tracking->output, style->screen_fd, &error);
     if (code != GPUT_OK)

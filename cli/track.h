@@ -11,6 +11,7 @@
 /* In what the two forms differ. */
 struct track_style {
     bool announces;    /* say on the standard output that tracking is complete, with the status */
+    bool quiet;        /* no report, but to a file that -o names */
     int screen_fd;     /* where the report goes without -o */
     int failed_status; /* exit statuses for failures before the command ran */
     int not_executable_status;

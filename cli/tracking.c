@@ -68,6 +68,16 @@ static int read_energy(
         return fail(error, GPUT_ERROR_INVALID,
             "--carbon-intensity=%s is not a valid intensity. It is a number of grams for a kWh.",
             text);
+    text = arguments_value(arguments, OPTION_PERIOD);
+    if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--period=%s is not a valid period. It is a number of seconds, 0.001 or more.", text);
+    text = arguments_value(arguments, OPTION_MEASUREMENT_PERIOD);
+    if (text && !tracking_read_number(text, 0.1, &options->energy_period_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
+            "more.",
+            text);
     text = arguments_value(arguments, OPTION_ENERGY_UNIT);
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
@@ -127,6 +137,9 @@ static void set_surroundings(const struct arguments *arguments, struct gput_conf
     read_text(arguments, OPTION_RESOURCE_USAGE_FILE, &options->resource_usage_file);
     options->processes |= arguments_have(arguments, OPTION_PROCESSES);
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
+    read_text(arguments, OPTION_ENERGY_FOLDER, &options->energy_folder);
+    read_text(arguments, OPTION_OUTPUT_FOLDER, &options->energy_folder);
+    options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = config->disable_logs ? NULL : message_warning;
@@ -139,6 +152,8 @@ static int read_everything(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
     struct gput_options *options = &tracking->config.options;
+    if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
+        options->sleep_time_seconds = 0.1; /* the default of --period */
     int code =
         report_read_format(arguments_value(arguments, OPTION_FORMAT), &tracking->format, error);
     if (code == GPUT_OK)

@@ -12,12 +12,13 @@
 #include <gputracker/config.h>
 #include <gputracker/doctor.h>
 #include <gputracker/energy.h>
+#include <gputracker/energy_recording.h>
 #include <gputracker/error.h>
 #include <gputracker/file.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
-#include <gputracker/profile.h>
 #include <gputracker/processes.h>
+#include <gputracker/profile.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>

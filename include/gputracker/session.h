@@ -53,6 +53,10 @@ struct gput_options {
     bool overwrite;                  /**< replace a tracking file that is there */
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
                                           hidden file of a random name in the working directory */
+    const char *energy_folder;       /**< where a recording of power goes, in the form of
+                                          gputracker/energy_recording.h; NULL: none */
+    double energy_period_seconds;    /**< between its lines; default 2 */
+    bool energy_continue;            /**< add a segment to the recording that is there */
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */

@@ -21,6 +21,7 @@ struct gput_options gput_options_default(void)
         .ram_unit = GPUT_GIGABYTES,
         .gpu_ram_unit = GPUT_GIGABYTES,
         .time_unit = GPUT_HOURS,
+        .energy_period_seconds = 2,
     };
 }
 
@@ -30,6 +31,10 @@ static int check_options(const struct gput_options *options, struct gput_error *
     if (!(sleep >= LEAST_SLEEP_SECONDS && sleep <= MOST_SLEEP_SECONDS))
         return error_set(error, GPUT_ERROR_INVALID,
             "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
+    if (!(options->energy_period_seconds > 0))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The measurement period of energy must be above 0 seconds, not %g.",
+            options->energy_period_seconds);
     return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
                                   : GPUT_OK;
 }
@@ -45,7 +50,8 @@ static int copy_options(struct gput_session *session, const struct gput_options 
 
     const char **texts[] = {&session->options.gpu_uuids, &session->options.gpu_brand,
         &session->options.tracking_file, &session->options.resource_usage_file,
-        &session->options.procfs_root, &session->options.sysfs_root, &session->options.nvml_path};
+        &session->options.procfs_root, &session->options.sysfs_root, &session->options.nvml_path,
+        &session->options.energy_folder};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!*texts[i])
             continue;
@@ -109,6 +115,7 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     const struct gput_options *options = &session->options;
     TRY(open_gpus(session, error));
     TRY(read_static_data(session, error));
+    TRY(session_open_recording(session, error));
     if (!options->tracking_file)
         return GPUT_OK;
     TRY(tracking_file_create(options->tracking_file, &session->static_data, options->overwrite,
@@ -166,6 +173,7 @@ static void release_shared(struct gput_session *session)
     /* A session that never began leaves no tracking file in the way of the next try. */
     bool unused = session->tracking_file && session->phase == SESSION_CREATED;
     tracking_file_finish(session->tracking_file, NULL, NULL);
+    session_close_recording(session);
     if (unused)
         unlink(session->options.tracking_file);
     /* Left over from a beginning that failed. */

@@ -6,6 +6,7 @@
  *   session_ticks.c    the sampling thread
  *   session_results.c  from samples and books to results
  *   session_energy.c   energy, into the results and the tracking file
+ *   session_recording.c  a recording of power beside them
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
  *   session_books.c    what the kernel counted, against what samples saw
@@ -19,6 +20,7 @@
 #include "os/own_cgroup.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
+#include "session/session_recording.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
 #include "track/gpu_usage.h"
@@ -42,7 +44,7 @@ enum session_phase {
 
 struct gput_session {
     struct gput_options options; /* its strings are copies, in `strings` */
-    char *strings[8];
+    char *strings[9];
     int64_t interval_ns;
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
 
@@ -90,6 +92,7 @@ struct gput_session {
     uint64_t rows_lost;
     bool has_energy_table, energy_table_failed;
     unsigned energy_table;
+    struct session_recording recording;
     unsigned limits_passed; /* a bit for each kind */
     struct gput_limit_passed limit;
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
@@ -125,6 +128,17 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
 
 /* Adds a row to the tracking file's table energy_data, where the format has tables. */
 void session_write_energy(struct gput_session *session);
+
+/* session_recording.c; the lock is held, or no thread runs */
+
+/* Begins the recording of power, if one is wanted. Errors: those of
+ * energy_recording_writer_create(). */
+int session_open_recording(struct gput_session *session, struct gput_error *error);
+
+/* After a sample: adds a line when one is due. */
+void session_record(struct gput_session *session, bool last);
+
+void session_close_recording(struct gput_session *session);
 
 /* session_books.c; the lock is held, or no thread runs */
 

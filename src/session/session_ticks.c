@@ -87,6 +87,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
         write_row(session);
     if (session->sampler.energy_moved)
         session_write_energy(session);
+    session_record(session, is_last);
     keep_results(session);
 }
 

@@ -329,6 +329,7 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
         end_counting(session);
     session->phase = SESSION_STOPPED;
 
+    session_close_recording(session);
     struct gput_error problem;
     if (session_write_processes(session, &problem) != GPUT_OK)
         session_warn(session, "The table of processes is not whole: %s", problem.message);

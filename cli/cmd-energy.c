@@ -1,0 +1,175 @@
+/* gpu-tracker energy …: recording power, and reading recordings back. */
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+#include "track.h"
+#include "words.h"
+
+#include <gputracker/energy_recording.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- record ---- */
+
+/* The words of --cmd. The caller frees them by words_free(). */
+static int split_command(const char *text, char ***argv, struct gput_error *error)
+{
+    int code = words_split(text, argv, error);
+    if (code == GPUT_OK && !(*argv)[0]) {
+        words_free(*argv);
+        code = fail(error, GPUT_ERROR_INVALID, "Empty command provided.");
+    }
+    return code;
+}
+
+int cmd_energy_record(const struct arguments *arguments)
+{
+    static const struct track_style style = {
+        .quiet = true,
+        .screen_fd = STDERR_FILENO,
+        .failed_status = EXIT_TRACKER_FAILED,
+        .not_executable_status = EXIT_NOT_EXECUTABLE,
+        .not_found_status = EXIT_NOT_FOUND,
+    };
+    const char *text = arguments_value(arguments, OPTION_CMD);
+    struct gput_error error;
+    char **argv;
+    if (!arguments_have(arguments, OPTION_OUTPUT_FOLDER) || !text == !arguments->n_operands) {
+        fail(&error, GPUT_ERROR_INVALID,
+            "A folder and one command are needed: gpu-tracker energy record --output-folder=DIR "
+            "--cmd=\"COMMAND\"");
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    if (!text)
+        return track_command(arguments, arguments->operands, &style);
+    if (split_command(text, &argv, &error) != GPUT_OK) {
+        message_error(&error);
+        return EXIT_TRACKER_FAILED;
+    }
+    int status = track_command(arguments, argv, &style);
+    words_free(argv);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static int open_recording(const struct arguments *arguments,
+    struct gput_energy_recording **recording, struct gput_energy_window *window,
+    struct gput_error *error)
+{
+    int code = gput_energy_recording_open(arguments->operands[0], recording, error);
+    if (code != GPUT_OK)
+        return code;
+    if (gput_energy_recording_warning(*recording))
+        message_warning(NULL, gput_energy_recording_warning(*recording));
+    code = gput_energy_window_parse(*recording, arguments_value(arguments, OPTION_WINDOW_START),
+        arguments_value(arguments, OPTION_WINDOW_END), window, error);
+    if (code != GPUT_OK)
+        gput_energy_recording_close(*recording);
+    return code;
+}
+
+static int summarize(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    struct gput_energy_window window;
+    enum gput_format format;
+    char *text = NULL;
+    int code = report_read_format(arguments_value(arguments, OPTION_FORMAT), &format, error);
+    if (code == GPUT_OK)
+        code = open_recording(arguments, &recording, &window, error);
+    if (code != GPUT_OK)
+        return code;
+    code = gput_energy_recording_render(recording, &window, format, &text, error);
+    if (code == GPUT_OK)
+        code = report_write_text(
+            arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, text, error);
+    free(text);
+    gput_energy_recording_close(recording);
+    return code;
+}
+
+static int end(int code, const struct gput_error *error)
+{
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(error);
+    return EXIT_FAILURE;
+}
+
+int cmd_energy_summary(const struct arguments *arguments)
+{
+    struct gput_error error;
+    int code = summarize(arguments, &error);
+    return end(code, &error);
+}
+
+/* ---- curves ---- */
+
+#define MOST_CURVES 64
+
+/* Text, JSON, CSV or, with *draws, a picture. */
+static int read_curve_format(const struct arguments *arguments, enum gput_format *format,
+    bool *draws, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_CURVE_FORMAT);
+    const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
+    const char *extension = output ? strrchr(output, '.') : NULL;
+    *format = GPUT_TEXT;
+    *draws = word ? strcmp(word, "svg") == 0 : extension && strcmp(extension, ".svg") == 0;
+    if (*draws || !word || strcmp(word, "text") == 0)
+        return GPUT_OK;
+    *format = strcmp(word, "json") == 0 ? GPUT_JSON : GPUT_CSV;
+    if (*format == GPUT_JSON || strcmp(word, "csv") == 0)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a valid format. Valid values are \"csv\", \"json\", \"svg\" or \"text\".",
+        word);
+}
+
+static int render_curves(const struct gput_energy_recording *recording,
+    const struct arguments *arguments, const struct gput_energy_window *window, char **text,
+    struct gput_error *error)
+{
+    const char *names[MOST_CURVES];
+    size_t count = 0;
+    enum gput_format format;
+    bool draws;
+    char *rest = NULL;
+    int code = read_curve_format(arguments, &format, &draws, error);
+    if (code != GPUT_OK)
+        return code;
+    for (char *name = strtok_r(arguments->operands[1], ",", &rest); name && count < MOST_CURVES;
+         name = strtok_r(NULL, ",", &rest))
+        names[count++] = name;
+    if (draws)
+        return gput_energy_curves_draw(recording, names, count, window, text, error);
+    return gput_energy_curves_render(recording, names, count, window, format, text, error);
+}
+
+static int show_curves(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    struct gput_energy_window window;
+    char *text = NULL;
+    int code = open_recording(arguments, &recording, &window, error);
+    if (code != GPUT_OK)
+        return code;
+    code = render_curves(recording, arguments, &window, &text, error);
+    if (code == GPUT_OK)
+        code = report_write_text(
+            arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, text, error);
+    free(text);
+    gput_energy_recording_close(recording);
+    return code;
+}
+
+int cmd_energy_curve(const struct arguments *arguments)
+{
+    struct gput_error error;
+    int code = show_curves(arguments, &error);
+    return end(code, &error);
+}

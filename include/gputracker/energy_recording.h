@@ -1,0 +1,133 @@
+/*
+ * Recordings of power: folders that AIPowerMeter (deep_learning_power_measure) or a session with
+ * `energy_folder` wrote.
+ *
+ *     struct gput_energy_recording *recording;
+ *     struct gput_energy_metric metric;
+ *     if (gput_energy_recording_open("exp1", &recording, &error) == GPUT_OK &&
+ *         gput_energy_recording_metric(recording, "intel_power", NULL, &metric, &error) == GPUT_OK)
+ *         … metric.total is joules …
+ *     gput_energy_recording_close(recording);
+ *
+ * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json, of an
+ * experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those that
+ * hold a number for each process count as its sum. A recording may have several segments (it was
+ * stopped and went on); nothing is integrated from one to the next.
+ */
+#ifndef GPUTRACKER_ENERGY_RECORDING_H
+#define GPUTRACKER_ENERGY_RECORDING_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gput_energy_recording;
+
+/** A stretch of a recording, both ends included. Microseconds of local time on a calendar without
+ * time zones; INT64_MIN and INT64_MAX: no bound. */
+struct gput_energy_window {
+    int64_t start_us;
+    int64_t end_us;
+};
+
+struct gput_energy_point {
+    int64_t time_us; /**< as in the window */
+    double value;
+    uint32_t segment; /**< goes up where recording was stopped and went on */
+};
+
+/** A metric over a window. NaN where it has no point. */
+struct gput_energy_metric {
+    const char *name;  /**< belongs to the recording */
+    const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
+    double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts */
+    double average;    /**< total / seconds; of a single point its value */
+    double max;
+    double seconds; /**< from the first to the last point of each segment, added up */
+    size_t points;
+    size_t segments; /**< that have points of it */
+};
+
+/**
+ * Reads the folder. On success the caller calls gput_energy_recording_close(); on failure
+ * `*recording` is NULL.
+ * Errors: GPUT_ERROR_NOT_FOUND (no folder, or no recording in it), GPUT_ERROR_FORMAT,
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_energy_recording_open(
+    const char *folder, struct gput_energy_recording **recording, struct gput_error *error);
+GPUT_API void gput_energy_recording_close(struct gput_energy_recording *recording);
+
+/** One sentence about what had to be left out (a line that was cut off), or NULL. */
+GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
+
+/** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. */
+GPUT_API size_t gput_energy_recording_count(const struct gput_energy_recording *recording);
+GPUT_API const char *gput_energy_recording_name(
+    const struct gput_energy_recording *recording, size_t index);
+
+/** A metric over a window (NULL: all of it).
+ * Errors: GPUT_ERROR_NOT_FOUND, whose message lists the metrics there are. */
+GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *recording,
+    const char *name, const struct gput_energy_window *window, struct gput_energy_metric *metric,
+    struct gput_error *error);
+
+/** Writes at most `capacity` points of a metric to `points` (may be NULL with capacity 0); returns
+ * how many there are in the window. 0 for a metric that there is not. */
+GPUT_API size_t gput_energy_recording_curve(const struct gput_energy_recording *recording,
+    const char *name, const struct gput_energy_window *window, struct gput_energy_point *points,
+    size_t capacity);
+
+/** Seconds recorded in the window, segment by segment. */
+GPUT_API double gput_energy_recording_seconds(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
+
+/** Joules of the machine in the window: CPU packages, DRAM and GPUs, as far as they were recorded;
+ * NaN when none was. */
+GPUT_API double gput_energy_recording_total(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
+
+/**
+ * Reads bounds: a date ("2023-06-30 16:32:14.5"), or a number of seconds after the first moment of
+ * the recording. NULL: no bound.
+ * Errors: GPUT_ERROR_INVALID.
+ */
+GPUT_API int gput_energy_window_parse(const struct gput_energy_recording *recording,
+    const char *start, const char *end, struct gput_energy_window *window,
+    struct gput_error *error);
+
+/** "2023-06-30 16:32:14.588530", as recordings have it. `size` 32 is enough. */
+GPUT_API void gput_energy_date(int64_t time_us, char *text, size_t size);
+
+/**
+ * The summary as text or JSON: energy, mean and maximum of every metric, and what the folder knows
+ * of model and experiment. The caller frees `*text` with free().
+ * Errors: GPUT_ERROR_INVALID (another format), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, enum gput_format format, char **text,
+    struct gput_error *error);
+
+/** The points of metrics as text, JSON or CSV.
+ * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_INVALID (the format), GPUT_ERROR_MEMORY. */
+GPUT_API int gput_energy_curves_render(const struct gput_energy_recording *recording,
+    const char *const *names, size_t n_names, const struct gput_energy_window *window,
+    enum gput_format format, char **text, struct gput_error *error);
+
+/** The same as a picture (SVG), one line a metric. */
+GPUT_API int gput_energy_curves_draw(const struct gput_energy_recording *recording,
+    const char *const *names, size_t n_names, const struct gput_energy_window *window, char **text,
+    struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

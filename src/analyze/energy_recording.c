@@ -1,0 +1,211 @@
+#include "analyze/energy_recording.h"
+
+#include "analyze/energy_integral.h"
+#include "base/number.h"
+#include "store/recording_date.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gput_energy_recording_open(
+    const char *folder, struct gput_energy_recording **result, struct gput_error *error)
+{
+    *result = NULL;
+    struct gput_energy_recording *recording = calloc(1, sizeof *recording);
+    if (!recording)
+        return error_memory(error);
+    int code = energy_record_read(folder, &recording->record, error);
+    if (code == GPUT_OK)
+        *result = recording;
+    else
+        free(recording);
+    return code;
+}
+
+void gput_energy_recording_close(struct gput_energy_recording *recording)
+{
+    if (recording)
+        energy_record_destroy(recording->record);
+    free(recording);
+}
+
+const char *gput_energy_recording_warning(const struct gput_energy_recording *recording)
+{
+    return recording->record->warning[0] ? recording->record->warning : NULL;
+}
+
+/* ---- metrics ---- */
+
+size_t gput_energy_recording_count(const struct gput_energy_recording *recording)
+{
+    size_t count = 0;
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        count += recording->record->series[i].n_metrics;
+    return count;
+}
+
+const char *gput_energy_recording_name(const struct gput_energy_recording *recording, size_t index)
+{
+    for (int i = 0; i < RECORDED_SERIES; i++) {
+        const struct recorded_series *series = &recording->record->series[i];
+        if (index < series->n_metrics)
+            return series->metrics[index].name;
+        index -= series->n_metrics;
+    }
+    return NULL;
+}
+
+static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
+    const char *name, const struct recorded_series **series)
+{
+    for (int i = 0; i < RECORDED_SERIES; i++) {
+        *series = &recording->record->series[i];
+        for (size_t k = 0; k < (*series)->n_metrics; k++) {
+            if (strcmp((*series)->metrics[k].name, name) == 0)
+                return &(*series)->metrics[k];
+        }
+    }
+    return NULL;
+}
+
+static int refuse_name(
+    const struct gput_energy_recording *recording, const char *name, struct gput_error *error)
+{
+    struct str names = {0};
+    size_t count = gput_energy_recording_count(recording);
+    for (size_t i = 0; i < count; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", gput_energy_recording_name(recording, i));
+    int code =
+        error_set(error, GPUT_ERROR_NOT_FOUND, "There is no metric \"%s\" in %s. There are: %s.",
+            name, recording->record->folder, str_text(&names));
+    str_finish(&names);
+    return code;
+}
+
+static struct gput_energy_window window_or_all(const struct gput_energy_window *window)
+{
+    return window ? *window : (struct gput_energy_window){INT64_MIN, INT64_MAX};
+}
+
+int gput_energy_recording_metric(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct gput_energy_metric *result,
+    struct gput_error *error)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    struct gput_energy_window bounds = window_or_all(window);
+    if (!metric)
+        return refuse_name(recording, name, error);
+    struct energy_integral integral = energy_integrate(series->times_us, series->segments,
+        metric->values, series->count, bounds.start_us, bounds.end_us);
+    *result = (struct gput_energy_metric){.name = metric->name,
+        .group = metric->group,
+        .total = integral.total,
+        .average = integral.seconds > 0 ? integral.total / integral.seconds : integral.single,
+        .max = integral.max,
+        .seconds = integral.seconds,
+        .points = integral.points,
+        .segments = integral.segments};
+    return GPUT_OK;
+}
+
+size_t gput_energy_recording_curve(const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window, struct gput_energy_point *points, size_t capacity)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    struct gput_energy_window bounds = window_or_all(window);
+    size_t count = 0;
+    for (size_t i = 0; metric && i < series->count; i++) {
+        if (isnan(metric->values[i]) || series->times_us[i] < bounds.start_us ||
+            series->times_us[i] > bounds.end_us)
+            continue;
+        if (count < capacity)
+            points[count] = (struct gput_energy_point){
+                series->times_us[i], metric->values[i], series->segments[i]};
+        count++;
+    }
+    return count;
+}
+
+/* ---- the recording ---- */
+
+/* The series that says how long was recorded. */
+static const struct recorded_series *main_series(const struct gput_energy_recording *recording)
+{
+    const struct recorded_series *power = &recording->record->series[RECORDED_POWER];
+    return power->count ? power : &recording->record->series[RECORDED_WATTMETER];
+}
+
+double gput_energy_recording_seconds(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    const struct recorded_series *series = main_series(recording);
+    struct gput_energy_window bounds = window_or_all(window);
+    double seconds = 0;
+    for (size_t i = 1; i < series->count; i++) {
+        if (series->segments[i - 1] == series->segments[i] &&
+            series->times_us[i - 1] >= bounds.start_us && series->times_us[i] <= bounds.end_us)
+            seconds += (double)(series->times_us[i] - series->times_us[i - 1]) / 1e6;
+    }
+    return seconds;
+}
+
+double gput_energy_recording_total(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    /* Of each the first that was recorded: new keys, then old ones. */
+    static const char *const parts[][3] = {{"intel_power"}, {"total_dram_power"},
+        {"nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"}};
+    double total = NAN;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (size_t k = 0; k < 3 && parts[i][k]; k++) {
+            struct gput_energy_metric metric;
+            if (gput_energy_recording_metric(recording, parts[i][k], window, &metric, NULL) !=
+                    GPUT_OK ||
+                isnan(metric.total))
+                continue;
+            total = (isnan(total) ? 0 : total) + metric.total;
+            break;
+        }
+    }
+    return total;
+}
+
+/* ---- windows ---- */
+
+static int parse_bound(const struct gput_energy_recording *recording, const char *name,
+    const char *text, int64_t *bound, struct gput_error *error)
+{
+    const struct recorded_series *series = main_series(recording);
+    const char *end = text ? text + strlen(text) : NULL;
+    double seconds;
+    if (!text || recording_date_parse(text, bound))
+        return GPUT_OK;
+    if (series->count > 0 && number_parse_double(text, end, &seconds) == end &&
+        fabs(seconds) < 9e9) {
+        *bound = series->times_us[0] + (int64_t)llround(seconds * 1e6);
+        return GPUT_OK;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "--%s=%s is no moment of a recording. It is a date such as \"2023-06-30 16:32:14.5\", or "
+        "seconds after the beginning.",
+        name, text);
+}
+
+int gput_energy_window_parse(const struct gput_energy_recording *recording, const char *start,
+    const char *end, struct gput_energy_window *window, struct gput_error *error)
+{
+    *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
+    TRY(parse_bound(recording, "start", start, &window->start_us, error));
+    return parse_bound(recording, "end", end, &window->end_us, error);
+}
+
+void gput_energy_date(int64_t time_us, char *text, size_t size)
+{
+    char date[RECORDING_DATE_SIZE];
+    recording_date_format(time_us, date);
+    snprintf(text, size, "%s", date);
+}

@@ -1,0 +1,15 @@
+/*
+ * A recording of power as analyses see it: <gputracker/energy_recording.h>.
+ */
+#ifndef ANALYZE_ENERGY_RECORDING_H
+#define ANALYZE_ENERGY_RECORDING_H
+
+#include "store/energy_recording.h"
+
+#include <gputracker/energy_recording.h>
+
+struct gput_energy_recording {
+    struct energy_record *record; /* owned */
+};
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * The summary of a recording of power. The text follows what ExpResults.print() shows; JSON has all
+ * of it.
+ */
+#include "analyze/energy_recording.h"
+#include "base/doc.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_doc(struct doc *parent, const char *key, const struct doc *value)
+{
+    struct doc *copy = NULL;
+    switch (value->kind) {
+    case DOC_BOOL:
+        doc_add_bool(parent, key, value->boolean);
+        break;
+    case DOC_INT:
+        doc_add_int(parent, key, value->integer);
+        break;
+    case DOC_DOUBLE:
+        doc_add_double(parent, key, value->number);
+        break;
+    case DOC_STRING:
+        doc_add_string(parent, key, value->string);
+        break;
+    case DOC_ARRAY:
+        copy = doc_add_array(parent, key);
+        break;
+    case DOC_OBJECT:
+        copy = doc_add_object(parent, key);
+        break;
+    default:
+        doc_add_null(parent, key);
+    }
+    for (const struct doc *child = copy ? value->first : NULL; child; child = child->next)
+        copy_doc(copy, child->key, child);
+}
+
+/* Whether the metric is a power, so that its integral is joules. */
+static bool is_power(const struct gput_energy_metric *metric)
+{
+    return strcmp(metric->group, "wattmeter") == 0 || strstr(metric->name, "_power") ||
+           strstr(metric->name, "nvidia_draw");
+}
+
+static void add_metrics(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct doc *root)
+{
+    struct doc *metrics = doc_add_object(root, "metrics");
+    size_t count = gput_energy_recording_count(recording);
+    for (size_t i = 0; i < count; i++) {
+        struct gput_energy_metric metric;
+        const char *name = gput_energy_recording_name(recording, i);
+        if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
+            continue;
+        struct doc *object = doc_add_object(metrics, name);
+        doc_add_string(object, "group", metric.group);
+        doc_add_double(object, "total", metric.total);
+        doc_add_double(object, "average", metric.average);
+        doc_add_double(object, "max", metric.max);
+        doc_add_double(object, "seconds", metric.seconds);
+        doc_add_int(object, "points", (int64_t)metric.points);
+        doc_add_int(object, "segments", (int64_t)metric.segments);
+    }
+}
+
+static void write_json(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct str *text)
+{
+    const struct energy_record *record = recording->record;
+    struct doc *root = doc_create_object();
+    doc_add_double(root, "total_power_draw", gput_energy_recording_total(recording, window));
+    doc_add_double(root, "exp_duration", gput_energy_recording_seconds(recording, window));
+    add_metrics(recording, window, root);
+    if (root && record->metadata)
+        copy_doc(root, "metadata", record->metadata);
+    if (root && record->model)
+        copy_doc(root, "model_summary", record->model);
+    if (root && record->experiment)
+        copy_doc(root, "results_exp", record->experiment);
+    if (!root || doc_failed(root))
+        text->failed = true;
+    else
+        doc_write_json(root, 1, text);
+    str_append_char(text, '\n');
+    doc_destroy(root);
+}
+
+/* ---- text ---- */
+
+static void append_number(struct str *text, double value, int decimals)
+{
+    char number[NUMBER_TEXT_SIZE];
+    if (isnan(value)) {
+        str_append(text, "n/a");
+        return;
+    }
+    size_t length = number_format_rounded(value, decimals, number);
+    str_append_bytes(text, number, length);
+}
+
+static void write_power(
+    struct str *text, const char *label, const struct gput_energy_metric *metric)
+{
+    str_printf(text, "   %s: ", label);
+    append_number(text, metric->total, 3);
+    str_append(text, " joules (mean ");
+    append_number(text, metric->average, 3);
+    str_append(text, " W, max ");
+    append_number(text, metric->max, 3);
+    str_append(text, " W)\n");
+}
+
+static void write_other(struct str *text, const struct gput_energy_metric *metric)
+{
+    str_printf(text, "   %s: mean ", metric->name);
+    append_number(text, metric->average, 6);
+    str_append(text, ", max ");
+    append_number(text, metric->max, 6);
+    str_append_char(text, '\n');
+}
+
+static void write_group(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, const char *group, const char *title, struct str *text)
+{
+    bool any = false;
+    size_t count = gput_energy_recording_count(recording);
+    for (size_t i = 0; i < count; i++) {
+        struct gput_energy_metric metric;
+        const char *name = gput_energy_recording_name(recording, i);
+        if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK ||
+            strcmp(metric.group, group) != 0)
+            continue;
+        if (!any)
+            str_printf(text, "%s:\n", title);
+        any = true;
+        if (is_power(&metric))
+            write_power(text, metric.name, &metric);
+        else
+            write_other(text, &metric);
+    }
+}
+
+static void write_model(const struct doc *model, struct str *text)
+{
+    if (!model || model->kind != DOC_OBJECT)
+        return;
+    str_append(text, "Model summary:\n");
+    for (const struct doc *child = model->first; child; child = child->next) {
+        char number[NUMBER_TEXT_SIZE];
+        if (child->kind == DOC_INT)
+            number_format_int64(child->integer, number);
+        else if (child->kind == DOC_DOUBLE)
+            number_format_double(child->number, number);
+        else if (child->kind != DOC_STRING)
+            continue;
+        str_printf(
+            text, "   %s: %s\n", child->key, child->kind == DOC_STRING ? child->string : number);
+    }
+}
+
+static void write_text(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct str *text)
+{
+    str_append(text, "Energy consumption:\n   Total power draw: ");
+    append_number(text, gput_energy_recording_total(recording, window), 3);
+    str_append(text, " joules\n   Recorded duration: ");
+    append_number(text, gput_energy_recording_seconds(recording, window), 3);
+    str_append(text, " seconds\n");
+    write_group(recording, window, "cpu", "On the CPU", text);
+    write_group(recording, window, "gpu", "On the GPU", text);
+    write_group(recording, window, "wattmeter", "Wattmeter", text);
+    write_group(recording, window, "experiment", "Experiment", text);
+    write_model(recording->record->model, text);
+}
+
+int gput_energy_recording_render(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, enum gput_format format, char **result,
+    struct gput_error *error)
+{
+    struct str text = {0};
+    *result = NULL;
+    if (format == GPUT_JSON)
+        write_json(recording, window, &text);
+    else if (format == GPUT_TEXT)
+        write_text(recording, window, &text);
+    else
+        return error_set(
+            error, GPUT_ERROR_INVALID, "The summary of a recording is text or JSON only.");
+    *result = str_take(&text);
+    return *result ? GPUT_OK : error_memory(error);
+}

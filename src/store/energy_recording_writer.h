@@ -1,0 +1,35 @@
+/*
+ * Writing a recording of power: a line of power_metrics.json for each moment, on disk when the call
+ * returns, and what closes the segment.
+ */
+#ifndef STORE_ENERGY_RECORDING_WRITER_H
+#define STORE_ENERGY_RECORDING_WRITER_H
+
+#include "base/doc.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct energy_recording_writer;
+
+/*
+ * Makes the folder, and in it metadata.json, where they are not there yet. With `continues` lines
+ * are added to those there are, as a segment of their own. On success the caller ends it by
+ * energy_recording_writer_finish().
+ * Errors: GPUT_ERROR_EXISTS (without `continues`: there is a recording in the folder),
+ * GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_NOT_FOUND (the folder above), GPUT_ERROR_MEMORY.
+ */
+int energy_recording_writer_create(const char *folder, bool continues, int64_t now_ns,
+    struct energy_recording_writer **writer, struct gput_error *error);
+
+/* Adds a line: `metrics` is an object of "cpu" and "gpu". A line that does not fit on the disk is
+ * taken back whole. */
+int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t time_ns,
+    const struct doc *metrics, struct gput_error *error);
+
+/* Closes the segment, if it has lines, and the file. NULL is fine. */
+int energy_recording_writer_finish(
+    struct energy_recording_writer *writer, struct gput_error *error);
+
+#endif

@@ -1,0 +1,247 @@
+"""Recordings of power in AIPowerMeter's form: written, read back, and held to arithmetic of Python's own."""
+
+import csv
+import datetime
+import io
+import json
+import os
+import re
+import signal
+import xml.dom.minidom
+
+from command import PATIENCE, CommandTest, main, python, wait_until
+from energy_machine import MOVE, Machine
+
+END = json.dumps("END OF RECORDING SEGMENT")
+
+
+def line(seconds, cpu, gpu=None, day=30):
+    date = datetime.datetime(2023, 6, day, 16, 32, 14) + datetime.timedelta(seconds=seconds)
+    return json.dumps({"date": str(date), "metrics": {"cpu": cpu} | ({"gpu": gpu} if gpu is not None else {})})
+
+
+def trapezoid(points):
+    """The integral of (seconds, value) as the old tool computes it."""
+    return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:]))
+
+
+class Reading(CommandTest):
+    def record(self, *lines, last="\n", folder="rec"):
+        (self.folder / folder).mkdir(exist_ok=True)
+        (self.folder / folder / "power_metrics.json").write_text("\n".join(lines) + last)
+
+    def summary(self, *options, warning=""):
+        done = self.run_command("energy", "summary", "rec", "-f", "json", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(warning, done.stderr)
+        if not warning:
+            self.assertEqual(done.stderr, "")
+        return json.loads(done.stdout)
+
+    def assert_equal(self, value, expected):
+        self.assertLessEqual(abs(value - expected), 1e-9 * abs(expected), f"{value!r} is not {expected!r}")
+
+    def test_figures_are_those_of_the_old_tool(self):
+        seed, points, processes = 7, [], []
+        lines = []
+        for i in range(500):
+            seed = seed * 1103515245 % 2**31
+            seconds = round(i * 0.2 + seed % 1000 / 1e5, 6)
+            points.append((seconds, 40 + seed % 997 / 31))
+            processes.append((seconds, seed % 991 / 7 + seed % 17 / 3))
+            lines.append(line(seconds, {"intel_power": points[-1][1], "rel_intel_power": {"12": seed % 991 / 7, "13": seed % 17 / 3}}))
+        self.record(*lines, END)
+        summary = self.summary()
+        for name, curve in (("intel_power", points), ("rel_intel_power", processes)):
+            metric = summary["metrics"][name]
+            self.assert_equal(metric["total"], trapezoid(curve))
+            self.assert_equal(metric["average"], trapezoid(curve) / (curve[-1][0] - curve[0][0]))
+            self.assert_equal(metric["max"], max(value for _, value in curve))
+            self.assertEqual(metric["points"], 500)
+        self.assert_equal(summary["exp_duration"], points[-1][0] - points[0][0])
+        self.assert_equal(summary["total_power_draw"], trapezoid(points))
+        windowed = self.summary("--start", "10", "--end", "20.5")["metrics"]["intel_power"]
+        begin = points[0][0]
+        inside = [point for point in points if begin + 10 <= point[0] <= begin + 20.5]
+        self.assert_equal(windowed["total"], trapezoid(inside))
+        start = datetime.datetime(2023, 6, 30, 16, 32, 14) + datetime.timedelta(seconds=begin + 10)
+        self.assertEqual(self.summary("--start", str(start))["metrics"]["intel_power"], self.summary("--start", "10")["metrics"]["intel_power"])
+
+    def test_segments_are_not_bridged(self):
+        self.record(
+            line(0, {"intel_power": 10}), line(2, {"intel_power": 10}), END, line(100, {"intel_power": 30}), line(101, {"intel_power": 30}), END, END
+        )
+        metric = self.summary()["metrics"]["intel_power"]
+        self.assertEqual((metric["total"], metric["segments"], metric["seconds"], metric["max"]), (50, 2, 3, 30))
+        self.assert_equal(metric["average"], 50 / 3)
+
+    def test_a_torn_last_line_costs_itself(self):
+        whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]
+        self.record(*whole, line(4, {"intel_power": 30})[:-9], last="")
+        self.assertEqual(self.summary(warning="line 3 is cut off and was left out")["metrics"]["intel_power"]["total"], 30)
+        # Recording went on after it: nothing is known of the time between.
+        self.record(*whole, line(4, {"intel_power": 30})[:-9], line(50, {"intel_power": 1}), line(51, {"intel_power": 1}))
+        metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
+        self.assertEqual((metric["total"], metric["segments"]), (31, 2))
+
+    def test_missing_metrics(self):
+        self.record(
+            line(0, {"intel_power": 10, "psys_power": -1, "uncore_power": [1.0, 2.0]}, {}),
+            line(1, {"psys_power": -1, "uncore_power": [3.0, 4.0]}, {"nvidia_draw_absolute": 100, "per_gpu_power_draw": {"0": 60, "1": 40}}),
+            line(2, {"intel_power": 20, "total_mem_use": None}, {"nvidia_draw_absolute": 100}),
+        )
+        metrics = self.summary()["metrics"]
+        self.assertEqual(metrics["intel_power"]["total"], 30)
+        self.assertNotIn("psys_power", metrics)
+        self.assertNotIn("total_mem_use", metrics)
+        self.assertEqual(metrics["uncore_power"]["total"], 5)
+        self.assertEqual((metrics["nvidia_draw_absolute"]["group"], metrics["nvidia_draw_absolute"]["total"]), ("gpu", 100))
+        self.assertEqual(metrics["per_gpu_power_draw"]["max"], 100)
+        self.assertEqual(self.summary()["total_power_draw"], 130)
+
+    def test_everything_else_in_the_folder(self):
+        self.record(line(0, {"intel_power": 10}), line(2, {"intel_power": 10}))
+        folder = self.folder / "rec"
+        (folder / "metadata.json").write_text('{"description": "train", "date": "2023-06-30"}')
+        (folder / "model_summary.json").write_text('{"total_params": 11689512, "total_mult_adds": 1.81e9}')
+        (folder / "results_exp.json").write_text(json.dumps([
+            {"epoch": 1, "accuracy": 0.5, "end_training_epoch": "2023-06-30 16:32:15"},
+            {"epoch": 2, "accuracy": 0.75, "end_training_epoch": "2023-06-30 16:32:16"},
+        ]))
+        (folder / "omegawatt.csv").write_text(
+            "# a wattmeter\n#timestamp,#frame_is_ok,#P1\n1688142734,1,100\n1688142735,0,9999\n1688142736,1,200\n1688142737,1,2"
+        )
+        summary = self.summary(warning="omegawatt.csv: the last line is cut off")
+        self.assertEqual(summary["metrics"]["P1"]["total"], 300)
+        self.assertEqual(summary["metrics"]["accuracy"]["max"], 0.75)
+        self.assertEqual(summary["metrics"]["accuracy"]["total"], 0.625)
+        self.assertEqual(summary["model_summary"]["total_params"], 11689512)
+        self.assertEqual(summary["metadata"]["description"], "train")
+        text = self.run_command("energy", "summary", "rec").stdout
+        self.assertIn("   Total power draw: 20.0 joules\n   Recorded duration: 2.0 seconds\nOn the CPU:\n", text)
+        self.assertIn("   intel_power: 20.0 joules (mean 10.0 W, max 10.0 W)\n", text)
+        self.assertIn("   total_params: 11689512\n", text)
+        for form in ({"accuracy": [0.5, 0.75], "end_training_epoch": [1688142735, 1688142736.0]},
+                     {"accuracy": {"dates": ["2023-06-30 16:32:15", "2023-06-30 16:32:16"], "values": [0.5, 0.75]}}):
+            (folder / "results_exp.json").write_text(json.dumps(form))
+            self.assertEqual(self.summary(warning="cut off")["metrics"]["accuracy"]["total"], 0.625)
+
+    def test_curves(self):
+        self.record(line(0, {"intel_power": 10.5, "b<": 1}), line(1.5, {"intel_power": 20, "b<": 2}), END, line(60, {"intel_power": 30}))
+        curve = ("energy", "curve", "rec", "intel_power")
+        self.assertEqual(
+            self.run_command(*curve).stdout,
+            "intel_power:\n   2023-06-30 16:32:14         10.5\n   2023-06-30 16:32:15.500000  20.0\n   …\n   2023-06-30 16:33:14         30.0\n",
+        )
+        points = json.loads(self.run_command(*curve, "-f", "json").stdout)["intel_power"]
+        self.assertEqual(points[1], {"date": "2023-06-30 16:32:15.500000", "value": 20.0, "segment": 0})
+        rows = list(csv.DictReader(io.StringIO(self.run_command("energy", "curve", "rec", "intel_power,b<", "-f", "csv", "--end", "2").stdout)))
+        self.assertEqual([(row["metric"], float(row["value"])) for row in rows], [("intel_power", 10.5), ("intel_power", 20), ("b<", 1), ("b<", 2)])
+        self.assertEqual(self.run_command("energy", "curve", "rec", "intel_power,b<", "-o", "x.svg").returncode, 0)
+        picture = xml.dom.minidom.parse(str(self.folder / "x.svg"))
+        self.assertEqual(len(picture.getElementsByTagName("polyline")), 3)  # two segments and one
+        self.assertIn("b<", [node.firstChild.data for node in picture.getElementsByTagName("text")])
+
+    def test_errors_name_the_thing_and_the_way_out(self):
+        self.assert_fails(self.run_command("energy", "summary", "nowhere"), 1, "There is no folder nowhere.")
+        (self.folder / "rec").mkdir()
+        self.assert_fails(
+            self.run_command("energy", "summary", "rec"), 1, "There is no recording of power in rec: neither power_metrics.json nor omegawatt.csv."
+        )
+        self.record(line(0, {"intel_power": 1, "psys_power": 2}))
+        self.assert_fails(
+            self.run_command("energy", "curve", "rec", "power"), 1, 'There is no metric "power" in rec. There are: intel_power, psys_power.'
+        )
+        done = self.run_command("energy", "summary", "rec", "--start", "yesterday")
+        self.assertIn("--start=yesterday is no moment of a recording.", done.stderr)
+        self.record("hello", line(0, {"intel_power": 1}))
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 is no JSON.")
+        self.record('{"metrics": {}}')
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 has no date.")
+
+
+class Recording(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.machine = Machine(self.folder / "sys")
+
+    def lines(self, folder="rec"):
+        return [json.loads(text) for text in (self.folder / folder / "power_metrics.json").read_text().splitlines()]
+
+    def summary(self):
+        return json.loads(self.run_command("energy", "summary", "rec", "-f", "json").stdout)
+
+    def test_what_a_command_drew(self):
+        self.machine.add_two_packages()
+        move = self.machine.move(3.0, package_0=60, package_1=40, package_0_0=8, package_0_1=30, package_2=200)
+        done = self.run_command(
+            "energy", "record", "--output_folder", "rec", "--period", "0.1", "--measurement_period", "0.5", *python(MOVE, *move),
+            env=self.machine.environment()
+        )
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        *lines, end = self.lines()
+        self.assertEqual(end, "END OF RECORDING SEGMENT")
+        self.assertGreaterEqual(len(lines), 3)
+        cpu = lines[-1]["metrics"]["cpu"]
+        for key in ("per_process_mem_use_abs", "per_process_mem_use_uss", "per_process_mem_use_percent", "per_process_cpu_uses",
+                    "absolute_cpu_time_per_pid", "total_mem_use", "intel_power", "psys_power", "total_cpu_power", "total_dram_power",
+                    "rel_intel_power", "per_process_cpu_power", "per_process_dram_power"):
+            self.assertIn(key, cpu)
+        self.assertNotIn("uncore_power", cpu)
+        # The power of each line, over its time, is what the counters moved by since the first.
+        dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in lines]
+        self.assertLess(abs((dates[-1] - datetime.datetime.now()).total_seconds()), 60)
+        joules = sum(
+            entry["metrics"]["cpu"]["intel_power"] * (date - before).total_seconds()
+            for before, date, entry in zip(dates, dates[1:], lines[1:])
+        )
+        first = lines[0]["metrics"]["cpu"]["intel_power"]
+        self.assertTrue(joules <= 300.5 and joules + first * 0.3 > 200, (joules, first))
+        for entry in lines:
+            self.assertLessEqual(sum(entry["metrics"]["cpu"]["rel_intel_power"].values()), entry["metrics"]["cpu"]["intel_power"] * (1 + 1e-9))
+            self.assertLessEqual(sum(entry["metrics"]["cpu"]["per_process_cpu_uses"].values()), 1 + 1e-9)
+        self.assertTrue((self.folder / "rec" / "metadata.json").exists())
+        self.assertGreater(self.summary()["metrics"]["intel_power"]["max"], 50)
+
+    def test_cont_adds_a_segment(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        record = ("energy", "record", "--output-folder", "rec", "--cmd", "sleep 0.4")
+        options = {"env": self.machine.environment()}
+        self.assertEqual(self.run_command(*record, **options).returncode, 0)
+        done = self.run_command(*record, **options)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("There is a recording in rec already. Give another folder, or --cont to add to it.", done.stderr)
+        # The one before was killed in the middle of a line.
+        path = self.folder / "rec" / "power_metrics.json"
+        path.write_text(path.read_text()[: -len(END) - 9])
+        self.assertEqual(self.run_command(*record, "--cont", **options).returncode, 0)
+        self.assertEqual(self.summary()["metrics"]["per_process_cpu_uses"]["segments"], 2)
+
+    def test_what_a_kill_leaves_is_read(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        process = self.start_command("run", "--energy-folder", "rec", "--measurement-period", "0.1", "--st", "0.1", "--", "sleep", str(PATIENCE),
+                                     env=self.machine.environment())
+        path = self.folder / "rec" / "power_metrics.json"
+        wait_until(lambda: path.exists() and path.read_text().count("\n") > 2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertGreater(self.summary()["exp_duration"], 0)
+
+    def test_a_machine_without_counters_is_told_once(self):
+        done = self.run_command("run", "--energy-folder", "rec", "-o", "out.txt", "--", "sleep", "0.4",
+                                env=os.environ | {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"})
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(re.findall("The recording goes on without the CPU's power", done.stderr)), 1)
+        self.assertNotIn("intel_power", self.lines()[0]["metrics"]["cpu"])
+        self.assertGreater(self.summary()["metrics"]["per_process_mem_use_abs"]["max"], 0)
+
+    def test_the_exit_status_is_the_commands(self):
+        self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec", "--cmd", "sh -c 'exit 7'").returncode, 7)
+        self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec2", "--", "no-such-command").returncode, 127)
+        usage = self.run_command("energy", "record", "--output-folder", "rec3")
+        self.assertEqual(usage.returncode, 2)
+        self.assertIn("A folder and one command are needed", usage.stderr)
+
+
+if __name__ == "__main__":
+    main()
