@@ -7,7 +7,7 @@ WERROR ?= false
 MESON_FLAGS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all deps run test asan valgrind bench accuracy fuzz install uninstall format check-format clean help
+.PHONY: all deps run test test-python asan valgrind bench accuracy fuzz install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -22,6 +22,9 @@ run: all ## build, then track a small real program and show what it used
 
 test: all ## build and run every test
 	@tools/run-tests.sh $(BUILD)
+
+test-python: all ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own
+	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false" all

@@ -3,15 +3,6 @@
 import dataclasses
 import typing
 
-# Pickles name the classes by their public place, which is the old package's too.
-_MODULE = "gpu_tracker.sub_tracker"
-
-
-def _public(cls):
-    cls.__module__ = _MODULE
-    return dataclasses.dataclass(cls)
-
-
 def _series_to_json(series):
     return {name: _python(value) for name, value in series.to_dict().items()}
 
@@ -26,7 +17,7 @@ def _python(value):
     return str(value) if isinstance(value, str) else value
 
 
-@_public
+@dataclasses.dataclass
 class CodeBlockResults:
     """What one code block used over all of its calls.
 
@@ -55,7 +46,7 @@ def _block_to_json(block):
     }
 
 
-@_public
+@dataclasses.dataclass
 class SubTrackingResults:
     """What a session used as a whole, and in each of its code blocks.
 
@@ -90,7 +81,7 @@ class SubTrackingResults:
         return _analysis.load_results(path)
 
 
-@_public
+@dataclasses.dataclass
 class ComparisonResults:
     """One statistic of several sessions, each time sorted by value.
 
@@ -119,3 +110,7 @@ class ComparisonResults:
 
 def _map(comparisons):
     return {name: _series_to_json(series) for name, series in comparisons.items()}
+
+
+for _class in CodeBlockResults, SubTrackingResults, ComparisonResults:
+    _class.__module__ = "gpu_tracker.sub_tracker"  # pickles name them by their public place, the old package's too

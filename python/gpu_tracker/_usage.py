@@ -10,16 +10,7 @@ import json
 
 from . import _native
 
-# Pickles name the classes by their public place.
-_MODULE = "gpu_tracker.tracker"
-
-
-def _public(cls):
-    cls.__module__ = _MODULE
-    return dataclasses.dataclass(cls)
-
-
-@_public
+@dataclasses.dataclass
 class RSSValues:
     """RAM in use. Linux: from statm and smaps, each page once."""
 
@@ -28,7 +19,7 @@ class RSSValues:
     shared_rss: float = 0.0
 
 
-@_public
+@dataclasses.dataclass
 class MaxRAM:
     """The most RAM in use at any sample."""
 
@@ -40,7 +31,7 @@ class MaxRAM:
     combined: RSSValues = dataclasses.field(default_factory=RSSValues)
 
 
-@_public
+@dataclasses.dataclass
 class MaxGPURAM:
     """The most GPU RAM in use at any sample, over all GPUs."""
 
@@ -52,7 +43,7 @@ class MaxGPURAM:
     combined: float = 0.0
 
 
-@_public
+@dataclasses.dataclass
 class ProcessingUnitPercentages:
     """100 is one core or one GPU; hardware: over those that are expected."""
 
@@ -62,7 +53,7 @@ class ProcessingUnitPercentages:
     mean_hardware_percent: float = 0.0
 
 
-@_public
+@dataclasses.dataclass
 class CPUUtilization:
     """CPU time over wall time between two samples, from the kernel's clocks."""
 
@@ -77,7 +68,7 @@ class CPUUtilization:
     combined_n_threads: int = 0
 
 
-@_public
+@dataclasses.dataclass
 class GPUUtilization:
     """Utilization of the selected GPUs by anybody, from their drivers."""
 
@@ -86,7 +77,7 @@ class GPUUtilization:
     gpu_percentages: ProcessingUnitPercentages = dataclasses.field(default_factory=ProcessingUnitPercentages)
 
 
-@_public
+@dataclasses.dataclass
 class ComputeTime:
     """Wall time from the start to the last sample."""
 
@@ -94,13 +85,19 @@ class ComputeTime:
     time: float = 0.0
 
 
-@_public
+@dataclasses.dataclass
 class ResourceUsage:
     max_ram: MaxRAM
     max_gpu_ram: MaxGPURAM
     cpu_utilization: CPUUtilization
     gpu_utilization: GPUUtilization
     compute_time: ComputeTime
+
+
+for _class in (
+    RSSValues, MaxRAM, MaxGPURAM, ProcessingUnitPercentages, CPUUtilization, GPUUtilization, ComputeTime, ResourceUsage,
+):  # fmt: skip
+    _class.__module__ = "gpu_tracker.tracker"  # pickles name the classes by their public place
 
 
 def _of(cls, values, **parts):
