@@ -21,17 +21,17 @@ run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 --tu seconds --ru megabytes -- $(BUILD)/examples/busy-program
 
 test: all ## build and run every test
-	@tools/run-tests.sh $(BUILD)
+	@tools/run-tests.py $(BUILD)
 
 test-python: all ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own
 	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false" all
-	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.sh build-asan
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan
 
 valgrind: all ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
-	@tools/run-tests.sh $(BUILD) --suite unit -t 10 --wrapper 'valgrind -q --error-exitcode=9'
+	@tools/run-tests.py $(BUILD) --suite unit -t 10 --wrapper 'valgrind -q --error-exitcode=9'
 
 bench: ## measure cost against floors and peers; prints a table of ratios
 	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [meson test option…]
+
+Many tests watch real processes. On a machine that gives them no CPU for seconds one can fail without a fault
+of ours, so a test program that failed runs once more, by itself; it is named, and the second run decides.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def run(build, *options):
+    """Runs meson test; returns {name: (passed, failed, skipped)}."""
+    folder = pathlib.Path(build) / "meson-logs"
+    for log in folder.glob("testlog*.json"):
+        log.unlink()
+    subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *options])
+    results = {}
+    for log in folder.glob("testlog*.json"):
+        for line in log.read_text().splitlines():
+            test = json.loads(line)
+            results[test["name"].split(" / ")[-1]] = count(test)
+    return results
+
+
+def count(test):
+    lines = [line for line in test.get("stdout", "").splitlines() if re.match(r"(not )?ok\b", line)]
+    failed = sum(line.startswith("not ok") for line in lines)
+    skipped = sum("# SKIP" in line for line in lines)
+    if not failed and test["result"] not in ("OK", "EXPECTEDFAIL", "SKIP"):
+        failed = 1  # died, timed out or printed nothing
+    return sum(line.startswith("ok") for line in lines) - skipped, failed, skipped
+
+
+def main():
+    build, options = sys.argv[1], sys.argv[2:]
+    results = run(build, *options)
+    again = [name for name, (_, failed, _) in results.items() if failed]
+    if again:
+        print(f"Once more, one at a time: {', '.join(again)}", flush=True)
+        results.update(run(build, *options, "--num-processes", "1", *again))
+    passed, failed, skipped = (sum(column) for column in zip(*results.values())) if results else (0, 0, 0)
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    sys.exit(1 if failed or not passed else 0)
+
+
+main()
