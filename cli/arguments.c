@@ -2,6 +2,7 @@
 
 #include "message.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,4 +279,21 @@ const char *arguments_next(const struct arguments *arguments, enum option_id id,
             return use->value;
     }
     return NULL;
+}
+
+int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
+    bool *has, int64_t *number, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, id);
+    char *end;
+    *has = word != NULL;
+    if (!word)
+        return GPUT_OK;
+    errno = 0;
+    *number = strtoll(word, &end, 10);
+    if (end == word || *end != '\0' || errno != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
+            name, word);
+    return GPUT_OK;
 }

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* One use of an option. */
 struct option_use {
@@ -50,5 +51,13 @@ const char *arguments_value(const struct arguments *arguments, enum option_id id
 /* For repeatable options: the next value from use number *position on, which moves behind it; NULL
  * at the end. Start at 0. */
 const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
+
+/*
+ * A moment of a trace given to an option: microseconds since the epoch, or a step. *has is false
+ * when the option was not given. `name` is the option's, for the message. Errors:
+ * GPUT_ERROR_INVALID when it is no whole number.
+ */
+int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
+    bool *has, int64_t *moment, struct gput_error *error);
 
 #endif

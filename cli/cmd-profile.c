@@ -62,23 +62,6 @@ struct lists {
     struct gput_interval *intervals;
 };
 
-static int read_whole(const struct arguments *arguments, enum option_id id, const char *name,
-    bool *has, int64_t *number, struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, id);
-    char *end;
-    *has = word != NULL;
-    if (!word)
-        return GPUT_OK;
-    errno = 0;
-    *number = strtoll(word, &end, 10);
-    if (end == word || *end != '\0' || errno != 0)
-        return fail(error, GPUT_ERROR_INVALID,
-            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
-            name, word);
-    return GPUT_OK;
-}
-
 static int read_unit(
     const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
 {
@@ -235,10 +218,11 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     options->warn = message_warning;
     int code = tables_read_format(arguments, &format, error);
     if (code == GPUT_OK)
-        code = read_whole(
+        code = arguments_read_moment(
             arguments, OPTION_FIRST, "start", &options->has_start, &options->start, error);
     if (code == GPUT_OK)
-        code = read_whole(arguments, OPTION_LAST, "end", &options->has_end, &options->end, error);
+        code = arguments_read_moment(
+            arguments, OPTION_LAST, "end", &options->has_end, &options->end, error);
     if (code == GPUT_OK)
         code = read_unit(arguments, &options->unit, error);
     if (code == GPUT_OK)

@@ -4,29 +4,11 @@
 
 #include <gputracker/timeline.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int read_moment(const struct arguments *arguments, enum option_id id, const char *name,
-    bool *has, int64_t *moment, struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, id);
-    char *end;
-    *has = word != NULL;
-    if (!word)
-        return GPUT_OK;
-    errno = 0;
-    *moment = strtoll(word, &end, 10);
-    if (end == word || *end != '\0' || errno != 0)
-        return fail(error, GPUT_ERROR_INVALID,
-            "--%s must be a whole number (microseconds since the epoch, or a step), not \"%s\".",
-            name, word);
-    return GPUT_OK;
-}
 
 static int read_unit(const char *word, enum gput_merge_unit *unit, struct gput_error *error)
 {
@@ -85,10 +67,11 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->input_count = (size_t)arguments->n_operands;
     options->output = output && strcmp(output, "-") == 0 ? "/dev/stdout" : output;
     options->warn = message_warning;
-    int code =
-        read_moment(arguments, OPTION_START, "start", &options->has_start, &options->start, error);
+    int code = arguments_read_moment(
+        arguments, OPTION_START, "start", &options->has_start, &options->start, error);
     if (code == GPUT_OK)
-        code = read_moment(arguments, OPTION_STOP, "end", &options->has_end, &options->end, error);
+        code = arguments_read_moment(
+            arguments, OPTION_STOP, "end", &options->has_end, &options->end, error);
     if (code == GPUT_OK)
         code = read_unit(arguments_value(arguments, OPTION_UNIT), &options->unit, error);
     if (code == GPUT_OK)

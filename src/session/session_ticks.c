@@ -54,7 +54,7 @@ enum moment { FIRST, TICK, LAST };
  */
 static void take_sample(struct gput_session *session, enum moment moment)
 {
-    bool is_row = moment != FIRST, in_thread = moment != FIRST, is_last = moment == LAST;
+    bool is_row = moment != FIRST, is_last = moment == LAST;
     /* Who was announced first, so that none is met that is gone already. */
     session_events_read(&session->events);
     if (session->mode == SESSION_LAUNCHED)
@@ -62,7 +62,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     session->sampler.helper_threads = session->events.stop_fd >= 0;
     session->sampler.helper_cpu_ns = session->events.cpu_ns;
     unsigned flags = is_last ? SAMPLER_LAST : 0;
-    if (in_thread && session->mode == SESSION_SELF)
+    /* All but the first are taken in the thread that only samples. */
+    if (is_row && session->mode == SESSION_SELF)
         flags |= SAMPLER_IN_MAIN;
     sampler_take(&session->sampler, session->orphans_ns, flags);
     int64_t now_ns = session->sampler.sampled_ns;
