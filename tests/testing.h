@@ -24,4 +24,14 @@ static inline const char *fixture(const char *name)
     return path;
 }
 
+/*
+ * Ends a test that cannot run here. cmocka's own skip() is "not ok" in the TAP of its
+ * version 1.1.5, which Meson takes for a failure; tools/run-tests.py counts this remark instead.
+ */
+#define SKIP(reason)                                                                               \
+    do {                                                                                           \
+        print_message("# skipped: %s\n", reason);                                                  \
+        return;                                                                                    \
+    } while (0)
+
 #endif

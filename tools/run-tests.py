@@ -30,6 +30,7 @@ def count(test):
     lines = [line for line in test.get("stdout", "").splitlines() if re.match(r"(not )?ok\b", line)]
     failed = sum(line.startswith("not ok") for line in lines)
     skipped = sum("# SKIP" in line for line in lines)
+    skipped += sum(line.startswith("# skipped:") for line in test.get("stdout", "").splitlines())
     if not failed and test["result"] not in ("OK", "EXPECTEDFAIL", "SKIP"):
         failed = 1  # died, timed out or printed nothing
     return sum(line.startswith("ok") for line in lines) - skipped, failed, skipped

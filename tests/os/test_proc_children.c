@@ -124,7 +124,7 @@ static void finds_a_child_that_a_worker_thread_forked(void **state)
     pid_vector_finish(&all);
 
     if (leader_code == GPUT_ERROR_UNSUPPORTED)
-        skip(); /* a kernel without CONFIG_PROC_CHILDREN */
+        SKIP("the kernel has no CONFIG_PROC_CHILDREN");
     assert_int_equal(leader_code, GPUT_OK);
     assert_int_equal(all_code, GPUT_OK);
     assert_false(in_leader);
@@ -140,7 +140,7 @@ static void rereads_a_kept_descriptor(void **state)
     snprintf(name, sizeof name, "task/%d/children", (int)getpid());
     int code = procfs_open("/proc", getpid(), name, &fd, NULL);
     if (code == GPUT_ERROR_UNSUPPORTED)
-        skip();
+        SKIP("the kernel has no CONFIG_PROC_CHILDREN");
     assert_int_equal(code, GPUT_OK);
     assert_int_equal(proc_children_reread(fd, &children), GPUT_OK);
     assert_int_equal(children.count, 0);

@@ -98,7 +98,7 @@ static void sums_over_all_mappings_are_those_of_the_rollup(void **state)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     if (code == GPUT_ERROR_UNSUPPORTED)
-        skip(); /* Linux before 4.14 */
+        SKIP("Linux before 4.14");
     assert_int_equal(code, GPUT_OK);
     assert_int_equal(sums.rss, rollup.rss_bytes);
     assert_int_equal(sums.anonymous, rollup.anonymous_bytes);

@@ -62,7 +62,7 @@ static void reads_its_own(void **state)
     struct proc_smaps_rollup rollup;
     int code = proc_smaps_rollup_read("/proc", getpid(), &rollup, NULL);
     if (code == GPUT_ERROR_UNSUPPORTED)
-        skip(); /* Linux before 4.14 */
+        SKIP("Linux before 4.14");
     assert_int_equal(code, GPUT_OK);
     assert_true(rollup.rss_bytes > 0);
     assert_int_equal(rollup.private_bytes + rollup.shared_bytes, rollup.rss_bytes);
