@@ -47,8 +47,8 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
 {
     double kept = kept_peak(session);
     double maxrss = (double)session->main_usage.ru_maxrss * 1024;
-    double possible = (double)process_log_main_at_most(&session->log);
     const struct process_record *record = session->log.main;
+    double possible = record ? (double)process_record_at_most(record) : 0;
     if (maxrss_is_of_main(session, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
     else if (record && record->peak == PROCESS_PEAK_FINAL)

@@ -1,8 +1,6 @@
 #include "track/process_log.h"
 
-#include "os/proc_io.h"
 #include "os/proc_stat.h"
-#include "os/proc_status.h"
 #include "os/procfs.h"
 #include "track/process_ranking.h"
 
@@ -13,15 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-/* A fault brings one page, or at the most a huge one. */
-#define MOST_BYTES_PER_FAULT (UINT64_C(2) << 20)
 /* The kernel's figures of a process that runs are read at most this often. */
 #define READ_INTERVAL_NS NS_PER_SECOND
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
-/* A fork that touched fewer pages has no memory of its own worth the name. */
-#define OWN_FAULTS 64
-#define COMMAND_BYTES 4096
 
 /* ---- the table of those that have not ended ---- */
 
@@ -116,37 +109,7 @@ static bool reserve(struct process_record ***records, size_t *capacity, size_t c
     return true;
 }
 
-/* ---- figures ---- */
-
-static void raise_peak(struct process_record *record, uint64_t bytes, enum process_peak peak)
-{
-    if (bytes <= record->before_peak_bytes && peak != PROCESS_PEAK_SAMPLED)
-        return;
-    if (bytes > record->peak_rss_bytes)
-        record->peak_rss_bytes = bytes;
-    if (peak > record->peak)
-        record->peak = peak;
-}
-
-static void take_figures(struct process_record *record)
-{
-    const struct process *process = record->process;
-    int64_t cpu_ns = process_cpu_ns(process);
-    if (cpu_ns > record->cpu_ns)
-        record->cpu_ns = cpu_ns;
-    record->faults = process->minor_faults;
-    record->was_apart |= process_has_memory(process);
-    if (process->peak_resident_bytes)
-        raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
-}
-
 /* ---- the end of a process ---- */
-
-static void free_record(struct process_record *record)
-{
-    free(record->command);
-    free(record);
-}
 
 /* Sums up a record that will not be kept. */
 static void add_to_others(struct process_others *others, const struct process_record *record)
@@ -197,20 +160,10 @@ static void drop_lesser(struct process_log *log)
             log->ended[kept++] = record;
         } else {
             add_to_others(&log->others, record);
-            free_record(record);
+            process_record_free(record);
         }
     }
     log->ended_count = kept;
-}
-
-/*
- * False for a fork that ended as it began: after vfork() even its peak is its parent's, and so no
- * peak of a descendant.
- */
-static bool has_own_memory(const struct process_record *record)
-{
-    return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
-           record->exited_faults >= OWN_FAULTS;
 }
 
 /* Nothing more will be told about it. */
@@ -218,7 +171,7 @@ static void close_record(struct process_log *log, struct process_record *record)
 {
     take_out(log, record);
     if (record->process) {
-        take_figures(record);
+        process_record_take_look(record);
         record->process->record = NULL;
         record->process = NULL;
     }
@@ -227,7 +180,8 @@ static void close_record(struct process_log *log, struct process_record *record)
         log->ended_cpu_ns += record->cpu_ns;
     if (!record->is_main) {
         log->not_final += record->peak != PROCESS_PEAK_FINAL;
-        if (has_own_memory(record) && record->peak_rss_bytes > log->largest_descendant_bytes)
+        if (process_record_has_own_memory(record) &&
+            record->peak_rss_bytes > log->largest_descendant_bytes)
             log->largest_descendant_bytes = record->peak_rss_bytes;
     }
     bool keep = log->options.keeps_ended || record->is_main;
@@ -240,7 +194,7 @@ static void close_record(struct process_log *log, struct process_record *record)
     add_to_others(&log->others, record);
     if (keep)
         disown(log, record); /* there was no memory to keep it */
-    free_record(record);
+    process_record_free(record);
 }
 
 /* It ended; what taskstats tell about it may come a little later. */
@@ -291,50 +245,15 @@ static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
     return (int64_t)ticks * log->options.ns_per_tick - ahead_ns;
 }
 
-static void read_command(const struct process_log *log, struct process_record *record)
-{
-    char text[COMMAND_BYTES];
-    size_t length;
-    if (procfs_read(log->options.procfs_root, record->pid, "cmdline", text, sizeof text, &length,
-            NULL) != GPUT_OK ||
-        length == 0)
-        return;
-    while (length > 0 && text[length - 1] == '\0')
-        length--;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\0')
-            text[i] = ' ';
-    }
-    text[length] = '\0';
-    free(record->command);
-    record->command = strdup(text);
-}
-
 static void take_name(
     const struct process_log *log, struct process_record *record, const char *name)
 {
-    bool is_new = record->name_is_old || strncmp(record->name, name, sizeof record->name - 1) != 0;
-    record->name_is_old = false;
-    if (!is_new)
-        return;
-    size_t length = strnlen(name, sizeof record->name - 1);
-    memcpy(record->name, name, length);
-    record->name[length] = '\0';
-    if (log->options.reads_commands)
-        read_command(log, record);
+    process_record_take_name(record, name, log->options.procfs_root, log->options.reads_commands);
 }
 
-/* The kernel's own peak of its RSS. */
 static void read_peak(const struct process_log *log, struct process_record *record)
 {
-    struct proc_status status;
-    record->faults = record->faults_when_read = record->process->minor_faults;
-    record->rss_when_read = record->process->memory.resident_bytes;
-    if (proc_status_read(log->options.procfs_root, record->pid, &status, NULL) == GPUT_OK &&
-        status.has_memory) {
-        record->kept_peak_bytes = status.peak_rss_bytes;
-        raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
-    }
+    process_record_read_peak(record, log->options.procfs_root);
 }
 
 /* A process that the tree found: the record that an event made of it, or a new one. */
@@ -361,46 +280,12 @@ static void meet(struct process_log *log, struct process *process)
     if (!log->options.keeps_ended)
         record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - READ_INTERVAL_NS;
     take_name(log, record, process->name);
-    take_figures(record);
+    process_record_take_look(record);
     if (record->is_old) {
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
         record->before_peak_bytes = record->kept_peak_bytes;
     }
-}
-
-static void read_io(const struct process_log *log, struct process_record *record)
-{
-    struct proc_io io;
-    if (proc_io_read(log->options.procfs_root, record->pid, &io, NULL) != GPUT_OK)
-        return;
-    record->has_io = true;
-    record->read_bytes = io.read_call_bytes;
-    record->write_bytes = io.write_call_bytes;
-    record->storage_read_bytes = io.read_bytes;
-    record->storage_write_bytes = io.write_bytes;
-}
-
-/*
- * How high its RSS can have been since the kernel's peak was read: every fault brings a page, or at
- * the most a huge one.
- */
-static uint64_t highest_since_read(const struct process_record *record, uint64_t faults)
-{
-    uint64_t room = (faults - record->faults_when_read) * MOST_BYTES_PER_FAULT;
-    uint64_t bytes = record->rss_when_read + room;
-    return bytes > record->kept_peak_bytes ? bytes : record->kept_peak_bytes;
-}
-
-static bool peak_may_have_moved(const struct process_record *record)
-{
-    return highest_since_read(record, record->process->minor_faults) > record->kept_peak_bytes;
-}
-
-uint64_t process_log_main_at_most(const struct process_log *log)
-{
-    const struct process_record *main = log->main;
-    return main && main->kept_peak_bytes > 0 ? highest_since_read(main, main->faults) : 0;
 }
 
 /* A process that has run since the last look, or whose turn to be read has not come yet. */
@@ -413,7 +298,7 @@ static void follow(const struct process_log *log, struct process_record *record,
         return;
     bool is_due = now_ns - record->peak_read_ns >= READ_INTERVAL_NS ||
                   (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
-    bool moved = peak_may_have_moved(record);
+    bool moved = process_record_may_have_risen(record);
     /* It may not run again until its turn comes. */
     record->peak_is_pending = moved && !is_due;
     if (is_due && moved) {
@@ -423,7 +308,7 @@ static void follow(const struct process_log *log, struct process_record *record,
     if (log->options.keeps_ended && !log->options.has_taskstats &&
         now_ns - record->io_read_ns >= READ_INTERVAL_NS) {
         record->io_read_ns = now_ns;
-        read_io(log, record);
+        process_record_read_io(record, log->options.procfs_root);
     }
 }
 
@@ -467,7 +352,7 @@ void process_log_gone(void *user, struct process *process)
     struct process_record *record = process->record;
     if (!record)
         return;
-    take_figures(record);
+    process_record_take_look(record);
     record->process = NULL;
     process->record = NULL;
     /* Where events are, its end is one: until then those that it started may still be announced. */
@@ -524,25 +409,9 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     struct process_record *record = process_log_get(log, exit->process);
     if (!record)
         return;
-    record->exited_ns += (int64_t)exit->cpu_ns;
-    record->exited_faults += exit->minor_faults;
-    raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
-    /* Living threads count in what procfs told, so only ends that we know all of may add up. */
-    if (!record->is_old) {
-        record->has_io |= exit->is_last;
-        record->read_bytes += exit->read_call_bytes;
-        record->write_bytes += exit->write_call_bytes;
-        record->storage_read_bytes += exit->read_bytes;
-        record->storage_write_bytes += exit->write_bytes;
-    }
+    process_record_take_exit(record, exit);
     if (exit->is_leader)
         take_name(log, record, exit->name);
-    if (!exit->is_last)
-        return;
-    record->is_final = true;
-    record->peak = PROCESS_PEAK_FINAL;
-    if (record->exited_ns - record->before_ns > record->cpu_ns)
-        record->cpu_ns = record->exited_ns - record->before_ns;
 }
 
 /* Of those that no look has seen yet: they may be gone before the next one. */
@@ -602,7 +471,7 @@ void process_log_refresh(struct process_log *log)
     for (size_t i = 0; i < log->table_size; i++) {
         for (struct process_record *record = log->table[i]; record; record = record->next) {
             if (record->process)
-                take_figures(record);
+                process_record_take_look(record);
         }
     }
 }
@@ -615,7 +484,7 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
         for (struct process_record *record = log->table[i]; record; record = record->next) {
             if (record->is_main)
                 continue;
-            if (has_own_memory(record) && record->peak_rss_bytes > bytes)
+            if (process_record_has_own_memory(record) && record->peak_rss_bytes > bytes)
                 bytes = record->peak_rss_bytes;
             *exact &= record->is_final;
         }
@@ -661,11 +530,11 @@ void process_log_finish(struct process_log *log)
     for (size_t i = 0; i < log->table_size; i++) {
         for (struct process_record *record = log->table[i], *next; record; record = next) {
             next = record->next;
-            free_record(record);
+            process_record_free(record);
         }
     }
     for (size_t i = 0; i < log->ended_count; i++)
-        free_record(log->ended[i]);
+        process_record_free(log->ended[i]);
     free(log->table);
     free(log->ending);
     free(log->ended);

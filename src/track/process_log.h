@@ -12,63 +12,12 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
+#include "track/process_record.h"
 #include "track/process_tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* How far the peak of a process's RSS can be trusted. */
-enum process_peak {
-    PROCESS_PEAK_UNKNOWN, /* nobody ever looked at it */
-    PROCESS_PEAK_SAMPLED, /* the highest of the looks */
-    PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading */
-    PROCESS_PEAK_FINAL,   /* told by the kernel at its end (taskstats) */
-};
-
-struct process_record {
-    pid_t pid, parent_pid;
-    struct process_record *parent; /* NULL: main's, or not known */
-    struct process *process;       /* where the tree has it, NULL: nowhere */
-    struct process_record *next;   /* of the same slot of the table */
-    uint64_t number;               /* in order of discovery */
-    bool is_main;
-    bool is_old;       /* it began before tracking did */
-    bool is_announced; /* an event told its start */
-    bool has_ended;
-    bool is_final; /* its figures are those of its end */
-    bool is_kept;  /* scratch */
-    unsigned ended_round;
-
-    char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
-    bool name_is_old; /* it called execve() since its name was read */
-    char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
-    int64_t start_ns;  /* monotonic clock */
-    int64_t end_ns;    /* 0: it has not ended */
-    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
-    int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
-    uint64_t exited_faults;
-    int64_t before_ns; /* CPU time used before tracking began */
-    bool has_execed;   /* it called execve() itself */
-    bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
-    uint64_t peak_rss_bytes;
-    enum process_peak peak;
-    double peak_gpu_ram_bytes; /* NaN: not known */
-    bool has_io;
-    uint64_t read_bytes, write_bytes;                 /* through calls */
-    uint64_t storage_read_bytes, storage_write_bytes; /* from and to storage */
-    bool has_status;
-    int status; /* as of wait(2) */
-
-    /* When the kernel's peak and I/O were read; how many pages had been touched by then, and what
-     * they came to. */
-    uint64_t kept_peak_bytes;
-    uint64_t before_peak_bytes; /* reached before tracking began */
-    uint64_t faults_when_read, rss_when_read;
-    uint64_t faults; /* pages touched, as of the last look */
-    int64_t peak_read_ns, io_read_ns;
-    bool peak_is_pending; /* the kernel's peak may have moved and was not read yet */
-};
 
 /* Processes that ended and whose records were not kept. */
 struct process_others {
@@ -147,9 +96,6 @@ struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 
 /* Peak RSS of the largest descendant so far; `exact` tells whether it can have been more. */
 uint64_t process_log_largest_descendant(const struct process_log *log, bool *exact);
-
-/* What main's RSS was at most, as far as its last look tells; 0: that is not known. */
-uint64_t process_log_main_at_most(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
  * every one. */

@@ -4,7 +4,9 @@
 #ifndef TRACK_PROCESS_RANKING_H
 #define TRACK_PROCESS_RANKING_H
 
-#include "track/process_log.h"
+#include "track/process_record.h"
+
+#include <stddef.h>
 
 /* Marks about `most` of them as kept: half for their CPU time, half for their peak of RSS. Changes
  * their order. */

@@ -275,7 +275,7 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     fake_put(&stage.fake, main);
     look(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
-    assert_int_equal(process_log_main_at_most(&stage.log), 700 * 1024);
+    assert_int_equal(process_record_at_most(stage.log.main), 700 * 1024);
 
     /* Without a fault there is nothing new, whatever stands there. */
     status_of(&stage, 10, 900);

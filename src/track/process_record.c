@@ -1,0 +1,149 @@
+#include "track/process_record.h"
+
+#include "os/proc_io.h"
+#include "os/proc_status.h"
+#include "os/procfs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A fault brings one page, or at the most a huge one. */
+#define MOST_BYTES_PER_FAULT (UINT64_C(2) << 20)
+/* A fork that touched fewer pages has no memory of its own worth the name. */
+#define OWN_FAULTS 64
+#define COMMAND_BYTES 4096
+
+void process_record_free(struct process_record *record)
+{
+    free(record->command);
+    free(record);
+}
+
+static void raise_peak(struct process_record *record, uint64_t bytes, enum process_peak peak)
+{
+    if (bytes <= record->before_peak_bytes && peak != PROCESS_PEAK_SAMPLED)
+        return;
+    if (bytes > record->peak_rss_bytes)
+        record->peak_rss_bytes = bytes;
+    if (peak > record->peak)
+        record->peak = peak;
+}
+
+void process_record_take_look(struct process_record *record)
+{
+    const struct process *process = record->process;
+    int64_t cpu_ns = process_cpu_ns(process);
+    if (cpu_ns > record->cpu_ns)
+        record->cpu_ns = cpu_ns;
+    record->faults = process->minor_faults;
+    record->was_apart |= process_has_memory(process);
+    if (process->peak_resident_bytes)
+        raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
+}
+
+/* ---- its name ---- */
+
+static void read_command(struct process_record *record, const char *procfs_root)
+{
+    char text[COMMAND_BYTES];
+    size_t length;
+    if (procfs_read(procfs_root, record->pid, "cmdline", text, sizeof text, &length, NULL) !=
+            GPUT_OK ||
+        length == 0)
+        return;
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\0')
+            text[i] = ' ';
+    }
+    text[length] = '\0';
+    free(record->command);
+    record->command = strdup(text);
+}
+
+void process_record_take_name(
+    struct process_record *record, const char *name, const char *procfs_root, bool reads_command)
+{
+    bool is_new = record->name_is_old || strncmp(record->name, name, sizeof record->name - 1) != 0;
+    record->name_is_old = false;
+    if (!is_new)
+        return;
+    size_t length = strnlen(name, sizeof record->name - 1);
+    memcpy(record->name, name, length);
+    record->name[length] = '\0';
+    if (reads_command)
+        read_command(record, procfs_root);
+}
+
+/* ---- the kernel's own figures ---- */
+
+void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit)
+{
+    record->exited_ns += (int64_t)exit->cpu_ns;
+    record->exited_faults += exit->minor_faults;
+    raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
+    /* Living threads count in what procfs told, so only ends that we know all of may add up. */
+    if (!record->is_old) {
+        record->has_io |= exit->is_last;
+        record->read_bytes += exit->read_call_bytes;
+        record->write_bytes += exit->write_call_bytes;
+        record->storage_read_bytes += exit->read_bytes;
+        record->storage_write_bytes += exit->write_bytes;
+    }
+    if (!exit->is_last)
+        return;
+    record->is_final = true;
+    record->peak = PROCESS_PEAK_FINAL;
+    if (record->exited_ns - record->before_ns > record->cpu_ns)
+        record->cpu_ns = record->exited_ns - record->before_ns;
+}
+
+void process_record_read_peak(struct process_record *record, const char *procfs_root)
+{
+    struct proc_status status;
+    record->faults = record->faults_when_read = record->process->minor_faults;
+    record->rss_when_read = record->process->memory.resident_bytes;
+    if (proc_status_read(procfs_root, record->pid, &status, NULL) == GPUT_OK && status.has_memory) {
+        record->kept_peak_bytes = status.peak_rss_bytes;
+        raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
+    }
+}
+
+void process_record_read_io(struct process_record *record, const char *procfs_root)
+{
+    struct proc_io io;
+    if (proc_io_read(procfs_root, record->pid, &io, NULL) != GPUT_OK)
+        return;
+    record->has_io = true;
+    record->read_bytes = io.read_call_bytes;
+    record->write_bytes = io.write_call_bytes;
+    record->storage_read_bytes = io.read_bytes;
+    record->storage_write_bytes = io.write_bytes;
+}
+
+/* ---- bounds ---- */
+
+/* Every fault since the reading brought a page, or at the most a huge one. */
+static uint64_t highest_since_read(const struct process_record *record, uint64_t faults)
+{
+    uint64_t room = (faults - record->faults_when_read) * MOST_BYTES_PER_FAULT;
+    uint64_t bytes = record->rss_when_read + room;
+    return bytes > record->kept_peak_bytes ? bytes : record->kept_peak_bytes;
+}
+
+uint64_t process_record_at_most(const struct process_record *record)
+{
+    return record->kept_peak_bytes > 0 ? highest_since_read(record, record->faults) : 0;
+}
+
+bool process_record_may_have_risen(const struct process_record *record)
+{
+    return highest_since_read(record, record->process->minor_faults) > record->kept_peak_bytes;
+}
+
+bool process_record_has_own_memory(const struct process_record *record)
+{
+    return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
+           record->exited_faults >= OWN_FAULTS;
+}

@@ -1,0 +1,102 @@
+/*
+ * What is known of one process: who it was, and what it used, with how far each figure can be
+ * trusted. Figures come from looks, from files of the kernel's own, and from what it tells at the
+ * end; a record takes them over so that none counts twice and none goes back.
+ */
+#ifndef TRACK_PROCESS_RECORD_H
+#define TRACK_PROCESS_RECORD_H
+
+#include "os/taskstats.h"
+#include "track/process.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* How far the peak of a process's RSS can be trusted. */
+enum process_peak {
+    PROCESS_PEAK_UNKNOWN, /* nobody ever looked at it */
+    PROCESS_PEAK_SAMPLED, /* the highest of the looks */
+    PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading */
+    PROCESS_PEAK_FINAL,   /* told by the kernel at its end (taskstats) */
+};
+
+struct process_record {
+    pid_t pid, parent_pid;
+    struct process_record *parent; /* NULL: main's, or not known */
+    struct process *process;       /* where the tree has it, NULL: nowhere */
+    struct process_record *next;   /* of the same slot of the table */
+    uint64_t number;               /* in order of discovery */
+    bool is_main;
+    bool is_old;       /* it began before tracking did */
+    bool is_announced; /* an event told its start */
+    bool has_ended;
+    bool is_final; /* its figures are those of its end */
+    bool is_kept;  /* scratch */
+    unsigned ended_round;
+
+    char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
+    bool name_is_old; /* it called execve() since its name was read */
+    char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
+    int64_t start_ns;  /* monotonic clock */
+    int64_t end_ns;    /* 0: it has not ended */
+    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
+    int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
+    uint64_t exited_faults;
+    int64_t before_ns; /* CPU time used before tracking began */
+    bool has_execed;   /* it called execve() itself */
+    bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
+    uint64_t peak_rss_bytes;
+    enum process_peak peak;
+    double peak_gpu_ram_bytes; /* NaN: not known */
+    bool has_io;
+    uint64_t read_bytes, write_bytes;                 /* through calls */
+    uint64_t storage_read_bytes, storage_write_bytes; /* from and to storage */
+    bool has_status;
+    int status; /* as of wait(2) */
+
+    /* When the kernel's peak and I/O were read; how many pages had been touched by then, and what
+     * they came to. */
+    uint64_t kept_peak_bytes;
+    uint64_t before_peak_bytes; /* reached before tracking began */
+    uint64_t faults_when_read, rss_when_read;
+    uint64_t faults; /* pages touched, as of the last look */
+    int64_t peak_read_ns, io_read_ns;
+    bool peak_is_pending; /* the kernel's peak may have moved and was not read yet */
+};
+
+/* Frees the record and what it owns. */
+void process_record_free(struct process_record *record);
+
+/* Takes over the figures of the last look at its process. */
+void process_record_take_look(struct process_record *record);
+
+/* The name it goes by now; reads its command line again where one is wanted and the name is new. */
+void process_record_take_name(
+    struct process_record *record, const char *name, const char *procfs_root, bool reads_command);
+
+/* What the kernel tells at the end of one of its threads; the name is not looked at. */
+void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit);
+
+/* Reads the kernel's own peak of its RSS. */
+void process_record_read_peak(struct process_record *record, const char *procfs_root);
+
+/* Reads what it has read and written. */
+void process_record_read_io(struct process_record *record, const char *procfs_root);
+
+/*
+ * How high its RSS can have been at most: what the kernel had kept at the last reading, or what it
+ * can have touched since. 0: its peak was never read.
+ */
+uint64_t process_record_at_most(const struct process_record *record);
+
+/* Whether the kernel's peak can be higher than when it was last read. */
+bool process_record_may_have_risen(const struct process_record *record);
+
+/*
+ * False for a fork that ended as it began: after vfork() even its peak is its parent's, and so no
+ * peak of a descendant.
+ */
+bool process_record_has_own_memory(const struct process_record *record);
+
+#endif
