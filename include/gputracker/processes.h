@@ -42,7 +42,8 @@ struct gput_process {
     double cpu_seconds;    /**< since tracking began; of one that ended, up to a clock tick less */
     double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
-    double peak_gpu_ram_bytes;
+    double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
+                                  that processes share counts in each */
     double read_bytes, write_bytes;                 /**< through read(), write() and their kin */
     double storage_read_bytes, storage_write_bytes; /**< from and to storage */
     bool has_status;
@@ -57,13 +58,15 @@ struct gput_processes {
     struct {
         uint64_t count;
         double cpu_seconds;
-        double peak_ram_bytes; /**< of the largest */
+        double peak_ram_bytes;     /**< of the largest */
+        double peak_gpu_ram_bytes; /**< of the largest */
         double read_bytes, write_bytes;
         double storage_read_bytes, storage_write_bytes;
     } others;
-    enum gput_ram_unit ram_unit; /**< that reports show RAM in */
-    int64_t start_ns;            /**< of the session, since the epoch */
-    void *storage;               /**< owns the command lines */
+    enum gput_ram_unit ram_unit;     /**< that reports show RAM in */
+    enum gput_ram_unit gpu_ram_unit; /**< and GPU RAM */
+    int64_t start_ns;                /**< of the session, since the epoch */
+    void *storage;                   /**< owns the command lines */
 };
 
 /**

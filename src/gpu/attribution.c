@@ -94,7 +94,7 @@ static uint32_t attribute_client(struct sums *sums, const struct gpu_process *fi
     struct counted counted = {0};
     uint32_t unknown = 0;
     for (size_t i = 0; i < count; i++) {
-        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid);
+        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid, NULL);
         add_use(sums, &counted, &first[i], owner);
         unknown += owner == PID_OWNER_UNKNOWN;
     }
@@ -116,7 +116,7 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
                 unknown += attribute_client(&sums, first, count, tree, book, procfs_root);
             else
                 unknown += attribute_own(
-                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first->pid));
+                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first->pid, NULL));
             position += count;
         }
         shares[device] = sums.share;

@@ -199,6 +199,7 @@ static int64_t read_processes(struct gpu_feed *feed)
     gpu_process_list_clear(&feed->scratch);
     feed->source->read_processes(feed->state, &tracked, &feed->scratch);
     gpu_process_list_sort(&feed->scratch);
+    gpu_process_list_set_asked(&feed->scratch, tracked.pids, tracked.count);
     int64_t after = clock_monotonic_ns();
     pthread_mutex_lock(&feed->lock);
     struct gpu_process_list old = feed->processes;

@@ -45,8 +45,9 @@ struct gpu_options {
     /* One line for each thing worth a warning (a lost GPU, …), only from within the calls of this
      * header, on the caller's thread. NULL: none. */
     void (*warn)(void *user, const char *message);
-    void *user;       /* handed to warn() */
-    bool synchronous; /* no threads: ask the drivers from within gpu_set_sample(). For tests */
+    void *user;        /* handed to warn() */
+    bool each_process; /* gpu_set_holdings() is wanted */
+    bool synchronous;  /* no threads: ask the drivers from within gpu_set_sample(). For tests */
 };
 
 enum gpu_vendor { GPU_VENDOR_OTHER, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL };
@@ -197,6 +198,29 @@ void gpu_set_refresh(struct gpu_set *set);
 
 /* The latest figures. Never waits, never fails. */
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
+
+/* What one tracked process holds on all GPUs of the brand together, as a driver listed it; a
+ * client that several processes hold counts in each. */
+struct gpu_holding {
+    pid_t pid;
+    int64_t read_ns;  /* when it was listed (monotonic clock) */
+    double ram_bytes; /* NaN: no GPU tells it for this process */
+};
+
+/*
+ * What each process held when the drivers last listed them, ascending by pid; processes that no
+ * list was made for yet are not there. Only with options.each_process, as of the last
+ * gpu_set_sample(). `*version` is another number whenever they may be others. Valid until the next
+ * call with this set.
+ */
+const struct gpu_holding *gpu_set_holdings(
+    const struct gpu_set *set, size_t *count, uint64_t *version);
+
+/*
+ * Why GPU RAM of processes is not to be had, on no GPU or only on some: one sentence. NULL: every
+ * GPU tells it. Valid until the next call with this set. `*some`: there is a GPU that tells it.
+ */
+const char *gpu_set_holdings_missing(const struct gpu_set *set, bool *some);
 
 /*
  * Waits until everything asked for so far is answered, `timeout_seconds` at most; true when it is.

@@ -97,22 +97,33 @@ static void fill(struct pid_book *book, const char *procfs_root, const struct gp
     book->filled = true;
 }
 
-enum pid_owner pid_owner_find(
-    struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree, pid_t pid)
+/* The tracked process that has this pid in another namespace; 0: none, or none for sure. */
+static pid_t find_alias(const struct pid_book *book, pid_t alias)
+{
+    pid_t match = 0;
+    for (size_t i = 0; i < book->n_aliases; i++) {
+        if (book->aliases[i].alias != alias)
+            continue;
+        /* Two namespaces can use one number. */
+        if (match && match != book->aliases[i].pid)
+            return 0;
+        match = book->aliases[i].pid;
+    }
+    return match;
+}
+
+enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
+    const struct gpu_tree *tree, pid_t pid, pid_t *tracked)
 {
     enum pid_owner owner = find_tracked(tree, pid);
-    if (owner != PID_OWNER_UNKNOWN)
-        return owner;
-    if (exists(procfs_root, pid))
-        return PID_OWNER_STRANGER;
-    fill(book, procfs_root, tree);
-    /* Two namespaces can use one number: then it is nobody's for sure. */
-    pid_t match = 0;
-    for (size_t i = 0; i < book->n_aliases; i++)
-        if (book->aliases[i].alias == pid) {
-            if (match && match != book->aliases[i].pid)
-                return PID_OWNER_UNKNOWN;
-            match = book->aliases[i].pid;
-        }
-    return match ? find_tracked(tree, match) : PID_OWNER_UNKNOWN;
+    if (owner == PID_OWNER_UNKNOWN) {
+        if (exists(procfs_root, pid))
+            return PID_OWNER_STRANGER;
+        fill(book, procfs_root, tree);
+        pid = find_alias(book, pid);
+        owner = pid ? find_tracked(tree, pid) : PID_OWNER_UNKNOWN;
+    }
+    if (tracked)
+        *tracked = pid;
+    return owner;
 }

@@ -31,8 +31,9 @@ struct pid_book {
 
 void pid_book_finish(struct pid_book *book);
 
-/* Looks a driver's pid up in the tree; reads procfs only for pids that are not in it. */
-enum pid_owner pid_owner_find(
-    struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree, pid_t pid);
+/* Looks a driver's pid up in the tree; reads procfs only for pids that are not in it. Main's or a
+ * descendant's is `*tracked` there; `tracked` may be NULL. */
+enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
+    const struct gpu_tree *tree, pid_t pid, pid_t *tracked);
 
 #endif

@@ -135,18 +135,19 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     tell_loss(set, at, reading);
 }
 
-static void attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
+/* True when there was something new. */
+static bool attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
     const struct gpu_feed_view *view = member->view;
     bool is_new_list = member->attributed_version != view->processes_version;
     if (!is_new_list && member->attributed_generation == tree->generation)
-        return;
+        return false;
     member->n_unattributed = gpu_attribute(
         &view->processes, view->n_devices, tree, &set->book, set->procfs_root, member->shares);
     member->attributed_version = view->processes_version;
     member->attributed_generation = tree->generation;
     if (!is_new_list)
-        return;
+        return true;
     set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
     if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_told) {
         set->unknown_told = true;
@@ -156,6 +157,21 @@ static void attribute(struct gpu_set *set, struct gpu_member *member, const stru
             "or of another container): their GPU RAM is nobody's in the figures",
             view->status.name, member->n_unattributed, set->procfs_root);
     }
+    return true;
+}
+
+static void hold(struct gpu_set *set, const struct gpu_tree *tree, int64_t now)
+{
+    gpu_holdings_clear(&set->holdings);
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        const struct gpu_feed_view *view = set->members[i].feed ? set->members[i].view : NULL;
+        if (view && view->opened && view->processes_version &&
+            now - view->processes_ns <= set->old_ns)
+            gpu_holdings_add(&set->holdings, &view->processes, view->n_devices, view->processes_ns,
+                tree, &set->book, set->procfs_root);
+    }
+    gpu_holdings_settle(&set->holdings);
+    set->holdings_version++;
 }
 
 static void sample_processes(
@@ -247,6 +263,7 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
     for (uint32_t i = 0; i < sample->n_devices; i++)
         clear_device(&sample->devices[i]);
     int64_t now = clock_monotonic_ns();
+    bool is_new = false;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
         if (!member->feed)
@@ -255,10 +272,12 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
         for (uint32_t j = 0; j < member->view->n_devices; j++)
             if (member->position[j] < GPU_MAX_DEVICES)
                 sample_device(set, sample, member->view, j, member->position[j], now);
-        attribute(set, member, tree);
+        is_new |= attribute(set, member, tree);
         sample_processes(set, sample, member, now);
     }
     sum_up(set, sample);
+    if (is_new && set->each_process)
+        hold(set, tree, now);
     if (!set->asked && !set->synchronous)
         ask(set);
     set->asked = false;

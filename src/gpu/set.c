@@ -142,6 +142,7 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     set->warn = options->warn;
     set->user = options->user;
     set->synchronous = options->synchronous;
+    set->each_process = options->each_process;
     double interval = options->interval_seconds > 0 ? options->interval_seconds : 1;
     double patience = options->patience_seconds;
     if (patience <= 0)
@@ -295,6 +296,7 @@ void gpu_set_close(struct gpu_set *set)
         free(member->view);
     }
     pid_book_finish(&set->book);
+    gpu_holdings_finish(&set->holdings);
     free(set->pids);
     free(set->procfs_root);
     free(set->sysfs_root);
@@ -335,6 +337,27 @@ double gpu_set_capacity_bytes(const struct gpu_set *set)
 const char *gpu_set_missing(const struct gpu_set *set)
 {
     return set->n_devices ? NULL : set->absence;
+}
+
+const struct gpu_holding *gpu_set_holdings(
+    const struct gpu_set *set, size_t *count, uint64_t *version)
+{
+    *count = set->holdings.count;
+    *version = set->holdings_version;
+    return set->holdings.entries;
+}
+
+const char *gpu_set_holdings_missing(const struct gpu_set *set, bool *some)
+{
+    const char *why = set->n_devices ? NULL : set->absence;
+    *some = false;
+    for (size_t i = 0; i < set->n_devices; i++) {
+        const char *missing = set->devices[i].missing[GPU_PROCESS_RAM];
+        *some |= !missing[0];
+        if (!why && missing[0])
+            why = missing;
+    }
+    return why;
 }
 
 const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_t *count)

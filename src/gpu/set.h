@@ -8,6 +8,7 @@
 #include "gpu/attribution.h"
 #include "gpu/feed.h"
 #include "gpu/gpu.h"
+#include "gpu/holdings.h"
 
 /* A source that was probed, and what of it the set has taken over. */
 struct gpu_member {
@@ -28,7 +29,7 @@ struct gpu_set {
     char *procfs_root, *sysfs_root, *nvml_path, *uuids;
     enum gpu_vendor vendor;
     int64_t old_ns;
-    bool synchronous;
+    bool synchronous, each_process;
     void (*warn)(void *user, const char *message);
     void *user;
 
@@ -45,6 +46,8 @@ struct gpu_set {
     bool tracking;
     uint64_t generation;
     struct pid_book book;
+    struct gpu_holdings holdings;
+    uint64_t holdings_version;
     pid_t *pids; /* of the tree, ascending, for sources that ask each */
     size_t pid_capacity;
     unsigned lists_with_unknown;

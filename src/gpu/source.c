@@ -99,6 +99,7 @@ static bool reserve(struct gpu_process_list *list, size_t count)
 void gpu_process_list_clear(struct gpu_process_list *list)
 {
     list->count = 0;
+    list->n_asked = 0;
     memset(list->ram_missing, 0, sizeof list->ram_missing);
     memset(list->sm_missing, 0, sizeof list->sm_missing);
 }
@@ -111,10 +112,26 @@ bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entr
     return true;
 }
 
+bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids, size_t count)
+{
+    list->n_asked = 0;
+    if (count > list->asked_capacity) {
+        pid_t *grown = reallocarray(list->asked, count, sizeof *grown);
+        if (!grown)
+            return false;
+        list->asked = grown;
+        list->asked_capacity = count;
+    }
+    if (count)
+        memcpy(list->asked, pids, count * sizeof *pids);
+    list->n_asked = count;
+    return true;
+}
+
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)
 {
     gpu_process_list_clear(to);
-    if (!reserve(to, from->count))
+    if (!reserve(to, from->count) || !gpu_process_list_set_asked(to, from->asked, from->n_asked))
         return false;
     if (from->count)
         memcpy(to->entries, from->entries, from->count * sizeof *from->entries);
@@ -143,5 +160,6 @@ void gpu_process_list_sort(struct gpu_process_list *list)
 void gpu_process_list_finish(struct gpu_process_list *list)
 {
     free(list->entries);
+    free(list->asked);
     *list = (struct gpu_process_list){0};
 }

@@ -46,6 +46,8 @@ struct gpu_process_list {
     struct gpu_process *entries; /* owned; by device, client, pid after gpu_process_list_sort() */
     size_t count;
     size_t capacity;
+    pid_t *asked; /* the processes it was made for, ascending; owned */
+    size_t n_asked, asked_capacity;
     /* For each device why the figure is missing there, static text; NULL: it is there, and a
      * process that is not listed has none. */
     const char *ram_missing[GPU_MAX_DEVICES];
@@ -56,6 +58,9 @@ struct gpu_process_list {
 void gpu_process_list_clear(struct gpu_process_list *list);
 /* False without memory. */
 bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entry);
+/* Notes the processes it was made for; `pids` ascending, copied. False without memory: there are
+ * then none. */
+bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids, size_t count);
 /* Replaces what `to` holds. False without memory; `to` is then empty. */
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from);
 void gpu_process_list_sort(struct gpu_process_list *list);

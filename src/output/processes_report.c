@@ -68,6 +68,7 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
     doc_add_double(others, "cpu_seconds", processes->others.cpu_seconds);
     doc_add_double(others, "largest_peak_ram",
         processes->others.peak_ram_bytes * gput_ram_unit_factor(processes->ram_unit));
+    doc_add_double(others, "largest_peak_gpu_ram_bytes", processes->others.peak_gpu_ram_bytes);
     add_whole(others, "read_bytes", processes->others.read_bytes);
     add_whole(others, "write_bytes", processes->others.write_bytes);
     add_whole(others, "storage_read_bytes", processes->others.storage_read_bytes);
@@ -83,6 +84,7 @@ struct tree {
     const struct gput_processes *list;
     const ptrdiff_t *first_child, *next_sibling; /* -1: none */
     struct str *text;
+    bool has_gpu_ram; /* of some process it is known */
 };
 
 static void write_figure(struct str *text, double value, int decimals)
@@ -122,6 +124,9 @@ static void write_line(
         text, process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
     write_figure(text, process->cpu_seconds, 3);
     write_figure(text, process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
+    if (tree->has_gpu_ram)
+        write_figure(
+            text, process->peak_gpu_ram_bytes * gput_ram_unit_factor(list->gpu_ram_unit), 3);
     write_figure(text, process->read_bytes, 0);
     write_figure(text, process->write_bytes, 0);
     write_status(text, process);
@@ -162,12 +167,12 @@ static void write_below(const struct tree *tree, ptrdiff_t top, ptrdiff_t *paren
     str_finish(&branches);
 }
 
-static void write_trees(const struct gput_processes *list, ptrdiff_t *links, struct str *text)
+static void write_trees(const struct tree *tree, ptrdiff_t *first_child, ptrdiff_t *next_sibling)
 {
-    ptrdiff_t *first_child = links, *next_sibling = links + list->count;
+    const struct gput_processes *list = tree->list;
     ptrdiff_t parents[MOST_DEPTH];
-    for (size_t i = 0; i < 2 * list->count; i++)
-        links[i] = -1;
+    for (size_t i = 0; i < list->count; i++)
+        first_child[i] = next_sibling[i] = -1;
     for (size_t i = list->count; i-- > 0;) {
         ptrdiff_t parent = list->processes[i].parent_index;
         if (parent < 0)
@@ -175,11 +180,39 @@ static void write_trees(const struct gput_processes *list, ptrdiff_t *links, str
         next_sibling[i] = first_child[parent];
         first_child[parent] = (ptrdiff_t)i;
     }
-    struct tree tree = {list, first_child, next_sibling, text};
     for (size_t i = 0; i < list->count; i++) {
         if (list->processes[i].parent_index < 0)
-            write_below(&tree, (ptrdiff_t)i, parents);
+            write_below(tree, (ptrdiff_t)i, parents);
     }
+}
+
+static void write_others(const struct tree *tree)
+{
+    const struct gput_processes *list = tree->list;
+    struct str *text = tree->text;
+    str_printf(text, "%12s%12s", "", "");
+    write_figure(text, list->others.cpu_seconds, 3);
+    write_figure(text, list->others.peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
+    if (tree->has_gpu_ram)
+        write_figure(
+            text, list->others.peak_gpu_ram_bytes * gput_ram_unit_factor(list->gpu_ram_unit), 3);
+    write_figure(text, list->others.read_bytes, 0);
+    write_figure(text, list->others.write_bytes, 0);
+    str_printf(text, "%11s  %llu others (peaks: of the largest)\n", "",
+        (unsigned long long)list->others.count);
+}
+
+/* "Processes (RAM in gigabytes):", and the heads of the columns. */
+static void write_head(const struct tree *tree)
+{
+    const struct gput_processes *list = tree->list;
+    str_printf(tree->text, "Processes (RAM in %s", gput_ram_unit_name(list->ram_unit));
+    if (tree->has_gpu_ram)
+        str_printf(tree->text, ", GPU RAM in %s", gput_ram_unit_name(list->gpu_ram_unit));
+    str_printf(tree->text, "):\n%12s%12s%12s%12s", "Start s", "Lived s", "CPU s", "Peak RAM");
+    if (tree->has_gpu_ram)
+        str_printf(tree->text, "%12s", "GPU RAM");
+    str_printf(tree->text, "%12s%12s%11s  %s\n", "Read bytes", "Written", "Exit", "Process");
 }
 
 void processes_report_write_tree(const struct gput_processes *processes, struct str *text)
@@ -189,19 +222,14 @@ void processes_report_write_tree(const struct gput_processes *processes, struct 
         text->failed = true;
         return;
     }
-    str_printf(text, "Processes (RAM in %s):\n%12s%12s%12s%12s%12s%12s%11s  %s\n",
-        gput_ram_unit_name(processes->ram_unit), "Start s", "Lived s", "CPU s", "Peak RAM",
-        "Read bytes", "Written", "Exit", "Process");
-    write_trees(processes, links, text);
+    ptrdiff_t *next_sibling = links + processes->count;
+    struct tree tree = {
+        .list = processes, .first_child = links, .next_sibling = next_sibling, .text = text};
+    for (size_t i = 0; i < processes->count; i++)
+        tree.has_gpu_ram |= !isnan(processes->processes[i].peak_gpu_ram_bytes);
+    write_head(&tree);
+    write_trees(&tree, links, next_sibling);
+    if (processes->others.count > 0)
+        write_others(&tree);
     free(links);
-    if (processes->others.count == 0)
-        return;
-    str_printf(text, "%12s%12s", "", "");
-    write_figure(text, processes->others.cpu_seconds, 3);
-    write_figure(
-        text, processes->others.peak_ram_bytes * gput_ram_unit_factor(processes->ram_unit), 3);
-    write_figure(text, processes->others.read_bytes, 0);
-    write_figure(text, processes->others.write_bytes, 0);
-    str_printf(text, "%11s  %llu others (Peak RAM: of the largest)\n", "",
-        (unsigned long long)processes->others.count);
 }

@@ -77,6 +77,7 @@ static int open_gpus(struct gput_session *session, struct gput_error *error)
         .brand = session->options.gpu_brand,
         .uuids = session->options.gpu_uuids,
         .interval_seconds = session->options.sleep_time_seconds,
+        .each_process = session->options.processes,
         .warn = warn_of_gpus,
         .user = session};
     TRY(gpu_set_open(&options, &session->gpus, error));

@@ -21,6 +21,18 @@ const char *gput_process_peak_name(enum gput_process_peak peak)
     return names[peak];
 }
 
+void session_take_gpu_holdings(struct gput_session *session)
+{
+    size_t count;
+    uint64_t version;
+    const struct gpu_holding *held = gpu_set_holdings(session->gpus, &count, &version);
+    if (version == session->gpu_holdings_version)
+        return;
+    session->gpu_holdings_version = version;
+    for (size_t i = 0; i < count; i++)
+        process_log_hold_gpu_ram(&session->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
+}
+
 /* ---- the list ---- */
 
 /* A process of the log; command lines go into one text, here as offsets from 1. */
@@ -74,6 +86,7 @@ static void take_others(struct gput_processes *list, const struct process_others
     list->others.count = others->count;
     list->others.cpu_seconds = (double)others->cpu_ns * 1e-9;
     list->others.peak_ram_bytes = (double)others->peak_rss_bytes;
+    list->others.peak_gpu_ram_bytes = others->peak_gpu_ram_bytes;
     list->others.read_bytes = (double)others->read_bytes;
     list->others.write_bytes = (double)others->write_bytes;
     list->others.storage_read_bytes = (double)others->storage_read_bytes;
@@ -122,6 +135,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     int code = fill_list(session, list);
     take_others(list, &session->log.others);
     list->ram_unit = session->options.ram_unit;
+    list->gpu_ram_unit = session->options.gpu_ram_unit;
     if (code == GPUT_OK)
         *processes = list;
     else

@@ -109,6 +109,31 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
             session->mode == SESSION_SELF ? "getrusage" : "wait4");
 }
 
+/* NULL: there is one. */
+static const char *why_no_gpu(const struct gput_session *session)
+{
+    const char *missing = gpu_set_missing(session->gpus);
+    return missing && !gpu_set_hides_something(session->gpus)
+               ? "no GPU was found (why: gpu-tracker doctor)"
+               : missing;
+}
+
+static void add_gpu_ram_source(const struct gput_session *session, struct gput_results *results)
+{
+    bool some;
+    const char *none = why_no_gpu(session);
+    const char *why = gpu_set_holdings_missing(session->gpus, &some);
+    if (!session->options.processes)
+        return;
+    if (!some)
+        session_add_source(
+            results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
+    else
+        session_add_source(results, "process_gpu_ram", GPUT_SOURCE_SAMPLED,
+            "who holds how much, as drivers list it at each tick, at most ten times a second%s%s",
+            why ? "; not of every GPU: " : "", why ? why : "");
+}
+
 static const char *state_word(enum gpu_source_state state)
 {
     static const char *const words[] = {[GPU_SOURCE_AVAILABLE] = "available",
@@ -124,11 +149,9 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
 {
     size_t count;
     const struct gpu_source_status *sources = gpu_set_sources(session->gpus, &count);
-    const char *missing = gpu_set_missing(session->gpus);
+    const char *missing = why_no_gpu(session);
     if (missing) {
-        session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s",
-            gpu_set_hides_something(session->gpus) ? missing
-                                                   : "no GPU was found (why: gpu-tracker doctor)");
+        session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s", missing);
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -154,6 +177,7 @@ static void fill_sources(const struct gput_session *session, struct gput_results
     session_add_source(results, "system", GPUT_SOURCE_SAMPLED,
         "/proc/meminfo, and /proc/stat over 100 ms or more");
     add_gpu_sources(session, results);
+    add_gpu_ram_source(session, results);
     session_add_energy_sources(session, results);
 }
 

@@ -83,6 +83,7 @@ struct gput_session {
     bool has_system;
     struct usage usage;
     struct gpu_usage gpu_usage;
+    uint64_t gpu_holdings_version; /* that the log has */
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;           /* CPU time of orphans that we collected */
@@ -145,10 +146,13 @@ void session_close_recording(struct gput_session *session);
 void session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
 
-/* session_processes.c; no thread runs */
+/* session_processes.c */
+
+/* After a look: tells the log what GPU RAM processes hold. The lock is held, or no thread runs. */
+void session_take_gpu_holdings(struct gput_session *session);
 
 /* Adds the table process_data to the tracking file, where processes were asked for and the format
- * has tables. */
+ * has tables. No thread runs. */
 int session_write_processes(struct gput_session *session, struct gput_error *error);
 
 /* session_peaks.c; the lock is held, or no thread runs */

@@ -119,6 +119,9 @@ static void add_to_others(struct process_others *others, const struct process_re
         others->cpu_ns += record->cpu_ns;
     if (record->peak_rss_bytes > others->peak_rss_bytes)
         others->peak_rss_bytes = record->peak_rss_bytes;
+    if (isnan(others->peak_gpu_ram_bytes) ||
+        record->peak_gpu_ram_bytes > others->peak_gpu_ram_bytes)
+        others->peak_gpu_ram_bytes = record->peak_gpu_ram_bytes;
     others->read_bytes += record->read_bytes;
     others->write_bytes += record->write_bytes;
     others->storage_read_bytes += record->storage_read_bytes;
@@ -360,6 +363,16 @@ void process_log_gone(void *user, struct process *process)
         end_record(log, record, log->now_ns);
 }
 
+void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
+{
+    struct process_record *record = process_log_get(log, pid);
+    /* One that began later has only taken over the pid. */
+    if (!record || record->start_ns > time_ns)
+        return;
+    if (isnan(record->peak_gpu_ram_bytes) || bytes > record->peak_gpu_ram_bytes)
+        record->peak_gpu_ram_bytes = bytes;
+}
+
 /* ---- events ---- */
 
 static void take_fork(struct process_log *log, const struct process_event *event)
@@ -522,7 +535,7 @@ struct process_record **process_log_list(const struct process_log *log, size_t *
 
 void process_log_init(struct process_log *log, const struct process_log_options *options)
 {
-    *log = (struct process_log){.options = *options};
+    *log = (struct process_log){.options = *options, .others = {.peak_gpu_ram_bytes = NAN}};
 }
 
 void process_log_finish(struct process_log *log)

@@ -23,7 +23,8 @@
 struct process_others {
     uint64_t count;
     int64_t cpu_ns;
-    uint64_t peak_rss_bytes; /* of the largest */
+    uint64_t peak_rss_bytes;   /* of the largest */
+    double peak_gpu_ram_bytes; /* of the largest; NaN: not known of any */
     uint64_t read_bytes, write_bytes, storage_read_bytes, storage_write_bytes;
 };
 
@@ -75,6 +76,9 @@ void process_log_offer(struct process_log *log, struct process_tree *tree);
 
 /* A process is about to leave the tree. */
 void process_log_gone(void *log, struct process *process);
+
+/* After a look: GPU RAM that a process held at that time. NaN says nothing. */
+void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
 
 /* An event, in order. */
 void process_log_event(struct process_log *log, const struct process_event *event);

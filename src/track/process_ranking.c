@@ -1,5 +1,6 @@
 #include "track/process_ranking.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct process_record *at(const void *element)
@@ -13,9 +14,15 @@ static int by_cpu(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
+static double memory_of(const struct process_record *record)
+{
+    double gpu_bytes = record->peak_gpu_ram_bytes;
+    return (double)record->peak_rss_bytes + (isnan(gpu_bytes) ? 0 : gpu_bytes);
+}
+
 static int by_peak(const void *left, const void *right)
 {
-    uint64_t a = at(left)->peak_rss_bytes, b = at(right)->peak_rss_bytes;
+    double a = memory_of(at(left)), b = memory_of(at(right));
     return (a < b) - (a > b);
 }
 

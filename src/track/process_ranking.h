@@ -8,7 +8,8 @@
 
 #include <stddef.h>
 
-/* Marks about `most` of them as kept: half for their CPU time, half for their peak of RSS. Changes
+/* Marks about `most` of them as kept: half for their CPU time, half for their
+ * peaks of RSS and GPU RAM. Changes
  * their order. */
 void process_ranking_mark(struct process_record **records, size_t count, size_t most);
 

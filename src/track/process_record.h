@@ -48,7 +48,7 @@ struct process_record {
     bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
-    double peak_gpu_ram_bytes; /* NaN: not known */
+    double peak_gpu_ram_bytes; /* the highest of what drivers listed; NaN: not known */
     bool has_io;
     uint64_t read_bytes, write_bytes;                 /* through calls */
     uint64_t storage_read_bytes, storage_write_bytes; /* from and to storage */

@@ -98,6 +98,23 @@ class Figures(GpuTest):
         self.assertAlmostEqual(first["mean_utilization_percent"], 40.0)
         self.assertEqual((first["max_main_sm_percent"], second["max_power_watts"]), (30.0, 50.0))
 
+    def test_each_process_by_itself(self):
+        report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
+        held = {process["name"]: process["peak_gpu_ram_bytes"] for process in report["processes"]}
+        self.assertEqual((max(held.values()), held["sleep"]), (1e9, 750e6))
+        self.assertEqual(report["sources"]["process_gpu_ram"]["state"], "sampled")
+        with sqlite3.connect(self.folder / "t.sqlite") as database:
+            rows = database.execute("SELECT peak_gpu_ram FROM process_data ORDER BY peak_gpu_ram DESC").fetchall()
+        self.assertEqual(rows[:2], [(1000.0,), (750.0,)])
+
+        self.write("gpu GPU-aaaa\nmemory 100 0 50\ncode nvmlDeviceGetComputeRunningProcesses_v3 4\n")
+        report, _ = self.tracked("--processes")
+        self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [None])
+        self.assertEqual(report["sources"]["process_gpu_ram"], {"state": "unavailable", "reason": "the NVIDIA driver denies permission"})
+        report, _ = self.tracked("--processes", GPUT_NVML="/nonexistent")
+        self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [None])
+        self.assertIn("no GPU was found", report["sources"]["process_gpu_ram"]["reason"])
+
     def test_only_selected_gpus_count_in_the_utilization(self):
         for word in ("GPU-bbbb", "1", "00000000:02:00.0"):
             report, _ = self.tracked_tree("--guuids", word, seconds=0.3)

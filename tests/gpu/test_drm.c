@@ -13,6 +13,7 @@ static struct gpu_set *open_tree(const char *name)
         .nvml_path = "/nonexistent",
         .warn = keep_warning,
         .synchronous = true,
+        .each_process = true,
     };
     warnings[0] = '\0';
     return open_set(&options);
@@ -52,6 +53,43 @@ static void reads_a_discrete_amd_card(void **state)
     assert_number(sample.unattributed_ram_bytes, 1048576); /* KFD's pid 9000 is not in sight */
     gpu_set_close(set);
     assert_string_equal(warnings, "");
+}
+
+static void tells_what_each_process_of_an_amd_card_holds(void **state)
+{
+    (void)state;
+    struct gpu_set *set = open_tree("gpu-amd-discrete");
+    pid_t children[] = {4243, 4244};
+    struct gpu_tree tree = tree_of(4242, children, 2);
+    struct gpu_sample sample;
+    gpu_set_sample(set, &tree, &sample);
+    size_t count;
+    uint64_t version;
+    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    assert_int_equal(count, 3);
+    assert_int_equal(held[0].pid, 4242);
+    assert_number(held[0].ram_bytes, 2147483648);
+    assert_number(held[1].ram_bytes, 513 << 20);
+    assert_int_equal(held[2].pid, 4244);
+    assert_number(held[2].ram_bytes, 0);
+    bool some;
+    assert_null(gpu_set_holdings_missing(set, &some));
+    assert_true(some);
+    gpu_set_close(set);
+}
+
+static void what_processes_share_counts_in_each(void **state)
+{
+    (void)state;
+    struct gpu_set *set = open_tree("gpu-i915");
+    sample_once(set, 700, 701);
+    size_t count;
+    uint64_t version;
+    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    assert_int_equal(count, 2);
+    assert_number(held[0].ram_bytes, 30 << 20);
+    assert_number(held[1].ram_bytes, 20 << 20);
+    gpu_set_close(set);
 }
 
 static void an_apus_memory_is_what_is_set_aside_and_what_is_lent(void **state)
@@ -126,6 +164,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_discrete_amd_card),
+        cmocka_unit_test(tells_what_each_process_of_an_amd_card_holds),
+        cmocka_unit_test(what_processes_share_counts_in_each),
         cmocka_unit_test(an_apus_memory_is_what_is_set_aside_and_what_is_lent),
         cmocka_unit_test(reads_the_clients_of_an_i915),
         cmocka_unit_test(reads_the_clients_of_an_xe),

@@ -49,6 +49,37 @@ static void asks_by_itself_when_nobody_does(void **state)
     gpu_set_close(set);
 }
 
+static void tells_what_each_process_holds_and_when_that_is_new(void **state)
+{
+    (void)state;
+    char text[256];
+    struct gpu_options options = fake_options();
+    options.each_process = true;
+    snprintf(text, sizeof text, GPU_A "compute %d 500\n", (int)getpid());
+    scenario_write(text);
+    struct gpu_set *set = open_set(&options);
+    size_t count;
+    uint64_t version, before;
+    bool some;
+    gpu_set_holdings(set, &count, &before);
+    assert_int_equal(count, 0);
+    sample_once(set, getpid(), 0);
+    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    assert_true(version != before);
+    assert_int_equal(count, 1);
+    assert_int_equal(held[0].pid, getpid());
+    assert_number(held[0].ram_bytes, 500);
+    assert_null(gpu_set_holdings_missing(set, &some));
+
+    scenario_write("code nvmlDeviceGetComputeRunningProcesses_v3 4\n" GPU_A);
+    sample_once(set, getpid(), 0);
+    held = gpu_set_holdings(set, &count, &version);
+    assert_number(held[0].ram_bytes, NAN);
+    assert_non_null(gpu_set_holdings_missing(set, &some));
+    assert_false(some);
+    gpu_set_close(set);
+}
+
 static void a_driver_that_hangs_stops_neither_samples_nor_the_end(void **state)
 {
     (void)state;
@@ -223,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(gives_figures_with_the_first_sample_and_fresh_ones_when_asked),
         TEST(asks_by_itself_when_nobody_does),
+        TEST(tells_what_each_process_holds_and_when_that_is_new),
         TEST(a_driver_that_hangs_stops_neither_samples_nor_the_end),
         TEST(slow_lists_of_processes_leave_device_figures_fresh),
         TEST(a_driver_that_is_slow_to_start_joins_later),

@@ -69,6 +69,28 @@ static void says_how_each_ended(void **state)
     free(text);
 }
 
+static void gpu_ram_has_a_column_where_it_is_known(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b")};
+    struct gput_processes list = {.processes = family,
+        .count = 2,
+        .others = {.count = 1, .peak_gpu_ram_bytes = 1e6},
+        .ram_unit = GPUT_MEGABYTES,
+        .gpu_ram_unit = GPUT_MEGABYTES};
+    char *text = tree_of(&list);
+    assert_null(strstr(text, "GPU RAM"));
+    free(text);
+    family[1].peak_gpu_ram_bytes = 7e9;
+    text = tree_of(&list);
+    assert_non_null(strstr(text, "Processes (RAM in megabytes, GPU RAM in megabytes):\n"));
+    assert_non_null(strstr(text, "    Peak RAM     GPU RAM  Read bytes"));
+    assert_non_null(strstr(text, "       5.000         n/a          10"));
+    assert_non_null(strstr(text, "       5.000    7000.000          10"));
+    assert_non_null(strstr(text, "       0.000       1.000           0"));
+    free(text);
+}
+
 static void names_cannot_upset_a_terminal(void **state)
 {
     (void)state;
@@ -123,6 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_branches),
         cmocka_unit_test(says_how_each_ended),
+        cmocka_unit_test(gpu_ram_has_a_column_where_it_is_known),
         cmocka_unit_test(names_cannot_upset_a_terminal),
         cmocka_unit_test(a_chain_of_thousands_is_no_trouble),
         cmocka_unit_test(programs_get_all_of_it),

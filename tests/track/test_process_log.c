@@ -213,6 +213,40 @@ static void memory_is_bounded_and_nothing_is_lost(void **state)
     close_stage(&stage);
 }
 
+static void gpu_ram_keeps_its_peak_and_its_record(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct process_log_options few = everything;
+    few.most_ended = 4;
+    open_stage(&stage, few);
+    for (int i = 0; i < 200; i++) {
+        pid_t pid = 1000 + i;
+        forked(&stage, 10, pid);
+        int64_t now_ns = stage.now_ns + 1;
+        process_log_hold_gpu_ram(&stage.log, pid, 0, now_ns);
+        if (i == 50) {
+            process_log_hold_gpu_ram(&stage.log, pid, 1 << 30, now_ns);
+            process_log_hold_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
+            process_log_hold_gpu_ram(&stage.log, pid, NAN, now_ns);
+        }
+        told(&stage, pid, 10, 4096);
+        exited(&stage, pid, 0);
+        process_log_end_batch(&stage.log, false);
+    }
+    /* A list from before its beginning is about another process of that pid. */
+    forked(&stage, 10, 20);
+    process_log_hold_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_true(find(list, count, 1050)->peak_gpu_ram_bytes == 1 << 30);
+    assert_true(isnan(find(list, count, 20)->peak_gpu_ram_bytes));
+    assert_true(isnan(stage.log.main->peak_gpu_ram_bytes));
+    assert_true(stage.log.others.count > 0 && stage.log.others.peak_gpu_ram_bytes == 0);
+    free(list);
+    close_stage(&stage);
+}
+
 static void children_of_records_that_were_summed_up_keep_an_ancestor(void **state)
 {
     (void)state;
@@ -312,6 +346,7 @@ int main(void)
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
         cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
+        cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),
         cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
         cmocka_unit_test(without_events_looks_have_to_do),
         cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),

@@ -1,0 +1,128 @@
+#include "gpu/holdings.h"
+#include "scenario.h"
+
+/* The fixture has processes 5000, 5007 and 30. */
+#define MAIN 5000
+#define CHILD 5007
+#define OTHER 30
+#define NOBODY 31
+
+static struct gpu_holdings holdings;
+
+/* Adds a list that was made for `asked`, ascending and ended by 0. */
+static void add(const struct gpu_process *entries, size_t count, const pid_t *asked,
+    const char *missing_on_first)
+{
+    struct gpu_process_list list = {.ram_missing = {missing_on_first}};
+    struct pid_book book = {0};
+    pid_t descendants[] = {CHILD, CHILD + 1};
+    struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 2};
+    size_t n_asked = 0;
+    while (asked[n_asked])
+        n_asked++;
+    for (size_t i = 0; i < count; i++)
+        assert_true(gpu_process_list_add(&list, entries[i]));
+    gpu_process_list_sort(&list);
+    assert_true(gpu_process_list_set_asked(&list, asked, n_asked));
+    gpu_holdings_add(&holdings, &list, 2, 7, &tree, &book, fixture("gpu-namespaces/proc"));
+    gpu_process_list_finish(&list);
+    pid_book_finish(&book);
+}
+
+static void assert_holds(size_t index, pid_t pid, double bytes)
+{
+    assert_in_range(index, 0, holdings.count - 1);
+    assert_int_equal(holdings.entries[index].pid, pid);
+    assert_number(holdings.entries[index].ram_bytes, bytes);
+}
+
+static int empty(void **state)
+{
+    (void)state;
+    gpu_holdings_finish(&holdings);
+    return 0;
+}
+
+static const pid_t both[] = {MAIN, CHILD, 0}, nobody[] = {0};
+
+static void adds_up_devices_and_clients(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.device = 0, .pid = MAIN, .ram_bytes = 100}, /* compute */
+        {.device = 0, .pid = MAIN, .ram_bytes = 70},  /* and graphics */
+        {.device = 1, .pid = MAIN, .client = 7, .ram_bytes = 1000},
+        {.device = 1, .pid = MAIN, .client = 8, .ram_bytes = 2000},
+        {.device = 1, .pid = CHILD, .client = 7, .ram_bytes = 1000},
+        {.device = 1, .pid = OTHER, .ram_bytes = 9},
+        {.device = 1, .pid = NOBODY, .ram_bytes = 9},
+    };
+    add(entries, 7, both, NULL);
+    assert_int_equal(holdings.count, 2);
+    assert_holds(0, MAIN, 3100);
+    assert_holds(1, CHILD, 1000);
+    assert_int_equal(holdings.entries[0].read_ns, 7);
+}
+
+static void zero_is_only_of_those_that_were_asked(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {{.device = 1, .pid = CHILD + 1, .ram_bytes = 5}};
+    add(entries, 1, both, NULL);
+    assert_int_equal(holdings.count, 3);
+    assert_holds(0, MAIN, 0);
+    assert_holds(1, CHILD, 0);
+    assert_holds(2, CHILD + 1, 5); /* it began after the list was asked for, and is in it */
+    assert_int_equal(empty(NULL), 0);
+    add(NULL, 0, nobody, NULL);
+    assert_int_equal(holdings.count, 0);
+}
+
+static void what_no_device_tells_is_not_known(void **state)
+{
+    (void)state;
+    const struct gpu_process untold[] = {
+        {.device = 0, .pid = MAIN, .ram_bytes = 100},
+        {.device = 1, .pid = MAIN, .ram_bytes = NAN},
+    };
+    add(untold, 2, both, "refused");
+    assert_holds(0, MAIN, NAN);
+    assert_holds(1, CHILD, 0); /* of the second device, which tells of it */
+}
+
+static void one_that_ended_since_is_still_itself(void **state)
+{
+    (void)state;
+    const pid_t ended[] = {NOBODY, MAIN, 0};
+    const struct gpu_process entries[] = {{.device = 0, .pid = NOBODY, .ram_bytes = 12}};
+    add(entries, 1, ended, NULL);
+    assert_holds(0, NOBODY, 12);
+    assert_holds(1, MAIN, 0);
+}
+
+static void lists_of_several_drivers_are_one(void **state)
+{
+    (void)state;
+    const struct gpu_process first[] = {{.device = 0, .pid = MAIN, .ram_bytes = 1}};
+    const struct gpu_process second[] = {{.device = 0, .pid = MAIN, .ram_bytes = 10},
+        {.device = 0, .pid = CHILD, .ram_bytes = NAN},
+        {.device = 1, .pid = CHILD, .ram_bytes = NAN}};
+    add(first, 1, nobody, NULL);
+    add(second, 3, both, NULL);
+    gpu_holdings_settle(&holdings);
+    assert_int_equal(holdings.count, 2);
+    assert_holds(0, MAIN, 11);
+    assert_holds(1, CHILD, NAN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(adds_up_devices_and_clients, empty),
+        cmocka_unit_test_teardown(zero_is_only_of_those_that_were_asked, empty),
+        cmocka_unit_test_teardown(what_no_device_tells_is_not_known, empty),
+        cmocka_unit_test_teardown(one_that_ended_since_is_still_itself, empty),
+        cmocka_unit_test_teardown(lists_of_several_drivers_are_one, empty),
+    };
+    return cmocka_run_group_tests_name("gpu/holdings", tests, NULL, NULL);
+}
