@@ -173,20 +173,20 @@ static int follow(struct follower *follower, struct gput_error *error)
     }
 }
 
-int launch_and_follow(struct gput_session *session, char *const argv[], struct launch_end *end,
-    struct gput_error *error)
+int launch_start(struct gput_session *session, char *const argv[], struct gput_error *error)
+{
+    signals_catch();
+    return gput_session_launch(session, argv, error);
+}
+
+int launch_follow(struct gput_session *session, struct launch_end *end, struct gput_error *error)
 {
     *end = (struct launch_end){0};
-    signals_catch();
-    int code = gput_session_launch(session, argv, error);
-    if (code != GPUT_OK)
-        return code;
-    end->started = true;
     struct follower follower = {.session = session, .pid = gput_session_pid(session), .end = end};
     int failure = signals_take(&follower.signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
-    code = follow(&follower, error);
+    int code = follow(&follower, error);
     signals_release(&follower.signals);
     return code;
 }

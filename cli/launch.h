@@ -11,18 +11,22 @@
 
 /* How it went. */
 struct launch_end {
-    bool started;   /* true even when launch_and_follow() failed later */
     int status;     /* wait(2) status of the command, when it was not abandoned */
     bool abandoned; /* a second Ctrl-C came while the command was still running */
 };
 
 /*
- * Starts the command and waits for its end. From the start on SIGTERM and its like end nothing but
- * the command; see launch.c for what is done with signals. Afterwards Ctrl-C can end us again, also
- * while a report is written.
- * Errors: those of gput_session_launch() and gput_session_wait().
+ * Starts the command. From here on SIGTERM and its like end nothing but the command; see launch.c
+ * for what is done with signals.
+ * Errors: those of gput_session_launch().
  */
-int launch_and_follow(struct gput_session *session, char *const argv[], struct launch_end *end,
-    struct gput_error *error);
+int launch_start(struct gput_session *session, char *const argv[], struct gput_error *error);
+
+/*
+ * Waits for the end of the command. Afterwards Ctrl-C can end us again, also while a report is
+ * written.
+ * Errors: those of gput_session_wait().
+ */
+int launch_follow(struct gput_session *session, struct launch_end *end, struct gput_error *error);
 
 #endif

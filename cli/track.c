@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,14 +18,16 @@ static int status_code(int status)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void announce(int status)
+/* Beside a report that goes to the standard output, and to nowhere else, it would be part of it. */
+static void announce(int status, const char *output)
 {
     struct gput_error no_matter;
     char line[128];
     snprintf(line, sizeof line,
         "Resource tracking complete. Process completed with status code: %d\n",
         status_code(status));
-    report_write_text(NULL, STDOUT_FILENO, line, &no_matter);
+    int fd = output && strcmp(output, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
+    report_write_text(NULL, fd, line, &no_matter);
 }
 
 /* Ends the session and writes what there is to say. Returns false when a file that was asked for
@@ -38,7 +41,7 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
     if (gput_session_stop(session, &error) != GPUT_OK)
         message_error(&error);
     if (style->announces && !end->abandoned)
-        announce(end->status);
+        announce(end->status, tracking->output);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && results.limit.enforced;
     if (code == GPUT_OK && (tracking->output || !style->quiet))
@@ -63,15 +66,19 @@ static int failure_status(const struct gput_error *error, const struct track_sty
 
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
  * to die of when it is not 0. */
-static int track_in_session(struct gput_session *session, const struct tracking *tracking,
+static int track_in_session(struct gput_session *session, struct tracking *tracking,
     char *const argv[], const struct track_style *style, int *killed_by)
 {
     struct gput_error error = {0};
     struct launch_end end;
-    int code = launch_and_follow(session, argv, &end, &error);
-    if (code != GPUT_OK) {
+    if (launch_start(session, argv, &error) != GPUT_OK) {
         message_error(&error);
-        return end.started ? style->failed_status : failure_status(&error, style);
+        return failure_status(&error, style);
+    }
+    tracking->leaves_warnings_to_report = false;
+    if (launch_follow(session, &end, &error) != GPUT_OK) {
+        message_error(&error);
+        return style->failed_status;
     }
     bool limited;
     bool printed = print_outcome(session, tracking, &end, style, &limited);
@@ -97,6 +104,8 @@ int track_command(
         message_error(&error);
         return style->failed_status;
     }
+    tracking.leaves_warnings_to_report = tracking.format == GPUT_JSON && !tracking.output &&
+                                         !style->quiet && style->screen_fd == STDERR_FILENO;
     int status = style->failed_status;
     int killed_by = 0;
     code = gput_session_create(&tracking.config.options, &session, &error);

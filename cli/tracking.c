@@ -127,9 +127,17 @@ static const char *from_environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-/* What is done when every value was read: where warnings go, and where files are. */
-static void set_surroundings(const struct arguments *arguments, struct gput_config *config)
+static void warn(void *user, const char *text)
 {
+    const struct tracking *tracking = user;
+    if (!tracking->leaves_warnings_to_report)
+        message_warning(NULL, text);
+}
+
+/* What is done when every value was read: where warnings go, and where files are. */
+static void set_surroundings(const struct arguments *arguments, struct tracking *tracking)
+{
+    struct gput_config *config = &tracking->config;
     struct gput_options *options = &config->options;
     read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
@@ -142,7 +150,8 @@ static void set_surroundings(const struct arguments *arguments, struct gput_conf
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
-    options->warn = config->disable_logs ? NULL : message_warning;
+    options->warn = config->disable_logs ? NULL : warn;
+    options->user = tracking;
     options->procfs_root = from_environment("GPUT_PROCFS");
     options->sysfs_root = from_environment("GPUT_SYSFS");
     options->nvml_path = from_environment("GPUT_NVML");
@@ -154,6 +163,7 @@ static int read_everything(
     struct gput_options *options = &tracking->config.options;
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
+    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     int code =
         report_read_format(arguments_value(arguments, OPTION_FORMAT), &tracking->format, error);
     if (code == GPUT_OK)
@@ -167,8 +177,7 @@ static int read_everything(
         code = read_energy(arguments, options, error);
     if (code == GPUT_OK)
         code = read_limits(arguments, &options->limits, error);
-    set_surroundings(arguments, &tracking->config);
-    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    set_surroundings(arguments, tracking);
     return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
 }
 

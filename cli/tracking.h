@@ -13,11 +13,15 @@ struct tracking {
     struct gput_config config; /* with all options in place; owned */
     enum gput_format format;   /* of the report */
     const char *output;        /* path of the report; NULL: the screen */
+    /* No warnings for now: the report will say what is missing, and is alone where they would go.
+     */
+    _Atomic bool leaves_warnings_to_report;
 };
 
 /*
  * Command line over config file over defaults. The environment gives the roots: GPUT_PROCFS,
- * GPUT_SYSFS, GPUT_NVML. On success to be freed by tracking_finish().
+ * GPUT_SYSFS, GPUT_NVML. Warnings are printed; `tracking` is where they go through, so it stays
+ * where it is. On success to be freed by tracking_finish().
  * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_read(), and
  * those of report_check_output().
  */

@@ -80,13 +80,7 @@ static int open_gpus(struct gput_session *session, struct gput_error *error)
         .each_process = session->options.processes,
         .warn = warn_of_gpus,
         .user = session};
-    TRY(gpu_set_open(&options, &session->gpus, error));
-    const char *missing = gpu_set_missing(session->gpus);
-    if (missing && gpu_set_capacity_bytes(session->gpus) == 0)
-        session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
-    else if (missing)
-        session_warn(session, "%s (more: gpu-tracker doctor)", missing);
-    return GPUT_OK;
+    return gpu_set_open(&options, &session->gpus, error);
 }
 
 static int read_static_data(struct gput_session *session, struct gput_error *error)

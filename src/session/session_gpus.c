@@ -33,6 +33,15 @@ int session_gpus_open_table(struct gput_session *session, struct gput_error *err
     return GPUT_OK;
 }
 
+void session_gpus_warn(const struct gput_session *session)
+{
+    const char *missing = gpu_set_missing(session->gpus);
+    if (missing && gpu_set_capacity_bytes(session->gpus) == 0)
+        session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+    else if (missing)
+        session_warn(session, "%s (more: gpu-tracker doctor)", missing);
+}
+
 static struct tracking_value real(double value)
 {
     return (struct tracking_value){.kind = TRACKING_REAL, .real = value};

@@ -169,6 +169,9 @@ int64_t session_next_limit_ns(const struct gput_session *session);
 
 /* session_gpus.c; the lock is held, or no thread runs */
 
+/* Warns of GPUs that cannot be read, and when there is none. */
+void session_gpus_warn(const struct gput_session *session);
+
 /* Adds the table gpu_data to the tracking file, once, where that has tables and there are GPUs. */
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error);
 

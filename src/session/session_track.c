@@ -146,6 +146,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     TRY(start_sampler(session, error));
     session_surroundings_finish(&session->surroundings);
     session_surroundings_begin(&session->surroundings, session->options.procfs_root, pid);
+    session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     session_events_start(&session->events, &session->lock, session->interval_ns);
     session->phase = SESSION_TRACKING;

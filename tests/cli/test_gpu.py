@@ -163,6 +163,20 @@ class Trouble(GpuTest):
         _, warnings = self.tracked("--disable-logs", GPUT_NVML="/nonexistent")
         self.assertEqual(warnings, "")
 
+    def test_no_gpu_is_not_said_beside_another_failure(self):
+        (self.folder / "t.csv").touch()
+        done = self.gpu_tracker("-e", "true", "--tf=t.csv", GPUT_NVML="/nonexistent")
+        message = "File t.csv already exists. Set overwrite to True to overwrite the existing file."
+        self.assert_fails(done, 1, message)
+        done = self.gpu_tracker("-e", "no-such-command", GPUT_NVML="/nonexistent")
+        self.assert_fails(done, 1, 'Command not found: "no-such-command"')
+
+    def test_json_on_the_standard_error_is_alone_there(self):
+        done = self.gpu_tracker("run", "-f", "json", "true", GPUT_NVML="/nonexistent")
+        self.assertEqual(json.loads(done.stderr)["sources"]["gpu"]["state"], "unavailable")
+        done = self.gpu_tracker("run", "true", GPUT_NVML="/nonexistent")
+        self.assertIn("warning: No GPU was found", done.stderr)
+
     def test_a_driver_that_does_not_start_says_why(self):
         self.write("code nvmlInit 18\n")
         _, warnings = self.tracked()
