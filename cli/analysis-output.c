@@ -8,30 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int analysis_read_format(
-    const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
-{
-    static const char *const words[] = {
-        [GPUT_TEXT] = "text", [GPUT_JSON] = "json", [GPUT_CSV] = "csv", [GPUT_PICKLE] = "pickle"};
-    const char *word = arguments_value(arguments, OPTION_ANALYSIS_FORMAT);
-    const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    bool valid = !word;
-    *format = GPUT_TEXT;
-    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            *format = (enum gput_format)i;
-            valid = true;
-        }
-    }
-    if (!valid)
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid format. Valid values are \"json\" or \"text\".", word);
-    if (*format == GPUT_PICKLE && !output && isatty(STDOUT_FILENO))
-        return fail(error, GPUT_ERROR_INVALID,
-            "A pickle is not for the screen: give the file that it should go to with -o.");
-    return GPUT_OK;
-}
-
 int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
     size_t length, struct gput_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * What the commands that analyze have in common: formats, progress, output.
+ * What the commands that analyze have in common: progress and output.
  */
 #ifndef CLI_ANALYSIS_OUTPUT_H
 #define CLI_ANALYSIS_OUTPUT_H
@@ -7,12 +7,6 @@
 #include "arguments.h"
 
 #include <gputracker/results.h>
-
-/* Reads -f; text when it was not given.
- * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".`; a
- * pickle for the screen. */
-int analysis_read_format(
-    const struct arguments *arguments, enum gput_format *format, struct gput_error *error);
 
 /* Writes what was rendered where -o says: whole or not at all; else to the standard output, where
  * text ends with a line end. */

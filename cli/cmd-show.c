@@ -14,7 +14,7 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     enum gput_format format;
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     struct gput_results results;
-    int code = report_read_format(arguments_value(arguments, OPTION_FORMAT), &format, error);
+    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, &format, error);
     if (code == GPUT_OK)
         code = gput_results_load(arguments->operands[0], &results, error);
     if (code == GPUT_OK)

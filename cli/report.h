@@ -4,12 +4,19 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "arguments.h"
+
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
 
-/* Reads the word of a format; NULL is text.
- * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".` */
-int report_read_format(const char *word, enum gput_format *format, struct gput_error *error);
+/* Reads the option of a format, whose row says which formats there are; text when it was not given.
+ * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".`; that
+ * of report_refuse_pickle() when a terminal would get one. */
+int report_read_format(const struct arguments *arguments, enum option_id id,
+    enum gput_format *format, struct gput_error *error);
+
+/* GPUT_ERROR_INVALID: a pickle is not for the screen. */
+int report_refuse_pickle(struct gput_error *error);
 
 /*
  * Whether a report can be written to `path` at all, to be asked before hours of tracking. NULL and
@@ -17,13 +24,15 @@ int report_read_format(const char *word, enum gput_format *format, struct gput_e
  */
 int report_check_output(const char *path, struct gput_error *error);
 
-/* Writes a text to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`. */
+/* Writes to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`. */
+int report_write_bytes(
+    const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
 
 /*
- * Writes the report of a session, with its processes unless NULL, as report_write_text() does. When
- * the file cannot be written, the report goes to the standard error, so that the figures are not
- * lost, and the error is returned.
+ * Writes the report of a session, with its processes unless NULL, as report_write_bytes() does.
+ * When the file cannot be written, the report goes to the standard error (for a pickle as text), so
+ * that the figures are not lost, and the error is returned.
  */
 int report_write(const struct gput_results *results, const struct gput_processes *processes,
     enum gput_format format, const char *path, int screen_fd, struct gput_error *error);

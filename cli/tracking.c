@@ -164,8 +164,10 @@ static int read_everything(
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
-    int code =
-        report_read_format(arguments_value(arguments, OPTION_FORMAT), &tracking->format, error);
+    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, &tracking->format, error);
+    /* The screen also gets what the command prints, whatever it really is. */
+    if (code == GPUT_OK && tracking->format == GPUT_PICKLE && !tracking->output)
+        code = report_refuse_pickle(error);
     if (code == GPUT_OK)
         code = tracking_read_units(
             arguments, &options->ram_unit, &options->gpu_ram_unit, &options->time_unit, error);

@@ -33,7 +33,7 @@ static int print_report(struct gput_session *session, struct gput_error *error)
     char *text;
     int code = gput_session_results(session, &results, error);
     if (code == GPUT_OK)
-        code = gput_results_render(&results, GPUT_TEXT, &text, error);
+        code = gput_results_render(&results, GPUT_TEXT, &text, NULL, error);
     if (code == GPUT_OK) {
         fputs(text, stdout);
         free(text);

@@ -82,12 +82,12 @@ GPUT_API void gput_processes_free(struct gput_processes *processes);
 
 /**
  * The report of a session with its processes: in JSON as further members "processes" and
- * "other_processes", in text as a tree behind the rest.
+ * "other_processes" (of a pickle's `details` too), in text as a tree behind the rest.
  *
  * Returns and errors as gput_results_render().
  */
 GPUT_API int gput_results_render_processes(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format, char **text,
+    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
 
 #ifdef __cplusplus

@@ -12,6 +12,7 @@
 #include <gputracker/units.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -160,14 +161,16 @@ struct gput_results {
 enum gput_format { GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_PICKLE };
 
 /**
- * The report of a session as text or JSON.
+ * The report of a session as text, JSON or pickle (which Python's gpu_tracker loads as its own
+ * Tracker, with the figures in its `resource_usage`).
  *
- * Returns: GPUT_OK and in `*text` a terminated string that ends with a newline; free() it.
+ * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
+ * bytes (`length` may be NULL). Text and JSON end with a newline; pickles hold NULs too.
  *
  * Errors: GPUT_ERROR_INVALID for a format that reports do not have, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_results_render(const struct gput_results *results, enum gput_format format,
-    char **text, struct gput_error *error);
+    char **bytes, size_t *length, struct gput_error *error);
 
 /**
  * Reads results that a session kept while it ran (its resource usage file), for example after the

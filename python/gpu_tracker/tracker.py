@@ -37,6 +37,9 @@ class _State(enum.Enum):
     STOPPED = 2
 
 
+_State.__qualname__ = "Tracker.State"  # pickles name the class by its public place
+
+
 class Tracker:
     """Tracks the resources that the calling process, or another, and all its descendants use.
 
@@ -116,6 +119,20 @@ class Tracker:
         else:
             self._session = _create_session(options)
         self._warn()
+
+    def __getstate__(self):
+        """For pickles, which `gpu-tracker -f pickle` writes too. Of a tracker that was stopped; a running one has none."""
+        if self.state is not self.State.STOPPED:
+            raise TypeError("Cannot pickle a tracker before tracking completes. Call the stop() method first.")
+        names = ("resource_usage", "n_join_attempts", "join_timeout", "state")
+        return {name: getattr(self, name) for name in names} | {"details": self._report, "text": self._report_text}
+
+    def __setstate__(self, state):
+        state = dict(state)
+        self._report, self._report_text = state.pop("details"), state.pop("text")
+        self._session = None
+        self._owner = os.getpid()
+        vars(self).update(state)
 
     def __enter__(self):
         self.start()

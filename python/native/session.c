@@ -205,10 +205,11 @@ static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
 static PyObject *render(const struct gput_results *results, int format)
 {
     struct gput_error error;
-    char *text;
-    if (gput_results_render(results, (enum gput_format)format, &text, &error) != GPUT_OK)
+    char *bytes;
+    size_t length;
+    if (gput_results_render(results, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
         return native_raise(&error);
-    return native_take_text(text);
+    return format == GPUT_PICKLE ? native_take_bytes(bytes, length) : native_take_text(bytes);
 }
 
 static PyObject *session_report(PyObject *object, PyObject *args)

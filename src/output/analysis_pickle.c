@@ -34,16 +34,8 @@ static void write_static_data(const struct doc *data, struct str *text)
 {
     pickle_call_begin(text, "pandas", "Series");
     pickle_list_begin(text);
-    for (const struct doc *cell = data->first; cell; cell = cell->next) {
-        if (cell->kind == DOC_INT)
-            pickle_int(text, cell->integer);
-        else if (cell->kind == DOC_DOUBLE)
-            pickle_float(text, cell->number);
-        else if (cell->kind == DOC_STRING)
-            pickle_text(text, cell->string);
-        else
-            pickle_none(text);
-    }
+    for (const struct doc *cell = data->first; cell; cell = cell->next)
+        pickle_doc(text, cell);
     pickle_list_end(text);
     pickle_list_begin(text);
     for (const struct doc *cell = data->first; cell; cell = cell->next)

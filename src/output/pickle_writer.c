@@ -23,6 +23,11 @@ void pickle_none(struct str *text)
     str_append_char(text, 'N');
 }
 
+void pickle_bool(struct str *text, bool value)
+{
+    str_append_char(text, value ? '\x88' : '\x89');
+}
+
 void pickle_int(struct str *text, int64_t value)
 {
     if (value == (int32_t)value) {
@@ -141,6 +146,46 @@ void pickle_call_begin(struct str *text, const char *module, const char *name)
 void pickle_call_end(struct str *text)
 {
     str_append(text, "tR");
+}
+
+static void write_items(struct str *text, const struct doc *doc)
+{
+    for (const struct doc *item = doc->first; item; item = item->next) {
+        if (doc->kind == DOC_OBJECT)
+            pickle_text(text, item->key);
+        pickle_doc(text, item);
+    }
+}
+
+void pickle_doc(struct str *text, const struct doc *doc)
+{
+    switch (doc->kind) {
+    case DOC_NULL:
+        pickle_none(text);
+        break;
+    case DOC_BOOL:
+        pickle_bool(text, doc->boolean);
+        break;
+    case DOC_INT:
+        pickle_int(text, doc->integer);
+        break;
+    case DOC_DOUBLE:
+        pickle_float(text, doc->number);
+        break;
+    case DOC_STRING:
+        pickle_text(text, doc->string);
+        break;
+    case DOC_ARRAY:
+        pickle_list_begin(text);
+        write_items(text, doc);
+        pickle_list_end(text);
+        break;
+    case DOC_OBJECT:
+        pickle_dict_begin(text);
+        write_items(text, doc);
+        pickle_dict_end(text);
+        break;
+    }
 }
 
 void pickle_series(struct str *text, const char *const *names, const double *values, size_t count)

@@ -10,8 +10,10 @@
 #ifndef OUTPUT_PICKLE_WRITER_H
 #define OUTPUT_PICKLE_WRITER_H
 
+#include "base/doc.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +21,7 @@ void pickle_begin(struct str *text); /* of the file */
 void pickle_end(struct str *text);
 
 void pickle_none(struct str *text);
+void pickle_bool(struct str *text, bool value);
 void pickle_int(struct str *text, int64_t value);
 void pickle_float(struct str *text, double value);
 void pickle_text(struct str *text, const char *value); /* UTF-8; what is none becomes U+FFFD */
@@ -35,6 +38,9 @@ void pickle_object_end(struct str *text);
 /* What calling a class with arguments gives; the arguments follow. */
 void pickle_call_begin(struct str *text, const char *module, const char *name);
 void pickle_call_end(struct str *text);
+
+/* A document: dictionaries, lists, texts, numbers. */
+void pickle_doc(struct str *text, const struct doc *doc);
 
 /* A pandas series of numbers. */
 void pickle_series(struct str *text, const char *const *names, const double *values, size_t count);

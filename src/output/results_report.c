@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
+#include "output/results_pickle.h"
 
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
@@ -411,50 +412,76 @@ static struct doc *results_doc(const struct gput_results *results)
 
 /* ---- Formats ---- */
 
-static void write_json(const struct doc *doc, struct str *text)
+static void write_text(struct doc *doc, const struct gput_processes *processes, struct str *text)
 {
+    text->failed |= doc_failed(doc);
+    doc_text_write(doc, text);
+    if (processes)
+        processes_report_write_tree(processes, text);
+}
+
+/* The document with the processes in it. */
+static void add_processes(struct doc *doc, const struct gput_processes *processes)
+{
+    if (processes)
+        processes_report_add(doc, processes);
+}
+
+static void write_json(struct doc *doc, const struct gput_processes *processes, struct str *text)
+{
+    add_processes(doc, processes);
+    text->failed |= doc_failed(doc);
     doc_write_json(doc, 1, text);
     str_append_char(text, '\n');
 }
 
+static void write_pickle(struct doc *doc, const struct gput_processes *processes, struct str *text)
+{
+    struct str report = {0};
+    write_text(doc, processes, &report);
+    add_processes(doc, processes);
+    text->failed |= report.failed | doc_failed(doc);
+    results_write_pickle(doc, str_text(&report), text);
+    str_finish(&report);
+}
+
 static const struct report_format {
     enum gput_format format;
-    void (*write)(const struct doc *doc, struct str *text);
+    void (*write)(struct doc *doc, const struct gput_processes *processes, struct str *text);
 } formats[] = {
-    {GPUT_TEXT, doc_text_write},
+    {GPUT_TEXT, write_text},
     {GPUT_JSON, write_json},
+    {GPUT_PICKLE, write_pickle},
 };
 
-int gput_results_render(const struct gput_results *results, enum gput_format format, char **text,
-    struct gput_error *error)
+int gput_results_render(const struct gput_results *results, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
 {
-    return gput_results_render_processes(results, NULL, format, text, error);
+    return gput_results_render_processes(results, NULL, format, bytes, length, error);
 }
 
 int gput_results_render_processes(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format, char **text,
+    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error)
 {
     const struct report_format *chosen = NULL;
-    *text = NULL;
+    *bytes = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].format == format)
             chosen = &formats[i];
     }
     if (!chosen)
-        return error_set(error, GPUT_ERROR_INVALID, "A report is written as text or JSON only.");
+        return error_set(
+            error, GPUT_ERROR_INVALID, "A report is written as text, JSON or pickle only.");
 
     struct doc *doc = results_doc(results);
     if (!doc)
         return error_memory(error);
     struct str rendered = {0};
-    if (processes && format == GPUT_JSON)
-        processes_report_add(doc, processes);
-    rendered.failed = doc_failed(doc);
-    chosen->write(doc, &rendered);
-    if (processes && format == GPUT_TEXT)
-        processes_report_write_tree(processes, &rendered);
+    chosen->write(doc, processes, &rendered);
     doc_destroy(doc);
-    *text = str_take(&rendered);
-    return *text ? GPUT_OK : error_memory(error);
+    if (length)
+        *length = rendered.length;
+    *bytes = str_take(&rendered);
+    return *bytes ? GPUT_OK : error_memory(error);
 }

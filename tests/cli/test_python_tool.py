@@ -3,6 +3,7 @@
 GPUT_PEER_PYTHON names a Python that has it: python3 -m venv X && X/bin/pip install gpu_tracker.
 """
 
+import json
 import os
 import random
 import subprocess
@@ -25,6 +26,12 @@ COMPARE = """
 import sys
 from gpu_tracker import TrackingComparison
 print(TrackingComparison(dict(each.split("=") for each in sys.argv[2:])).compare(sys.argv[1]), end="")
+"""
+TRACKER = """
+import json, pickle, sys
+tracker = pickle.load(open(sys.argv[1], "rb"))
+assert type(tracker).__module__ == "gpu_tracker.tracker" and repr(tracker) == "State: STOPPED", tracker
+print(json.dumps([tracker.to_json(), str(tracker), tracker.resource_usage.max_ram.main.total_rss]))
 """
 SHOW = "import pickle, sys; print(pickle.load(open(sys.argv[1], 'rb')), end='')"
 
@@ -75,6 +82,15 @@ class PythonTool(CommandTest):
             self.assertEqual(self.ours("compare", *maps, "--stat", statistic), text)
             self.ours("compare", *maps, "--stat", statistic, "-f", "pickle", "-o", f"{statistic}.pkl")
             self.assertEqual(self.peer(SHOW, f"{statistic}.pkl"), text)
+
+    def test_a_tracked_session_is_a_tracker(self):
+        done = self.run_command("run", "--ru=megabytes", "-f", "pickle", "-o", "t.pkl", "sleep", "0.1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        values, text, main_rss = json.loads(self.peer(TRACKER, "t.pkl"))
+        self.assertEqual(values["max_ram"]["main"]["total_rss"], main_rss)
+        self.assertGreater(main_rss, 0.5)
+        self.assertEqual(list(values), ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"])
+        self.assert_is_report(text)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     struct gput_results results;
     if (gput_results_load(path, &results, NULL) == GPUT_OK) {
-        char *text;
-        if (gput_results_render(&results, GPUT_TEXT, &text, NULL) != GPUT_OK)
-            abort();
-        free(text);
+        for (int format = GPUT_TEXT; format <= GPUT_PICKLE; format++) {
+            char *bytes;
+            if (format == GPUT_CSV)
+                continue;
+            if (gput_results_render(&results, (enum gput_format)format, &bytes, NULL, NULL) !=
+                GPUT_OK)
+                abort();
+            free(bytes);
+        }
     }
     close(fd);
     return 0;

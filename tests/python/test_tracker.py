@@ -71,6 +71,31 @@ class Results(package.PackageTest):
         self.assertEqual(tracker.to_json(), dataclasses.asdict(tracker.resource_usage))
         json.dumps(tracker.to_json())
 
+    def test_pickles_once_it_is_stopped(self):
+        tracker = gput.Tracker()
+        self.assert_raises(
+            TypeError,
+            "Cannot pickle a tracker before tracking completes. Call the stop() method first.",
+            pickle.dumps,
+            tracker,
+        )
+        with tracker:
+            pass
+        loaded = pickle.loads(pickle.dumps(tracker))
+        self.assertEqual((repr(loaded), str(loaded), loaded.report()), (repr(tracker), str(tracker), tracker.report()))
+        self.assertEqual((loaded.details, loaded.resource_usage), (tracker.details, tracker.resource_usage))
+        self.assert_raises(RuntimeError, "Cannot stop tracking when tracking has already stopped.", loaded.stop)
+
+    def test_loads_what_the_command_pickled(self):
+        command = [os.environ["GPUT_COMMAND"], "run", "--disable-logs", "-f", "pickle", "-o", "t.pkl", "sleep", "0.1"]
+        subprocess.run(command, check=True)
+        with open("t.pkl", "rb") as file:
+            tracker = pickle.load(file)
+        self.assertIs(type(tracker), gput.Tracker)
+        self.assertEqual(tracker.to_json(), dataclasses.asdict(tracker.resource_usage))
+        self.assertEqual(tracker.details["accounting"]["processes"]["seen"], 1)
+        self.assertTrue(tracker.report().startswith(str(tracker)))
+
     def test_json_is_a_copy(self):
         with gput.Tracker() as tracker:
             pass
