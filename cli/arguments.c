@@ -56,20 +56,35 @@ static void list_family(const char *family, char *list, size_t size)
 {
     int count;
     const struct command *commands = command_table(&count);
-    size_t length = strlen(family);
     list[0] = '\0';
     for (int i = 0; i < count; i++) {
-        const char *name = commands[i].name;
-        if (strncmp(name, family, length) != 0 || name[length] != ' ')
+        if (!command_is_of_family(&commands[i], family))
             continue;
         size_t used = strlen(list);
-        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name + length + 1);
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "",
+            commands[i].name + strlen(family) + 1);
     }
 }
 
-static int find_command(int argc, char **argv, const struct command **command,
+/* Whether the command line asks for help, in whatever way. */
+static bool asks_for_help(int argc, char **argv)
+{
+    static const enum option_id help[] = {OPTION_HELP, OPTION_END};
+    enum option_id id;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "-h") == 0 ||
+            (strncmp(argv[i], "--", 2) == 0 &&
+                option_find_long(help, argv[i] + 2, strlen(argv[i] + 2), &id, &id) == OPTION_FOUND))
+            return true;
+    }
+    return false;
+}
+
+/* The row of the command; of a family alone that of the program, when help is asked for it. */
+static int find_command(int argc, char **argv, struct arguments *arguments,
     struct command_words *words, struct gput_error *error)
 {
+    const struct command **command = &arguments->command;
     *words = (struct command_words){.first = next_word(argc, argv, 1)};
     const char *first = words->first ? argv[words->first] : "";
     *command = command_find(first);
@@ -89,8 +104,13 @@ static int find_command(int argc, char **argv, const struct command **command,
     *command = command_find(name);
     if (*command)
         return GPUT_OK;
+    if (!words->second && asks_for_help(argc, argv)) {
+        *command = command_find("");
+        arguments->family = first;
+        return GPUT_OK;
+    }
     return fail(error, GPUT_ERROR_INVALID,
-        "\"%s\" must be followed by one of: %s. See gpu-tracker -h", first, family);
+        "\"%s\" must be followed by one of: %s. See gpu-tracker %s -h", first, family, first);
 }
 
 static int add_use(
@@ -227,7 +247,7 @@ int arguments_parse(int argc, char **argv, struct arguments *arguments, struct g
 {
     *arguments = (struct arguments){0};
     struct command_words words;
-    int code = find_command(argc, argv, &arguments->command, &words, error);
+    int code = find_command(argc, argv, arguments, &words, error);
     if (code != GPUT_OK)
         return code;
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);

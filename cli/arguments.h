@@ -23,6 +23,7 @@ struct option_use {
 
 struct arguments {
     const struct command *command;
+    const char *family; /* help was asked for the commands that begin with this word; or NULL */
     struct option_use *uses; /* in the order given; owned */
     size_t n_uses;
     size_t capacity;

@@ -6,8 +6,25 @@
 
 #include <gputracker/gputracker.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* What the figures leave out, as one more source in the report, and said beside it. */
+static void add_note(struct gput_results *results)
+{
+    message_warning(NULL,
+        "These are the results so far of a session that did not come to its end: it "
+        "was killed, or still runs.");
+    if (results->n_sources == GPUT_MAX_SOURCES)
+        return;
+    struct gput_source *note = &results->sources[results->n_sources++];
+    note->state = GPUT_SOURCE_UNAVAILABLE;
+    snprintf(note->name, sizeof note->name, "after_last_sample");
+    snprintf(note->reason, sizeof note->reason,
+        "the session did not come to its end (it was killed, or still runs): what was used after "
+        "its last sample is unknown");
+}
 
 static int show(const struct arguments *arguments, struct gput_error *error)
 {
@@ -21,8 +38,11 @@ static int show(const struct arguments *arguments, struct gput_error *error)
         code = tracking_read_units(arguments, &results.static_data.ram_unit,
             &results.static_data.gpu_ram_unit, &results.static_data.time_unit, error);
     if (code == GPUT_OK)
-        code = report_write(&results, NULL, format, output, STDOUT_FILENO, error);
-    return code;
+        code = report_check_output(output, error);
+    if (code != GPUT_OK)
+        return code;
+    add_note(&results);
+    return report_write(&results, NULL, format, output, STDOUT_FILENO, error);
 }
 
 int cmd_show(const struct arguments *arguments)

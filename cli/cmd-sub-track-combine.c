@@ -44,10 +44,11 @@ static int missing(void)
 int cmd_sub_track_combine(const struct arguments *arguments)
 {
     const char *output = arguments_value(arguments, OPTION_COMBINED_FILE);
-    if (!output || !arguments_have(arguments, OPTION_PART))
+    if (!output || (!arguments_have(arguments, OPTION_PART) && arguments->n_operands == 0))
         return missing();
     struct gput_error error;
-    const char **paths = calloc(arguments->n_uses, sizeof *paths);
+    size_t most_paths = arguments->n_uses + (size_t)arguments->n_operands;
+    const char **paths = calloc(most_paths, sizeof *paths);
     int code = GPUT_OK;
     if (!paths) {
         code = fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
@@ -56,6 +57,9 @@ int cmd_sub_track_combine(const struct arguments *arguments)
         size_t position = 0;
         for (const char *path; (path = arguments_next(arguments, OPTION_PART, &position));)
             paths[n_paths++] = path;
+        /* What a shell made of `-p worker-*.csv`: the first file is the option's, these follow. */
+        for (int i = 0; i < arguments->n_operands; i++)
+            paths[n_paths++] = arguments->operands[i];
         code = combine(arguments, output, paths, n_paths, &error);
     }
     free(paths);

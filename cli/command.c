@@ -92,8 +92,10 @@ static const struct command commands[] = {
             "gpu-tracker; the report goes to the standard error, or to a file with -o.\n"
             "\n"
             "The exit status is the command's own; when a signal killed it, the same signal kills "
-            "gpu-tracker. 125: gpu-tracker itself failed, 126: the command is not executable, "
-            "127: it was not found, 2: wrong use of gpu-tracker.",
+            "gpu-tracker. 125: gpu-tracker itself failed, or an option has a value that it does "
+            "not "
+            "take, 126: the command is not executable, 127: it was not found, 2: wrong use of "
+            "gpu-tracker.",
         .options = run_options,
         .operand = ARGUMENT_COMMAND,
         .least_operands = 1,
@@ -166,8 +168,11 @@ static const struct command commands[] = {
                 "sub-tracking a code block that is called in multiple simultaneous processes.\n"
                 "\n"
                 "    gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
+                "    gpu-tracker sub-track combine --stf=all.csv -p worker*.csv\n"
                 "    gpu-tracker sub-track combine --stf=all.csv -p folder/",
         .options = combine_options,
+        .operand = ARGUMENT_FILE,
+        .most_operands = -1,
     },
     {
         .name = "energy record",
@@ -450,4 +455,10 @@ const struct command *command_find(const char *name)
             return &commands[i];
     }
     return NULL;
+}
+
+bool command_is_of_family(const struct command *command, const char *family)
+{
+    size_t length = strlen(family);
+    return strncmp(command->name, family, length) == 0 && command->name[length] == ' ';
 }

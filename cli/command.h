@@ -31,6 +31,9 @@ const struct command *command_table(int *count);
 /* The row of that name, or NULL. */
 const struct command *command_find(const char *name);
 
+/* Whether a command has two words, of which the first is `family`. */
+bool command_is_of_family(const struct command *command, const char *family);
+
 /* Functions of the table, one a file cmd-*.c. */
 int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);

@@ -75,6 +75,18 @@ static void print_usage(FILE *file, const struct command *command)
     help_wrap(file, command->usage, column, USAGE_INDENT);
 }
 
+/* The commands that begin with that word, NULL: all; and what they do. */
+static void print_commands(FILE *file, const char *family)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
+    for (int i = 0; i < count; i++) {
+        if (family ? command_is_of_family(&commands[i], family) : commands[i].name[0] != '\0')
+            print_entry(file, commands[i].name, commands[i].summary, COMMAND_TEXT_COLUMN);
+    }
+}
+
 static void print_program(FILE *file, const struct command *program)
 {
     int count;
@@ -83,12 +95,20 @@ static void print_program(FILE *file, const struct command *program)
     fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
     for (int i = 0; i < count; i++)
         print_usage(file, &commands[i]);
-    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
-    for (int i = 0; i < count; i++) {
-        if (commands[i].name[0])
-            print_entry(file, commands[i].name, commands[i].summary, COMMAND_TEXT_COLUMN);
-    }
+    print_commands(file, NULL);
     print_options(file, program->options);
+}
+
+void help_print_family(FILE *file, const char *family)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    fputs("Usage:\n", file);
+    for (int i = 0; i < count; i++) {
+        if (command_is_of_family(&commands[i], family))
+            print_usage(file, &commands[i]);
+    }
+    print_commands(file, family);
 }
 
 void help_print(FILE *file, const struct command *command)

@@ -11,6 +11,9 @@
 /* The help of the whole program for the nameless command, that of one command else. */
 void help_print(FILE *file, const struct command *command);
 
+/* The help of all commands whose first word is `family`. */
+void help_print_family(FILE *file, const char *family);
+
 /*
  * Writes a text in lines of at most HELP_WIDTH columns, each but the first indented by `indent`
  * blanks; the first begins at column `column`. Line ends of the text are kept.

@@ -46,7 +46,10 @@ static int run_command(const struct arguments *arguments)
 {
     struct gput_error error;
     if (arguments_have(arguments, OPTION_HELP)) {
-        help_print(stdout, arguments->command);
+        if (arguments->family)
+            help_print_family(stdout, arguments->family);
+        else
+            help_print(stdout, arguments->command);
         return finish_output();
     }
     if (arguments_have(arguments, OPTION_VERSION)) {

@@ -41,10 +41,11 @@ static const char *extension_of(const char *path)
 static int check_paths(const char *output, const struct combination *work, struct gput_error *error)
 {
     struct stat status;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(output, &format, error));
     if (lstat(output, &status) == 0)
         return error_set(error, GPUT_ERROR_EXISTS,
             "Cannot create sub-tracking file %s. File already exists.", output);
-    enum sub_tracking_format format;
     const char *extension = extension_of(output);
     for (size_t i = 0; i < work->n_paths; i++) {
         const char *path = work->paths[i];
@@ -55,7 +56,7 @@ static int check_paths(const char *output, const struct combination *work, struc
                 "File %s does not end with the same extension as %s. Must end in \"%s\".", path,
                 output, extension);
     }
-    return sub_tracking_format_of(output, &format, error);
+    return GPUT_OK;
 }
 
 /* Looks at the head of each file: that it is one, which columns it has, how long it is. */

@@ -35,7 +35,9 @@ int sub_tracking_format_of(
         }
     }
     return error_set(error, GPUT_ERROR_INVALID,
-        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".", path);
+        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\". Marks "
+        "may also be in a \".gputblocks\" log.",
+        path);
 }
 
 int sub_tracking_invalid(

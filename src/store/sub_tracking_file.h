@@ -62,7 +62,7 @@ enum sub_tracking_format {
 /*
  * The format that the extension of `path` stands for.
  * Errors: GPUT_ERROR_INVALID with the old tool's message: `Invalid file name: "x". Valid file
- * extensions are ".csv" and ".sqlite".`
+ * extensions are ".csv" and ".sqlite".`, and behind it what it did not know of.
  */
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error);

@@ -197,6 +197,11 @@ class Messages(AnalyzeTest):
         self.write()
         done = self.run_command("sub-track", "analyze", "--tf=x.foo", "--stf=y.csv")
         self.assert_fails(done, 1, 'Invalid file name: "x.foo". Valid file extensions are ".csv" and ".sqlite".')
+        self.assert_fails(
+            self.run_command("sub-track", "analyze", f"--tf={self.tracking}", "--stf=y.foo"),
+            1,
+            'Invalid file name: "y.foo". Valid file extensions are ".csv" and ".sqlite". Marks may also be in a ".gputblocks" log.',
+        )
         done = self.run_command("sub-track", "analyze", "--tf=x.csv")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("x.csv", done.stderr)

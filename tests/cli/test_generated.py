@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from command import BUILD, CommandTest, main
+from command import BUILD, SOURCE, CommandTest, main
 
 
 class Generated(CommandTest):
@@ -50,6 +50,14 @@ class Generated(CommandTest):
         for command in ["", *self.commands]:
             for short, long in self.options(command):
                 self.assertRegex(text, rf"(?m)^\.B (-{short} )?--{long}\b" if long else rf"(?m)^\.B -{short}\b")
+
+    def test_man_page_knows_the_environment(self):
+        text = self.read("man").partition(".SH ENVIRONMENT\n")[2].partition("\n.SH ")[0]
+        read = set()
+        for path in [*(SOURCE / "cli").glob("*.c"), *(SOURCE / "src").rglob("*.c")]:
+            read |= set(re.findall(r'"(GPUT_[A-Z_]+)"', path.read_text()))
+        self.assertIn("GPUT_BLOCKS_FILE", read)
+        self.assertEqual(set(re.findall(r"GPUT_[A-Z_]+", text)), read)
 
     def test_man_page_without_complaints(self):
         if not shutil.which("groff"):

@@ -16,6 +16,11 @@ LABELS = {
     "system_gpu_count": "System GPU count", "n_expected_gpus": "Number of expected GPUs", "gpu_percentages": "GPU percentages",
 }
 
+PARTIAL = (
+    "gpu-tracker: warning: These are the results so far of a session that did not come to its end: it was killed, or still "
+    "runs.\n"
+)
+
 
 class KeptResults(CommandTest):
     def kill_half_way(self, *options):
@@ -33,7 +38,7 @@ class KeptResults(CommandTest):
         (file,) = self.folder.iterdir()
         self.assertRegex(file.name, r"\A\.gpu-tracker_")
         done = self.run_command("show", file.name)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, PARTIAL))
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
 
@@ -41,6 +46,7 @@ class KeptResults(CommandTest):
         self.kill_half_way("--resource-usage-file", "kept.pkl")
         self.assert_folder_is("kept.pkl")
         report = json.loads(self.run_command("show", "kept.pkl", "-f", "json").stdout)
+        self.assertIn("did not come to its end", report["sources"]["after_last_sample"]["reason"])
         self.assertGreater(report["max_ram"]["main"]["total_rss"], 0)
         self.assertGreater(report["compute_time"]["time"], 0.2)
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)

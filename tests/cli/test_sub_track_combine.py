@@ -35,6 +35,15 @@ class Combine(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual((self.folder / "all.csv").read_text(), HEADER + "1,X,0,1.5\n10,X,0,1.5\n2,X,0,1.5\n")
 
+    def test_what_a_shell_makes_of_a_pattern_is_several_files(self):
+        for number in (1, 2, 3):
+            self.write(f"worker-{number}.csv", f"{number},X,0,1.5")
+        parts = ["worker-1.csv", "worker-2.csv", "worker-3.csv"]
+        for name, arguments in {"a.csv": ["-p", *parts], "b.csv": parts, "c.csv": [*parts[1:], "-p", parts[0]]}.items():
+            done = self.combine("--stf", name, *arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertEqual((self.folder / name).read_text(), HEADER + "1,X,0,1.5\n2,X,0,1.5\n3,X,0,1.5\n")
+
     def test_messages_are_those_of_the_old_tool(self):
         self.write("a.csv", "1,X,0,1.5")
         self.write("b.sqlite")
@@ -49,9 +58,10 @@ class Combine(CommandTest):
             'File b.sqlite does not end with the same extension as x.csv. Must end in ".csv".',
         )
         self.assert_fails(
-            self.combine("--stf=x.txt", "-p", "a.txt", "-p", "b.txt"),
+            self.combine("--stf=x.txt", "-p", "a.csv", "-p", "b.csv"),
             1,
-            'Invalid file name: "x.txt". Valid file extensions are ".csv" and ".sqlite".',
+            'Invalid file name: "x.txt". Valid file extensions are ".csv" and ".sqlite". Marks may also be in a ".gputblocks" '
+            "log.",
         )
         self.assertEqual(self.combine("--stf=x.csv").returncode, 2)
         self.assert_folder_is("a.csv", "b.sqlite")

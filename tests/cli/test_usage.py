@@ -30,6 +30,16 @@ class Help(CommandTest):
             self.assertEqual(done.returncode, 0)
             self.assertTrue(done.stdout.startswith(f"Usage:\n    gpu-tracker {command} "), done.stdout)
 
+    def test_a_family_of_commands_has_help_too(self):
+        families = {command.split()[0] for command in self.commands() if " " in command}
+        self.assertLessEqual({"mark", "sub-track", "energy", "profile", "timeline"}, families)
+        for family in families:
+            done = self.run_command(family, "-h")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            members = [command for command in self.commands() if command.startswith(family + " ")]
+            self.assertEqual(re.findall(rf"(?m)^    ({family} [a-z]+) ", done.stdout), members)
+            self.assertEqual(self.run_command("--help", family).stdout, done.stdout)
+
     def test_help_is_readable_in_80_columns(self):
         for command in ["", *self.commands()]:
             text = self.run_command(*command.split(), "-h").stdout
@@ -74,6 +84,9 @@ class WrongUse(CommandTest):
             (["attach"], "No process was given. Usage: gpu-tracker attach [OPTIONS] PID"),
             (["attach", "1", "2"], 'Unexpected "2". Usage: gpu-tracker attach [OPTIONS] PID'),
             (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE"),
+            (["mark"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
+            (["mark", "--nonsense"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
+            (["mark", "end", "-h"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
         ]
         for arguments, message in cases:
             with self.subTest(arguments=arguments):

@@ -188,8 +188,9 @@ static void other_extensions_and_missing_files_are_refused(void **state)
     (void)state;
     struct content content;
     assert_int_equal(read_file("marks.txt", &content), GPUT_ERROR_INVALID);
-    assert_string_equal(content.error.message,
-        "Invalid file name: \"marks.txt\". Valid file extensions are \".csv\" and \".sqlite\".");
+    assert_string_equal(content.error.message, "Invalid file name: \"marks.txt\". Valid file "
+                                               "extensions are \".csv\" and \".sqlite\". Marks "
+                                               "may also be in a \".gputblocks\" log.");
     forget(&content);
     static const char *const missing[] = {"none.csv", "none.sqlite", "none.gputblocks"};
     for (unsigned i = 0; i < 3; i++) {
