@@ -17,7 +17,7 @@ extern "C" {
 
 enum gput_column_type { GPUT_COLUMN_INT, GPUT_COLUMN_DOUBLE, GPUT_COLUMN_TEXT };
 
-struct gput_table;  /**< one table; belongs to its list */
+struct gput_table;  /**< one table; belongs to its list, and to who retains it */
 struct gput_tables; /**< a list of named tables */
 
 GPUT_API size_t gput_tables_count(const struct gput_tables *tables);
@@ -31,6 +31,11 @@ GPUT_API int gput_tables_keep(
     struct gput_tables *tables, const char *name, struct gput_error *error);
 GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine */
 
+/** Keeps a table beyond its list: until gput_table_release(), once for each retain. Both may be
+ * called from any thread; a table itself never changes. Returns `table`. */
+GPUT_API const struct gput_table *gput_table_retain(const struct gput_table *table);
+GPUT_API void gput_table_release(const struct gput_table *table); /**< NULL is fine */
+
 GPUT_API const char *gput_table_name(const struct gput_table *table);
 /** True for a table of exactly one row that is a set of named values, no list. */
 GPUT_API bool gput_table_is_record(const struct gput_table *table);
@@ -39,6 +44,8 @@ GPUT_API size_t gput_table_column_count(const struct gput_table *table);
 GPUT_API const char *gput_table_column_name(const struct gput_table *table, size_t column);
 GPUT_API enum gput_column_type gput_table_column_type(
     const struct gput_table *table, size_t column);
+/** "gigabytes", "seconds since the epoch" …; NULL: a plain number, or a text. */
+GPUT_API const char *gput_table_column_unit(const struct gput_table *table, size_t column);
 
 /** True when there is no value in that cell. */
 GPUT_API bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column);
@@ -47,6 +54,11 @@ GPUT_API bool gput_table_is_missing(const struct gput_table *table, size_t row, 
 GPUT_API int64_t gput_table_int(const struct gput_table *table, size_t row, size_t column);
 GPUT_API double gput_table_double(const struct gput_table *table, size_t row, size_t column);
 GPUT_API const char *gput_table_text(const struct gput_table *table, size_t row, size_t column);
+
+/** All cells of a column of that type side by side, one a row, missing ones as above. Valid as long
+ * as the table; NULL when it has no row. */
+GPUT_API const int64_t *gput_table_ints(const struct gput_table *table, size_t column);
+GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t column);
 
 /**
  * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are

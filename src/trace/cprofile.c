@@ -1,5 +1,6 @@
 #include "trace/cprofile.h"
 
+#include "base/utf8.h"
 #include "trace/json_text.h"
 #include "trace/marshal.h"
 
@@ -40,7 +41,7 @@ static bool append_text(const struct adding *adding, uint32_t value, struct str 
     const struct marshal_value *found = adding->marshal.values + value;
     if (found->kind != MARSHAL_TEXT)
         return false;
-    json_append_utf8(found->text, found->count, out);
+    utf8_append(found->text, found->count, out);
     return true;
 }
 

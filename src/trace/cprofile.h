@@ -6,9 +6,9 @@
 #define TRACE_CPROFILE_H
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/str.h"
-#include "trace/names.h"
-#include "trace/table.h"
+#include "base/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

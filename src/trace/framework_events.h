@@ -6,8 +6,8 @@
 #define TRACE_FRAMEWORK_EVENTS_H
 
 #include "base/error.h"
+#include "base/names.h"
 #include "trace/json_scan.h"
-#include "trace/names.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
 

@@ -1,46 +1,8 @@
 #include "trace/json_text.h"
 
+#include "base/utf8.h"
+
 #define REPLACEMENT "\xef\xbf\xbd"
-
-/* The length of the UTF-8 sequence at `bytes`, 0 when it is none. */
-static size_t utf8_length(const unsigned char *bytes, size_t left)
-{
-    static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = bytes[0];
-    if (first == 0) /* UTF-8, but the end of every text here */
-        return 0;
-    size_t length = first < 0x80             ? 1
-                    : (first & 0xe0) == 0xc0 ? 2
-                    : (first & 0xf0) == 0xe0 ? 3
-                    : (first & 0xf8) == 0xf0 ? 4
-                                             : 0;
-    if (length < 2 || length > left)
-        return length == 1;
-    uint32_t point = first & (0x7f >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        point = point << 6 | (bytes[i] & 0x3f);
-    }
-    bool surrogate = point >= 0xd800 && point < 0xe000;
-    return point >= lowest[length] && point <= 0x10ffff && !surrogate ? length : 0;
-}
-
-void json_append_utf8(const char *bytes, size_t length, struct str *text)
-{
-    size_t plain = 0;
-    for (size_t i = 0; i < length;) {
-        size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
-        if (step == 0) {
-            str_append_bytes(text, bytes + plain, i - plain);
-            str_append(text, REPLACEMENT);
-            plain = ++i;
-        } else {
-            i += step;
-        }
-    }
-    str_append_bytes(text, bytes + plain, length - plain);
-}
 
 static void append_point(uint32_t point, struct str *text)
 {
@@ -102,7 +64,7 @@ static void append_unescaped(const char *at, const char *end, struct str *text)
     while (at < end) {
         const char *backslash = memchr(at, '\\', (size_t)(end - at));
         const char *stop = backslash ? backslash : end;
-        json_append_utf8(at, (size_t)(stop - at), text);
+        utf8_append(at, (size_t)(stop - at), text);
         at = stop;
         if (!backslash)
             break;
@@ -121,7 +83,7 @@ void json_append_string(const struct json_value *string, struct str *text)
     if (string->flags & JSON_ESCAPED)
         append_unescaped(string->text, string->text + string->length, text);
     else if (string->flags & JSON_NOT_ASCII)
-        json_append_utf8(string->text, string->length, text);
+        utf8_append(string->text, string->length, text);
     else
         str_append_bytes(text, string->text, string->length);
 }
@@ -146,11 +108,11 @@ void json_write_string(const char *bytes, size_t length, struct str *text)
         unsigned char byte = (unsigned char)bytes[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        json_append_utf8(bytes + plain, i - plain, text);
+        utf8_append(bytes + plain, i - plain, text);
         append_escape(byte, text);
         plain = i + 1;
     }
-    json_append_utf8(bytes + plain, length - plain, text);
+    utf8_append(bytes + plain, length - plain, text);
     str_append_char(text, '"');
 }
 
@@ -182,7 +144,7 @@ static void write_on_one_line(const struct json_value *value, struct str *text)
         const char *line_break = memchr(at, '\n', (size_t)(end - at));
         const char *stop = line_break ? line_break : end;
         if (value->flags & JSON_NOT_ASCII)
-            json_append_utf8(at, (size_t)(stop - at), text);
+            utf8_append(at, (size_t)(stop - at), text);
         else
             str_append_bytes(text, at, (size_t)(stop - at));
         at = json_skip_space(stop);

@@ -19,7 +19,4 @@ void json_write_string(const char *bytes, size_t length, struct str *text);
 /* Appends a scanned value as strict JSON on one line: NaN becomes null, broken UTF-8 U+FFFD. */
 void json_write_value(const struct json_value *value, struct str *text);
 
-/* Appends `length` bytes of text; what is no UTF-8 becomes U+FFFD. */
-void json_append_utf8(const char *bytes, size_t length, struct str *text);
-
 #endif

@@ -5,7 +5,7 @@
 #define TRACE_KINETO_H
 
 #include "base/error.h"
-#include "trace/names.h"
+#include "base/names.h"
 #include "trace/read_report.h"
 
 #include <gputracker/profile.h>

@@ -1,9 +1,9 @@
 #include "trace/kineto_diff.h"
 
+#include "base/names.h"
 #include "base/str.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
-#include "trace/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef TRACE_KINETO_DIFF_H
 #define TRACE_KINETO_DIFF_H
 
+#include "base/table.h"
 #include "trace/read_report.h"
-#include "trace/table.h"
 
 #include <gputracker/profile.h>
 

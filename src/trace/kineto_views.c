@@ -1,7 +1,7 @@
 #include "base/str.h"
+#include "base/table.h"
 #include "trace/kineto.h"
 #include "trace/kineto_diff.h"
-#include "trace/table.h"
 
 #include <math.h>
 #include <stdio.h>

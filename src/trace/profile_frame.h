@@ -6,7 +6,7 @@
 #define TRACE_PROFILE_FRAME_H
 
 #include "base/error.h"
-#include "trace/names.h"
+#include "base/names.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
 

@@ -4,8 +4,8 @@
 #ifndef TRACE_PROFILE_VIEWS_H
 #define TRACE_PROFILE_VIEWS_H
 
+#include "base/table.h"
 #include "trace/profile_frame.h"
-#include "trace/table.h"
 
 #include <gputracker/profile.h>
 

@@ -5,8 +5,8 @@
 #define TRACE_PYINSTRUMENT_H
 
 #include "base/error.h"
-#include "trace/names.h"
-#include "trace/table.h"
+#include "base/names.h"
+#include "base/table.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #ifndef TRACE_STATISTICS_H
 #define TRACE_STATISTICS_H
 
-#include "trace/table.h"
+#include "base/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

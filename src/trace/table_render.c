@@ -1,7 +1,7 @@
 #include "base/number.h"
 #include "base/str.h"
+#include "base/table.h"
 #include "trace/json_text.h"
-#include "trace/table.h"
 
 #include <string.h>
 

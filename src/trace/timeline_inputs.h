@@ -5,7 +5,7 @@
 #define TRACE_TIMELINE_INPUTS_H
 
 #include "base/error.h"
-#include "trace/names.h"
+#include "base/names.h"
 #include "trace/read_report.h"
 #include "trace/timeline.h"
 #include "trace/trace_root.h"

@@ -5,7 +5,7 @@
 #ifndef TRACE_TIMELINE_READINGS_H
 #define TRACE_TIMELINE_READINGS_H
 
-#include "trace/names.h"
+#include "base/names.h"
 #include "trace/system_metrics.h"
 #include "trace/timeline_inputs.h"
 

@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
@@ -140,7 +141,7 @@ static struct json_text string_text(const struct json_value *value, struct str *
         return (struct json_text){"", 0};
     if (value->flags & JSON_NOT_ASCII) {
         str_clear(clean);
-        json_append_utf8(value->text, value->length, clean);
+        utf8_append(value->text, value->length, clean);
         text = (struct json_text){str_text(clean), clean->length};
     }
     return text;

@@ -6,7 +6,7 @@
 #define TRACE_TIMELINE_TRACKS_H
 
 #include "base/error.h"
-#include "trace/names.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdint.h>

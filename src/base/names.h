@@ -1,8 +1,8 @@
 /*
  * Strings as small numbers: equal strings get the same number, numbers count up from 0.
  */
-#ifndef TRACE_NAMES_H
-#define TRACE_NAMES_H
+#ifndef BASE_NAMES_H
+#define BASE_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

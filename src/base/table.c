@@ -1,16 +1,11 @@
-#include "trace/table.h"
+#include "base/table.h"
 
+#include "base/names.h"
 #include "base/str.h"
-#include "trace/names.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct column {
-    char *name;
-    enum gput_column_type type;
-};
 
 union cell {
     int64_t integer;
@@ -18,15 +13,23 @@ union cell {
     uint32_t text;
 };
 
+struct column {
+    char *name;
+    char *unit; /* NULL: as the name says */
+    enum gput_column_type type;
+    union cell *cells; /* one a row; of integers or numbers nothing but those, side by side */
+    size_t capacity;
+};
+
 struct gput_table {
-    struct gput_tables *list;
+    _Atomic size_t owners;
+    struct gput_tables *list; /* while it is being built */
     char *name;
     bool record;
     struct column *columns;
     size_t column_count;
-    union cell *cells; /* row by row */
-    size_t cell_count;
-    size_t cell_capacity;
+    size_t row_count;
+    size_t next; /* column of the next cell */
     struct names texts;
 };
 
@@ -55,6 +58,7 @@ struct gput_table *tables_add(struct gput_tables *tables, const char *name)
         tables->failed = true;
         return NULL;
     }
+    table->owners = 1;
     table->list = tables;
     table->name = copy;
     return tables->tables[tables->count++] = table;
@@ -77,24 +81,46 @@ void table_add_column(struct gput_table *table, const char *name, enum gput_colu
         table->columns = columns;
     char *copy = columns ? strdup(name) : NULL;
     if (copy)
-        columns[table->column_count++] = (struct column){copy, type};
+        columns[table->column_count++] = (struct column){.name = copy, .type = type};
     else
         table->list->failed = true;
 }
 
+void table_set_unit(struct gput_table *table, const char *unit)
+{
+    if (!table || table->column_count == 0)
+        return;
+    struct column *column = &table->columns[table->column_count - 1];
+    free(column->unit);
+    column->unit = strdup(unit);
+    table->list->failed |= !column->unit;
+}
+
+static bool column_grow(struct column *column)
+{
+    size_t capacity = column->capacity ? column->capacity * 2 : 16;
+    union cell *cells = realloc(column->cells, capacity * sizeof *cells);
+    if (!cells)
+        return false;
+    column->cells = cells;
+    column->capacity = capacity;
+    return true;
+}
+
 static void put(struct gput_table *table, union cell cell)
 {
-    if (table->cell_count == table->cell_capacity) {
-        size_t capacity = table->cell_capacity ? table->cell_capacity * 2 : 64;
-        union cell *cells = realloc(table->cells, capacity * sizeof *cells);
-        if (!cells) {
-            table->list->failed = true;
-            return;
-        }
-        table->cells = cells;
-        table->cell_capacity = capacity;
+    if (table->column_count == 0) /* without memory for one */
+        return;
+    struct column *column = &table->columns[table->next];
+    if (table->row_count == column->capacity && !column_grow(column)) {
+        table->list->failed = true;
+        return;
     }
-    table->cells[table->cell_count++] = cell;
+    column->cells[table->row_count] = cell;
+    if (++table->next == table->column_count) {
+        table->next = 0;
+        table->row_count++;
+    }
 }
 
 void table_put_int(struct gput_table *table, int64_t value)
@@ -123,7 +149,7 @@ void table_put_missing(struct gput_table *table)
 {
     if (!table || table->column_count == 0)
         return;
-    switch (table->columns[table->cell_count % table->column_count].type) {
+    switch (table->columns[table->next].type) {
     case GPUT_COLUMN_INT:
         table_put_int(table, INT64_MIN);
         break;
@@ -164,12 +190,23 @@ const struct gput_table *gput_tables_find(const struct gput_tables *tables, cons
     return NULL;
 }
 
-static void table_destroy(struct gput_table *table)
+const struct gput_table *gput_table_retain(const struct gput_table *table)
 {
-    for (size_t column = 0; column < table->column_count; column++)
+    ((struct gput_table *)table)->owners++;
+    return table;
+}
+
+void gput_table_release(const struct gput_table *released)
+{
+    struct gput_table *table = (struct gput_table *)released;
+    if (!table || --table->owners > 0)
+        return;
+    for (size_t column = 0; column < table->column_count; column++) {
         free(table->columns[column].name);
+        free(table->columns[column].unit);
+        free(table->columns[column].cells);
+    }
     free(table->columns);
-    free(table->cells);
     free(table->name);
     names_finish(&table->texts);
     free(table);
@@ -191,7 +228,7 @@ int gput_tables_keep(struct gput_tables *tables, const char *name, struct gput_e
         if (kept == 0 && strcmp(tables->tables[i]->name, name) == 0)
             tables->tables[kept++] = tables->tables[i];
         else
-            table_destroy(tables->tables[i]);
+            gput_table_release(tables->tables[i]);
     }
     tables->count = kept;
     return GPUT_OK;
@@ -202,7 +239,7 @@ void gput_tables_destroy(struct gput_tables *tables)
     if (!tables)
         return;
     for (size_t i = 0; i < tables->count; i++)
-        table_destroy(tables->tables[i]);
+        gput_table_release(tables->tables[i]);
     free(tables->tables);
     free(tables);
 }
@@ -219,7 +256,7 @@ bool gput_table_is_record(const struct gput_table *table)
 
 size_t gput_table_row_count(const struct gput_table *table)
 {
-    return table->column_count ? table->cell_count / table->column_count : 0;
+    return table->row_count;
 }
 
 size_t gput_table_column_count(const struct gput_table *table)
@@ -237,9 +274,48 @@ enum gput_column_type gput_table_column_type(const struct gput_table *table, siz
     return table->columns[column].type;
 }
 
+/* What a name ends in when it says its unit. */
+static const struct {
+    const char *suffix, *unit;
+} suffixes[] = {
+    {"_%", "percent"},
+    {"_percent", "percent"},
+    {"_ns", "nanoseconds"},
+    {"_us", "microseconds"},
+    {"_ms", "milliseconds"},
+    {"_seconds", "seconds"},
+    {"_bytes", "bytes"},
+    {"_joules", "joules"},
+    {"_watts", "watts"},
+};
+
+const char *gput_table_column_unit(const struct gput_table *table, size_t column)
+{
+    const char *name = table->columns[column].name;
+    size_t length = strlen(name);
+    if (table->columns[column].unit)
+        return table->columns[column].unit;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t end = strlen(suffixes[i].suffix);
+        if (length >= end && strcmp(name + length - end, suffixes[i].suffix) == 0)
+            return suffixes[i].unit;
+    }
+    return NULL;
+}
+
+const int64_t *gput_table_ints(const struct gput_table *table, size_t column)
+{
+    return &table->columns[column].cells->integer;
+}
+
+const double *gput_table_doubles(const struct gput_table *table, size_t column)
+{
+    return &table->columns[column].cells->number;
+}
+
 static union cell cell_at(const struct gput_table *table, size_t row, size_t column)
 {
-    return table->cells[row * table->column_count + column];
+    return table->columns[column].cells[row];
 }
 
 bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column)

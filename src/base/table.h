@@ -2,8 +2,8 @@
  * Building tables. Columns first, then row by row, cell by cell in the order of the columns. Memory
  * that runs out marks the list, which tables_finish_building() reports once, at the end.
  */
-#ifndef TRACE_TABLE_H
-#define TRACE_TABLE_H
+#ifndef BASE_TABLE_H
+#define BASE_TABLE_H
 
 #include "base/error.h"
 
@@ -16,6 +16,8 @@ struct gput_table *tables_add(struct gput_tables *tables, const char *name);
 struct gput_table *tables_add_record(struct gput_tables *tables, const char *name);
 
 void table_add_column(struct gput_table *table, const char *name, enum gput_column_type type);
+/* Says in which unit the column added last is; needless where its name ends in one ("_bytes"). */
+void table_set_unit(struct gput_table *table, const char *unit);
 
 /* The next cell, in a new row after the last column. */
 void table_put_int(struct gput_table *table, int64_t value);

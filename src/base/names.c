@@ -1,4 +1,4 @@
-#include "trace/names.h"
+#include "base/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,14 @@
+/*
+ * Text that claims to be UTF-8, made so.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+
+/* Appends `length` bytes of text; NUL and every byte that is no UTF-8 become U+FFFD. */
+void utf8_append(const char *bytes, size_t length, struct str *text);
+
+#endif
