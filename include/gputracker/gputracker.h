@@ -7,6 +7,7 @@
 #define GPUTRACKER_GPUTRACKER_H
 
 #include <gputracker/analyze.h>
+#include <gputracker/arrow.h>
 #include <gputracker/blocks.h>
 #include <gputracker/compare.h>
 #include <gputracker/config.h>
@@ -19,6 +20,7 @@
 #include <gputracker/measurement.h>
 #include <gputracker/processes.h>
 #include <gputracker/profile.h>
+#include <gputracker/recorded.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>

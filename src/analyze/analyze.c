@@ -9,7 +9,6 @@
 #include "store/tracking_reader.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,17 +50,6 @@ static void report_progress(
 
 /* ---- Marks ---- */
 
-static void warn_of_doubtful_calls(const struct work *work)
-{
-    char message[512];
-    snprintf(message, sizeof message,
-        "Sub-tracking file %.200s: calls of one code block overlap within a process (threads or "
-        "recursion), and without thread ids %llu of them were paired from two starts or two stops. "
-        "Their figures mean little.",
-        work->options->sub_tracking_file, (unsigned long long)work->table.n_doubtful);
-    warn(work, message);
-}
-
 static int read_marks(
     struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -76,8 +64,9 @@ static int read_marks(
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
     TRY(call_table_pair(&work->table, error));
-    if (work->table.n_doubtful > 0)
-        warn_of_doubtful_calls(work);
+    char warning[CALL_TABLE_WARNING_SIZE];
+    if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))
+        warn(work, warning);
     return GPUT_OK;
 }
 

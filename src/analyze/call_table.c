@@ -3,6 +3,7 @@
 #include "analyze/call_pairing.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,4 +301,17 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
     }
     sort_calls(table->calls, table->n_calls);
     return GPUT_OK;
+}
+
+bool call_table_warning(
+    const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE])
+{
+    if (table->n_doubtful == 0)
+        return false;
+    snprintf(message, CALL_TABLE_WARNING_SIZE,
+        "Sub-tracking file %.200s: calls of one code block overlap within a process (threads or "
+        "recursion), and without thread ids %llu of them were paired from two starts or two stops. "
+        "Their figures mean little.",
+        path, (unsigned long long)table->n_doubtful);
+    return true;
 }

@@ -90,4 +90,10 @@ int call_table_add(struct call_table *table, const struct sub_tracking_row *rows
  */
 int call_table_pair(struct call_table *table, struct gput_error *error);
 
+#define CALL_TABLE_WARNING_SIZE 512
+
+/* After pairing: whether its calls are in doubt, and what is to be said of that. */
+bool call_table_warning(
+    const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE]);
+
 #endif

@@ -1,0 +1,93 @@
+/*
+ * Tables for other programs' memory: the Arrow C stream interface, which pyarrow, polars, DuckDB,
+ * R, DataFusion and the like take tables by, without a file and without copies in between.
+ *
+ * The structures are those of the specification (arrow.apache.org/docs/format/CDataInterface.html),
+ * a stable ABI that everybody declares for themselves; the guards are the specification's, so that
+ * another declaration may have come first.
+ */
+#ifndef GPUTRACKER_ARROW_H
+#define GPUTRACKER_ARROW_H
+
+#include <gputracker/error.h>
+#include <gputracker/table.h>
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif
+
+/**
+ * The schema of a table: a struct of int64, float64 and utf8 columns, all nullable. A column's unit
+ * is the value of "unit" in its metadata, the table's name that of "name" in the schema's.
+ *
+ * On success the caller owns `*schema`, by its `release`. Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_table_arrow_schema(
+    const struct gput_table *table, struct ArrowSchema *schema, struct gput_error *error);
+
+/**
+ * The table as a stream of one record batch. Numbers are not copied: arrays hold on to the table,
+ * which may be destroyed before they are. Missing cells are null; bytes of a text that are no UTF-8
+ * are U+FFFD.
+ *
+ * On success the caller owns `*stream`, by its `release`; what it gives out outlives it. A table is
+ * streamed any number of times, by any threads. Errors: GPUT_ERROR_MEMORY; reading the stream:
+ * ENOMEM, and EOVERFLOW for a column of more than 2 GiB of text.
+ */
+GPUT_API int gput_table_arrow_stream(
+    const struct gput_table *table, struct ArrowArrayStream *stream, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

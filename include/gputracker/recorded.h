@@ -1,0 +1,77 @@
+/*
+ * What tracking and sub-tracking files hold, row by row, as tables: for programs that look at the
+ * samples and calls themselves. Files may be ours or those of the Python gpu_tracker. Everything is
+ * read into memory: 8 bytes a cell.
+ */
+#ifndef GPUTRACKER_RECORDED_H
+#define GPUTRACKER_RECORDED_H
+
+#include <gputracker/error.h>
+#include <gputracker/table.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A stretch of time, both ends included. */
+struct gput_span {
+    double start; /**< seconds since the epoch */
+    double stop;
+};
+
+struct gput_recorded_options {
+    const struct gput_span *spans; /**< of samples only those inside at least one of these, in any
+                                        order; NULL: all samples */
+    size_t n_spans;
+    const char *code_block; /**< of marks and calls only those of this code block; NULL: of all */
+    /** Called with one line (no newline) for each warning, of a last line that is cut off, say.
+     * NULL: not. */
+    void (*warn)(void *user, const char *message);
+    void *user;
+};
+
+/** Everything, in silence. */
+GPUT_API struct gput_recorded_options gput_recorded_options_default(void);
+
+/**
+ * The samples of a tracking file (.csv or .sqlite): the table "samples" with a row a sample, in the
+ * order of the file, and a column for each measurement that the file has (counts of threads are
+ * whole numbers, the rest is in the units that the column tells), `timestamp` (seconds since the
+ * epoch) last; and the record "static_data", the units and capacities that the file begins with.
+ *
+ * On success `*tables` is to be freed by gput_tables_destroy(). `options` may be NULL.
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension),
+ * GPUT_ERROR_FORMAT (`Tracking file x is invalid: …`), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+/**
+ * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks), as they are: the table "marks"
+ * with the columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp
+ * (seconds since the epoch), in the order of the file. A file with the kernel's counts has them
+ * behind: thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
+ *
+ * Ownership and errors as gput_recorded_samples().
+ */
+GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+/**
+ * The calls that those marks make: the table "calls" with the columns process_id, thread_id,
+ * code_block_name, start, stop (seconds since the epoch) and compute_time (seconds), sorted by
+ * start. Calls that are still open are left out.
+ *
+ * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_FORMAT also when starts and stops do
+ * not pair up.
+ */
+GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,200 @@
+#include "analyze/call_table.h"
+#include "base/table.h"
+
+#include <gputracker/recorded.h>
+
+#include <string.h>
+
+#define BATCH 256
+
+/* A sub-tracking file being read. */
+struct reading {
+    const struct gput_recorded_options *options;
+    const char *path;
+    struct sub_tracking_names *names;
+    struct sub_tracking_reader *reader;
+    struct gput_tables *tables;
+};
+
+/* Takes the next marks that are asked for; `*end` at the end of the file. */
+static int next_marks(struct reading *reading, struct sub_tracking_row rows[BATCH], size_t *count,
+    bool *end, struct gput_error *error)
+{
+    const char *wanted = reading->options->code_block;
+    size_t read, kept = 0;
+    TRY(sub_tracking_reader_next(reading->reader, rows, BATCH, &read, error));
+    for (size_t i = 0; i < read; i++) {
+        const char *name = sub_tracking_names_text(reading->names, rows[i].name);
+        if (!wanted || strcmp(name, wanted) == 0)
+            rows[kept++] = rows[i];
+    }
+    *count = kept;
+    *end = read == 0;
+    const char *warning = *end ? sub_tracking_reader_warning(reading->reader) : NULL;
+    if (warning && reading->options->warn)
+        reading->options->warn(reading->options->user, warning);
+    return GPUT_OK;
+}
+
+static void put_known(struct gput_table *table, int64_t value)
+{
+    if (value == SUB_TRACKING_UNKNOWN)
+        table_put_missing(table);
+    else
+        table_put_int(table, value);
+}
+
+/* The columns that say whose block it is. */
+static struct gput_table *add_table(struct reading *reading, const char *name)
+{
+    struct gput_table *table = tables_add(reading->tables, name);
+    table_add_column(table, "process_id", GPUT_COLUMN_INT);
+    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    return table;
+}
+
+static void put_block(struct reading *reading, struct gput_table *table, int64_t process_id,
+    int64_t thread_id, uint32_t name)
+{
+    table_put_int(table, process_id);
+    put_known(table, thread_id);
+    table_put_text(table, sub_tracking_names_text(reading->names, name));
+}
+
+static void add_moment(struct gput_table *table, const char *name)
+{
+    table_add_column(table, name, GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds since the epoch");
+}
+
+/* ---- Marks ---- */
+
+static const char *const exact_columns[] = {"thread_cpu_ns", "process_cpu_ns", "minor_faults",
+    "major_faults", "peak_rss_bytes", "energy_uj"};
+
+static void put_mark(struct reading *reading, struct gput_table *table,
+    const struct sub_tracking_row *row, bool exact)
+{
+    const struct sub_tracking_exact *counts = &row->exact;
+    put_block(reading, table, row->process_id, row->thread_id, row->name);
+    table_put_int(table, row->position);
+    table_put_double(table, row->timestamp);
+    if (!exact)
+        return;
+    put_known(table, counts->thread_cpu_ns);
+    put_known(table, counts->process_cpu_ns);
+    put_known(table, counts->minor_faults);
+    put_known(table, counts->major_faults);
+    put_known(table, counts->peak_rss_bytes);
+    put_known(table, counts->energy_uj);
+}
+
+static int read_marks(struct reading *reading, struct gput_error *error)
+{
+    bool exact = sub_tracking_reader_columns(reading->reader) & SUB_TRACKING_COLUMNS_EXACT;
+    struct gput_table *table = add_table(reading, "marks");
+    table_add_column(table, "position", GPUT_COLUMN_INT);
+    add_moment(table, "timestamp");
+    for (size_t i = 0; exact && i < sizeof exact_columns / sizeof *exact_columns; i++)
+        table_add_column(table, exact_columns[i], GPUT_COLUMN_INT);
+
+    struct sub_tracking_row rows[BATCH];
+    size_t count;
+    bool end = false;
+    while (!end) {
+        TRY(next_marks(reading, rows, &count, &end, error));
+        for (size_t i = 0; i < count; i++)
+            put_mark(reading, table, &rows[i], exact);
+    }
+    return GPUT_OK;
+}
+
+/* ---- Calls ---- */
+
+static void put_calls(struct reading *reading, const struct call_table *calls)
+{
+    struct gput_table *table = add_table(reading, "calls");
+    add_moment(table, "start");
+    add_moment(table, "stop");
+    table_add_column(table, "compute_time", GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds");
+    for (size_t i = 0; i < calls->n_calls; i++) {
+        const struct call *call = &calls->calls[i];
+        const struct call_lane *lane = &calls->lanes[call->lane];
+        put_block(reading, table, lane->process_id, lane->thread_id, lane->name);
+        table_put_double(table, calls->origin + call->start);
+        table_put_double(table, calls->origin + call->stop);
+        table_put_double(table, call->stop - call->start);
+    }
+}
+
+static int pair_marks(struct reading *reading, struct call_table *calls, struct gput_error *error)
+{
+    struct sub_tracking_row rows[BATCH];
+    size_t count;
+    bool end = false;
+    while (!end) {
+        TRY(next_marks(reading, rows, &count, &end, error));
+        TRY(call_table_add(calls, rows, count, error));
+    }
+    TRY(call_table_pair(calls, error));
+    char warning[CALL_TABLE_WARNING_SIZE];
+    if (call_table_warning(calls, reading->path, warning) && reading->options->warn)
+        reading->options->warn(reading->options->user, warning);
+    return GPUT_OK;
+}
+
+static int read_calls(struct reading *reading, struct gput_error *error)
+{
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(reading->path, &format, error));
+    struct call_table calls;
+    call_table_init(&calls, reading->names, sub_tracking_reader_columns(reading->reader),
+        format == SUB_TRACKING_LOG, false);
+    int code = pair_marks(reading, &calls, error);
+    if (code == GPUT_OK)
+        put_calls(reading, &calls);
+    call_table_finish(&calls);
+    return code;
+}
+
+/* ---- Either ---- */
+
+static int read_file(const char *path, const struct gput_recorded_options *options,
+    int (*read)(struct reading *reading, struct gput_error *error), struct gput_tables **tables,
+    struct gput_error *error)
+{
+    struct gput_recorded_options defaults = gput_recorded_options_default();
+    struct reading reading = {
+        .options = options ? options : &defaults,
+        .path = path,
+        .names = sub_tracking_names_create(),
+        .tables = tables_create(),
+    };
+    *tables = NULL;
+    int code = reading.names && reading.tables
+                   ? sub_tracking_reader_open(path, reading.names, &reading.reader, error)
+                   : error_memory(error);
+    if (code == GPUT_OK) {
+        code = read(&reading, error);
+        sub_tracking_reader_close(reading.reader);
+    }
+    sub_tracking_names_destroy(reading.names);
+    if (code == GPUT_OK)
+        return tables_finish_building(reading.tables, tables, error);
+    gput_tables_destroy(reading.tables);
+    return code;
+}
+
+int gput_recorded_marks(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    return read_file(path, options, read_marks, tables, error);
+}
+
+int gput_recorded_calls(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    return read_file(path, options, read_calls, tables, error);
+}

@@ -1,0 +1,203 @@
+#include "base/number.h"
+#include "base/table.h"
+#include "store/tracking_reader.h"
+
+#include <gputracker/recorded.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 256
+
+struct gput_recorded_options gput_recorded_options_default(void)
+{
+    return (struct gput_recorded_options){0};
+}
+
+/* ---- Spans ---- */
+
+/* Stretches of time that do not touch, in order; owned. */
+struct spans {
+    struct gput_span *items;
+    size_t count;
+};
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct gput_span *a = left, *b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+static int join_spans(
+    const struct gput_recorded_options *options, struct spans *spans, struct gput_error *error)
+{
+    struct gput_span *items = malloc((options->n_spans + 1) * sizeof *items);
+    if (!items)
+        return error_memory(error);
+    size_t count = 0;
+    for (size_t i = 0; i < options->n_spans; i++)
+        if (options->spans[i].start <= options->spans[i].stop) /* not so of a NaN */
+            items[count++] = options->spans[i];
+    if (count > 0)
+        qsort(items, count, sizeof *items, compare_spans);
+    *spans = (struct spans){.items = items};
+    for (size_t i = 0; i < count; i++) {
+        struct gput_span *last = spans->count > 0 ? &items[spans->count - 1] : NULL;
+        if (last && items[i].start <= last->stop)
+            last->stop = fmax(last->stop, items[i].stop);
+        else
+            items[spans->count++] = items[i];
+    }
+    return GPUT_OK;
+}
+
+static bool spans_hold(const struct spans *spans, double time)
+{
+    size_t from = 0, to = spans->count; /* the first that begins after `time` */
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (spans->items[middle].start <= time)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from > 0 && time <= spans->items[from - 1].stop;
+}
+
+/* ---- Static data ---- */
+
+static enum gput_column_type cell_type(const char *text, int64_t *integer, double *number)
+{
+    const char *end = text + strlen(text);
+    if (*text && number_parse_int64(text, end, integer) == end)
+        return GPUT_COLUMN_INT;
+    if (*text && number_parse_double(text, end, number) == end)
+        return GPUT_COLUMN_DOUBLE;
+    return GPUT_COLUMN_TEXT;
+}
+
+static void add_static_data(struct gput_tables *tables, const struct tracking_reader *reader)
+{
+    size_t count;
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
+    struct gput_table *table = tables_add_record(tables, "static_data");
+    int64_t integer;
+    double number;
+    for (size_t i = 0; i < count; i++)
+        table_add_column(table, cells[i].name, cell_type(cells[i].text, &integer, &number));
+    for (size_t i = 0; i < count; i++) {
+        enum gput_column_type type = cell_type(cells[i].text, &integer, &number);
+        if (type == GPUT_COLUMN_INT)
+            table_put_int(table, integer);
+        else if (type == GPUT_COLUMN_DOUBLE)
+            table_put_double(table, number);
+        else
+            table_put_text(table, cells[i].text[0] ? cells[i].text : NULL);
+    }
+}
+
+/* ---- Samples ---- */
+
+static const char *unit_of(
+    const struct gput_measurement *measurement, const struct gput_static_data *data)
+{
+    switch (measurement->quantity) {
+    case GPUT_QUANTITY_RAM:
+        return gput_ram_unit_name(data->ram_unit);
+    case GPUT_QUANTITY_GPU_RAM:
+        return gput_ram_unit_name(data->gpu_ram_unit);
+    case GPUT_QUANTITY_PERCENT:
+        return "percent";
+    default:
+        return NULL;
+    }
+}
+
+static struct gput_table *add_samples(
+    struct gput_tables *tables, const struct tracking_reader *reader)
+{
+    const struct gput_static_data *data = tracking_reader_static_data(reader);
+    struct gput_table *table = tables_add(tables, "samples");
+    for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
+        const struct gput_measurement *measurement = gput_measurement(id);
+        const char *unit = unit_of(measurement, data);
+        if (!tracking_reader_has(reader, id))
+            continue;
+        table_add_column(table, measurement->name,
+            measurement->quantity == GPUT_QUANTITY_COUNT ? GPUT_COLUMN_INT : GPUT_COLUMN_DOUBLE);
+        if (unit)
+            table_set_unit(table, unit);
+    }
+    table_add_column(table, "timestamp", GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds since the epoch");
+    return table;
+}
+
+static void put_row(
+    struct gput_table *table, const struct tracking_reader *reader, const struct tracking_row *row)
+{
+    for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
+        double value = row->values[id];
+        if (!tracking_reader_has(reader, id))
+            continue;
+        if (gput_measurement(id)->quantity != GPUT_QUANTITY_COUNT)
+            table_put_double(table, value);
+        else if (fabs(value) < 0x1p53)
+            table_put_int(table, (int64_t)value);
+        else
+            table_put_missing(table);
+    }
+    table_put_double(table, row->timestamp);
+}
+
+static int read_rows(struct tracking_reader *reader, const struct spans *spans,
+    struct gput_table *table, struct gput_error *error)
+{
+    struct tracking_row *rows = malloc(BATCH * sizeof *rows);
+    size_t count;
+    int code = rows ? GPUT_OK : error_memory(error);
+    while (code == GPUT_OK) {
+        code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        if (count == 0)
+            break;
+        for (size_t i = 0; i < count; i++)
+            if (!spans->items || spans_hold(spans, rows[i].timestamp))
+                put_row(table, reader, &rows[i]);
+    }
+    free(rows);
+    return code;
+}
+
+static int read_samples(struct tracking_reader *reader, const struct gput_recorded_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct spans spans = {0};
+    struct gput_table *table = add_samples(tables, reader);
+    add_static_data(tables, reader);
+    if (options->spans)
+        TRY(join_spans(options, &spans, error));
+    int code = read_rows(reader, &spans, table, error);
+    free(spans.items);
+    const char *warning = tracking_reader_warning(reader);
+    if (code == GPUT_OK && warning && options->warn)
+        options->warn(options->user, warning);
+    return code;
+}
+
+int gput_recorded_samples(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_recorded_options defaults = gput_recorded_options_default();
+    struct tracking_reader *reader;
+    *tables = NULL;
+    TRY(tracking_reader_open(path, &reader, error));
+    struct gput_tables *building = tables_create();
+    int code = building ? read_samples(reader, options ? options : &defaults, building, error)
+                        : error_memory(error);
+    tracking_reader_close(reader);
+    if (code == GPUT_OK)
+        return tables_finish_building(building, tables, error);
+    gput_tables_destroy(building);
+    return code;
+}

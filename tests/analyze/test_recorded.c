@@ -1,0 +1,193 @@
+#include <gputracker/recorded.h>
+
+#include "base/file.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATIC_DATA                                                                                \
+    "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,"                 \
+    "system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus\n"                        \
+    "megabytes,kilobytes,hours,16.5,,4,4,0,0\n"
+
+static char path[] = "/tmp/test-recorded-XXXXXX.csv";
+
+static int create_path(void **state)
+{
+    (void)state;
+    int fd = mkstemps(path, 4);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void write_path(const char *text)
+{
+    assert_int_equal(file_write_atomic(path, text, strlen(text), NULL), GPUT_OK);
+}
+
+static size_t column(const struct gput_table *table, const char *name)
+{
+    for (size_t i = 0; i < gput_table_column_count(table); i++)
+        if (strcmp(gput_table_column_name(table, i), name) == 0)
+            return i;
+    fail_msg("no column %s", name);
+    return 0;
+}
+
+static void count_warning(void *user, const char *message)
+{
+    assert_non_null(message);
+    ++*(int *)user;
+}
+
+static void samples_have_the_columns_that_the_file_has(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path(STATIC_DATA "timestamp,main_n_threads,other,main_gpu_ram,main_ram\n"
+                           "10.5,3,x,,1.5\n"
+                           "11.5,,x,7,2.5\n");
+    assert_int_equal(gput_recorded_samples(path, NULL, &tables, NULL), GPUT_OK);
+    const struct gput_table *samples = gput_tables_find(tables, "samples");
+    assert_int_equal(gput_table_column_count(samples), 4);
+    assert_int_equal(gput_table_row_count(samples), 2);
+    assert_true(gput_table_double(samples, 1, column(samples, "main_ram")) == 2.5);
+    assert_true(gput_table_is_missing(samples, 0, column(samples, "main_gpu_ram")));
+    assert_int_equal(gput_table_int(samples, 0, column(samples, "main_n_threads")), 3);
+    assert_true(gput_table_is_missing(samples, 1, column(samples, "main_n_threads")));
+    assert_string_equal(gput_table_column_unit(samples, column(samples, "main_ram")), "megabytes");
+    assert_string_equal(
+        gput_table_column_unit(samples, column(samples, "main_gpu_ram")), "kilobytes");
+    assert_int_equal(column(samples, "timestamp"), 3);
+
+    const struct gput_table *data = gput_tables_find(tables, "static_data");
+    assert_true(gput_table_is_record(data));
+    assert_string_equal(gput_table_text(data, 0, column(data, "ram_unit")), "megabytes");
+    assert_true(gput_table_double(data, 0, column(data, "ram_system_capacity")) == 16.5);
+    assert_true(gput_table_is_missing(data, 0, column(data, "gpu_ram_system_capacity")));
+    assert_int_equal(gput_table_int(data, 0, column(data, "system_core_count")), 4);
+    gput_tables_destroy(tables);
+}
+
+static void samples_are_those_inside_of_a_span(void **state)
+{
+    (void)state;
+    static const struct gput_span spans[] = {{14, 15}, {11, 12}, {NAN, 20}, {11.5, 13}, {9, 8}};
+    struct gput_recorded_options options = {.spans = spans, .n_spans = 5};
+    struct gput_tables *tables;
+    struct str text = {0};
+    str_append(&text, STATIC_DATA "timestamp,main_ram\n");
+    for (int i = 8; i < 20; i++)
+        str_printf(&text, "%d,1\n", i);
+    write_path(str_text(&text));
+    str_finish(&text);
+    assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
+    const struct gput_table *samples = gput_tables_get(tables, 0);
+    static const double expected[] = {11, 12, 13, 14, 15};
+    assert_int_equal(gput_table_row_count(samples), 5);
+    assert_memory_equal(gput_table_doubles(samples, 1), expected, sizeof expected);
+    gput_tables_destroy(tables);
+
+    options.n_spans = 0;
+    assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
+    assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 0);
+    gput_tables_destroy(tables);
+}
+
+static void warns_of_a_last_line_that_is_cut_off(void **state)
+{
+    (void)state;
+    int warnings = 0;
+    struct gput_recorded_options options = {.warn = count_warning, .user = &warnings};
+    struct gput_tables *tables;
+    write_path(STATIC_DATA "timestamp,main_ram\n1,1\n2");
+    assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
+    assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 1);
+    assert_int_equal(warnings, 1);
+    gput_tables_destroy(tables);
+}
+
+#define MARKS                                                                                      \
+    "process_id,code_block_name,position,timestamp\n"                                              \
+    "7,a,0,1.5\n7,b,0,2\n7,a,1,3\n7,b,1,4.25\n7,a,0,5\n"
+
+static void marks_are_as_they_are(void **state)
+{
+    (void)state;
+    struct gput_recorded_options options = {.code_block = "a"};
+    struct gput_tables *tables;
+    write_path(MARKS);
+    assert_int_equal(gput_recorded_marks(path, &options, &tables, NULL), GPUT_OK);
+    const struct gput_table *marks = gput_tables_find(tables, "marks");
+    assert_int_equal(gput_table_column_count(marks), 5);
+    assert_int_equal(gput_table_row_count(marks), 3);
+    assert_int_equal(gput_table_int(marks, 2, column(marks, "process_id")), 7);
+    assert_true(gput_table_is_missing(marks, 2, column(marks, "thread_id")));
+    assert_string_equal(gput_table_text(marks, 2, column(marks, "code_block_name")), "a");
+    assert_int_equal(gput_table_int(marks, 1, column(marks, "position")), 1);
+    assert_true(gput_table_double(marks, 2, column(marks, "timestamp")) == 5);
+    gput_tables_destroy(tables);
+}
+
+static void calls_are_paired_and_sorted_by_start(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path(MARKS);
+    assert_int_equal(gput_recorded_calls(path, NULL, &tables, NULL), GPUT_OK);
+    const struct gput_table *calls = gput_tables_find(tables, "calls");
+    assert_int_equal(gput_table_row_count(calls), 2); /* the last is open */
+    assert_string_equal(gput_table_text(calls, 0, column(calls, "code_block_name")), "a");
+    assert_true(gput_table_double(calls, 1, column(calls, "start")) == 2);
+    assert_true(gput_table_double(calls, 1, column(calls, "stop")) == 4.25);
+    assert_true(gput_table_double(calls, 1, column(calls, "compute_time")) == 2.25);
+    gput_tables_destroy(tables);
+}
+
+static void calls_of_one_block_do_not_suffer_from_another(void **state)
+{
+    (void)state;
+    struct gput_recorded_options options = {.code_block = "good"};
+    struct gput_tables *tables = (void *)path;
+    struct gput_error error;
+    write_path("process_id,code_block_name,position,timestamp\n"
+               "7,bad,1,1\n7,bad,0,2\n7,bad,1,3\n7,good,0,1\n7,good,1,2\n");
+    assert_int_equal(gput_recorded_calls(path, &options, &tables, &error), GPUT_OK);
+    assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 1);
+    gput_tables_destroy(tables);
+    assert_int_equal(gput_recorded_calls(path, NULL, &tables, &error), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "Detected timestamp pair (1.0, 2.0)"));
+    assert_null(tables);
+}
+
+static void refuses_what_is_no_such_file(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path("a,b\n1,2\n");
+    assert_int_equal(gput_recorded_samples(path, NULL, &tables, NULL), GPUT_ERROR_FORMAT);
+    assert_int_equal(gput_recorded_marks(path, NULL, &tables, NULL), GPUT_ERROR_FORMAT);
+    assert_int_equal(gput_recorded_calls("no.csv", NULL, &tables, NULL), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(gput_recorded_samples("no.txt", NULL, &tables, NULL), GPUT_ERROR_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_have_the_columns_that_the_file_has),
+        cmocka_unit_test(samples_are_those_inside_of_a_span),
+        cmocka_unit_test(warns_of_a_last_line_that_is_cut_off),
+        cmocka_unit_test(marks_are_as_they_are),
+        cmocka_unit_test(calls_are_paired_and_sorted_by_start),
+        cmocka_unit_test(calls_of_one_block_do_not_suffer_from_another),
+        cmocka_unit_test(refuses_what_is_no_such_file),
+    };
+    return cmocka_run_group_tests(tests, create_path, remove_path);
+}
