@@ -21,11 +21,15 @@ __all__ = [
     "SubTracker",
     "SubTrackingAnalyzer",
     "SubTrackingResults",
+    "Table",
     "Tracker",
     "TrackingComparison",
     "__version__",
     "load_ipython_extension",
     "load_resource_usage",
+    "read_calls",
+    "read_marks",
+    "read_samples",
     "sub_track",
     "unload_ipython_extension",
 ]
@@ -35,8 +39,12 @@ _WHERE = {
     "ComparisonResults": "_results",
     "SubTrackingAnalyzer": "_analysis",
     "SubTrackingResults": "_results",
+    "Table": "table",
     "TrackingComparison": "_analysis",
     "load_resource_usage": "_usage",
+    "read_calls": "recorded",
+    "read_marks": "recorded",
+    "read_samples": "recorded",
 }
 
 

@@ -6,8 +6,9 @@ import pickle
 import tempfile
 
 from . import _native
-from ._pandas import columns, frame, series
+from ._pandas import frame, series, timepoints
 from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
+from .recorded import read_calls, read_marks, read_samples
 
 _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
@@ -113,111 +114,22 @@ class SubTrackingAnalyzer:
 
     def load_code_block_names(self):
         """The names of the code blocks, sorted."""
-        return sorted({name for _, name, _, _ in self._marks()})
+        _check_there(self._sub_tracking_file)
+        return sorted(set(read_marks(self._sub_tracking_file)["code_block_name"]))
 
     def load_timestamp_pairs(self, code_block_name):
-        """Start and stop of each call, in seconds since the epoch.
+        """Start and stop of each call, in seconds since the epoch, by process and time.
 
         Raises ValueError when starts and stops do not pair up.
         """
-        rows = sorted(
-            (process, time, position) for process, name, position, time in self._marks() if name == code_block_name
-        )
-        # A start that is a process's last mark is a call that is still open.
-        rows = [
-            row for row, after in zip(rows, [*rows[1:], (None,)]) if row[2] != 0 or row[0] == after[0]
-        ]
-        if len(rows) % 2:
-            process, time, _ = rows[-1]
-            raise ValueError(
-                f'Sub-tracking file is invalid. Code block "{code_block_name}" of process ID {process} stops at {time} '
-                "without a start."
-            )
-        return [_pair(first, second) for first, second in zip(rows[::2], rows[1::2])]
+        _check_there(self._sub_tracking_file)
+        calls = read_calls(self._sub_tracking_file, code_block_name)
+        return [(start, stop) for _, start, stop in sorted(zip(calls["process_id"], calls["start"], calls["stop"]))]
 
     def load_timepoints(self, timestamp_pairs):
         """The samples inside at least one of these calls, ends included."""
-        names, rows = self._samples()
-        spans = _union(timestamp_pairs)
-        at = names.index("timestamp")
-        kept = []
-        for row in rows:
-            if _is_in(row[at], spans):
-                kept.append(row)
-        return columns({name: [row[i] for row in kept] for i, name in enumerate(names)})
-
-    def _marks(self):
-        """(process id, name, position, time) of each mark."""
-        path = self._sub_tracking_file
-        _check_there(path)
-        with tempfile.TemporaryDirectory() as folder:
-            if os.fspath(path).endswith(".gputblocks"):
-                log, path = path, os.path.join(folder, "marks.csv")
-                _warn(_native.combine(path, [log], True))
-            names, rows = _read_table(path, 0)
-        places = [names.index(name) for name in ("process_id", "code_block_name", "position", "timestamp")]
-        for row in rows:
-            process, name, position, time = (row[place] for place in places)
-            yield int(process), str(name), int(position), float(time)
-
-    def _samples(self):
         _check_there(self._tracking_file)
-        names, rows = _read_table(self._tracking_file, 2)
-        return names, [[_figure(cell) for cell in row] for row in rows]
-
-
-def _figure(cell):
-    """A cell as the number it is; an empty one is not known."""
-    if isinstance(cell, (int, float)):
-        return cell
-    if not cell:
-        return float("nan")
-    return float(cell) if "." in cell or "e" in cell or "n" in cell else int(cell)
-
-
-def _read_table(path, skip):
-    """Column names and rows of a CSV file, or of the table `data`."""
-    if os.fspath(path).endswith(".csv"):
-        import csv
-
-        with open(path, newline="", encoding="utf-8") as file:
-            lines = list(csv.reader(file))[skip:]
-        names = lines[0] if lines else []
-        return names, [row for row in lines[1:] if len(row) == len(names)]
-    import contextlib
-    import sqlite3
-
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        rows = database.execute("SELECT * FROM data")
-        return [column[0] for column in rows.description], rows.fetchall()
-
-
-def _pair(first, second):
-    (process, start, begins), (other, stop, ends) = first, second
-    if process == other and begins <= ends:
-        return start, stop
-    if process != other:
-        what = f"with differing process IDs: {process} and {other}."
-    else:
-        what = f"of process ID {process} with a start time greater than the stop time."
-    raise ValueError(f"Sub-tracking file is invalid. Detected timestamp pair ({start}, {stop}) {what}")
-
-
-def _union(pairs):
-    spans = []
-    for start, stop in sorted(pairs):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = (spans[-1][0], max(stop, spans[-1][1]))
-        else:
-            spans.append((start, stop))
-    return spans
-
-
-def _is_in(time, spans):
-    from bisect import bisect_right
-
-    at = bisect_right(spans, (time, float("inf"))) - 1
-    return at >= 0 and spans[at][0] <= time <= spans[at][1]
+        return timepoints(read_samples(self._tracking_file, timestamp_pairs))
 
 
 # ---- Comparison ----

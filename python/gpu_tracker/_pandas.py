@@ -32,10 +32,10 @@ def frame(rows):
     return library.DataFrame(values, index=list(rows), columns=columns, dtype=float)
 
 
-def columns(data):
-    """A table of timepoints out of column -> values, rows numbered from 0."""
-    library = pandas()
-    if library is None:
-        length = len(next(iter(data.values()), ()))
-        return _tables.Frame({i: {name: values[i] for name, values in data.items()} for i in range(length)})
-    return library.DataFrame(data)
+def timepoints(table):
+    """A Table of samples, rows numbered from 0."""
+    if pandas() is not None:
+        return table.to_pandas()
+    missing = float("nan")
+    rows = ([missing if value is None else value for value in row] for row in table.rows())
+    return _tables.Frame({i: dict(zip(table.columns, row)) for i, row in enumerate(rows)})

@@ -146,7 +146,9 @@ static int fill(PyObject *module)
         return -1;
     if (native_add_session(module) < 0 || native_add_blocks(module) < 0)
         return -1;
-    return native_add_analysis(module);
+    if (native_add_analysis(module) < 0)
+        return -1;
+    return native_add_table(module);
 }
 
 static PyModuleDef_Slot slots[] = {

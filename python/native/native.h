@@ -59,11 +59,18 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
 /* A list of tuples. */
 PyObject *native_samples_list(struct native_samples *samples);
 
+/* ---- Tables ---- */
+
+/* What the library made, as a dictionary of name to Table; destroys the list. `module` is this module: the first
+ * argument of its functions, PyType_GetModule() of its types. */
+PyObject *native_take_tables(PyObject *module, struct gput_tables *tables);
+
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
 
 int native_add_session(PyObject *module);
 int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
+int native_add_table(PyObject *module);
 
 /* Makes a type and adds it under its name; the reference returned is the caller's. */
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name);

@@ -1,0 +1,44 @@
+"""What tracking and sub-tracking files hold, row by row, as Tables."""
+
+from . import _native
+from .table import Table
+
+
+def _read(function, *arguments):
+    tables, warnings = function(*arguments)
+    for message in warnings:
+        import logging
+
+        logging.getLogger("gpu_tracker").warning(message)
+    return tables
+
+
+def read_samples(tracking_file, spans=None):
+    """The samples of a tracking file: a column for each measurement that it has, `timestamp` (seconds since the epoch) last.
+
+    spans: pairs of start and stop in seconds since the epoch: only samples inside at least one, ends included.
+    Raises FileNotFoundError, and ValueError for a file that is none.
+    """
+    if spans is not None:
+        spans = [(float(start), float(stop)) for start, stop in spans]
+    return Table(_read(_native.read_samples, tracking_file, spans)["samples"])
+
+
+def read_marks(sub_tracking_file, code_block_name=None):
+    """The marks of a sub-tracking file as they are: process_id, thread_id, code_block_name, position (0 start, 1 stop),
+    timestamp, and the kernel's counts where the file has them.
+
+    code_block_name: only of that code block.
+    Raises FileNotFoundError, and ValueError for a file that is none.
+    """
+    return Table(_read(_native.read_marks, sub_tracking_file, code_block_name)["marks"])
+
+
+def read_calls(sub_tracking_file, code_block_name=None):
+    """The calls of code blocks: process_id, thread_id, code_block_name, start, stop (seconds since the epoch),
+    compute_time (seconds), sorted by start. Calls that are still open are left out.
+
+    code_block_name: only of that code block.
+    Raises FileNotFoundError, and ValueError for a file that is none, or whose starts and stops do not pair up.
+    """
+    return Table(_read(_native.read_calls, sub_tracking_file, code_block_name)["calls"])

@@ -1,0 +1,108 @@
+"""`Table`: rows and columns of the library, in its own memory, that other libraries take without copying."""
+
+
+class Table:
+    """A table: samples, calls, the views of a profile.
+
+        len(samples), samples.columns, samples.units    rows, names of the columns, name -> unit (None: a plain number, a text)
+        samples["main_ram"]                             a column: a sequence, None where a value is missing
+        samples.rows()                                  each row as a tuple
+        pyarrow.table(samples), polars.DataFrame(samples), duckdb.sql("SELECT … FROM samples")
+        samples.to_pandas()                             a DataFrame
+
+    It has the Arrow PyCapsule interface, so whatever takes that takes a Table, without a copy; missing values are null,
+    units are in the metadata of the fields. Columns of numbers have the buffer protocol: `numpy.asarray(samples["main_ram"])`
+    does not copy either, and has NaN where a figure is missing. A Table never changes.
+    """
+
+    __slots__ = ("_table", "name", "types", "units", "_numbers")
+
+    def __init__(self, table):
+        # Made by this package; `table` is the native one.
+        fields = table.fields
+        self._table = table
+        self.name = table.name
+        self.types = {name: kind for name, kind, _ in fields}
+        self.units = {name: unit for name, _, unit in fields}
+        self._numbers = {name: number for number, name in enumerate(self.types)}
+
+    @property
+    def columns(self):
+        """The names of the columns."""
+        return list(self._numbers)
+
+    @property
+    def shape(self):
+        return len(self._table), len(self._numbers)
+
+    def __len__(self):
+        return len(self._table)
+
+    def __getitem__(self, column):
+        return self._table.column(self._numbers[column])
+
+    def __iter__(self):
+        return iter(self._numbers)
+
+    def rows(self):
+        """An iterator over the rows, a tuple each."""
+        return zip(*map(self.__getitem__, self._numbers))
+
+    def to_dict(self):
+        """Column -> list of its values."""
+        return {name: self[name].tolist() for name in self._numbers}
+
+    def __arrow_c_schema__(self):
+        return self._table.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        # Another schema is only a wish by the interface; takers cast.
+        return self._table.arrow_stream()
+
+    def to_pandas(self):
+        """A DataFrame, which is a copy. Whole numbers become floats where some are missing.
+
+        Raises ImportError where pandas is not installed.
+        """
+        import pandas
+
+        return pandas.DataFrame({name: _values(self[name], kind) for name, kind in self.types.items()})
+
+    def __repr__(self):
+        rows, columns = self.shape
+        lines = [f"{self.name}: {rows} row{'s' * (rows != 1)}, {columns} column{'s' * (columns != 1)}"]
+        width = max(map(len, self._numbers), default=0)
+        unit_width = max((len(unit) for unit in self.units.values() if unit), default=0)
+        for name, unit in self.units.items():
+            lines.append(f"  {name:<{width}}  {unit or '':<{unit_width}}  {_begin(self[name])}".rstrip())
+        return "\n".join(lines)
+
+
+def _values(column, kind):
+    """What pandas makes a column of."""
+    if kind == "utf8":
+        return column.tolist()
+    import numpy
+
+    try:
+        return numpy.asarray(memoryview(column))
+    except BufferError:
+        return numpy.array(column.tolist(), dtype=float)
+
+
+def _begin(column, most=6):
+    """The first values of a column."""
+    texts = [_text(value) for value in column[:most]]
+    return ", ".join(texts + ["…"] * (len(column) > most))
+
+
+def _text(value):
+    """Short; a time since the epoch is told to the microsecond."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.6g}" if abs(value) < 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def tables_of(native):
+    """Name -> Table out of name -> native table."""
+    return {name: Table(table) for name, table in native.items()}

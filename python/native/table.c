@@ -1,0 +1,460 @@
+/*
+ * gpu_tracker._native.Table and Column: tables of the library. They leave for other libraries'
+ * memory by the Arrow PyCapsule interface, and their numbers, column by column, by the buffer
+ * protocol; neither copies.
+ *
+ * Both hold the table by the library's own count, so that what was handed out needs neither them
+ * nor the GIL.
+ */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+    PyObject_HEAD const struct gput_table *table;
+};
+
+struct column {
+    PyObject_HEAD const struct gput_table *table;
+    size_t number;
+    Py_ssize_t rows; /* the shape and stride of its buffer */
+    Py_ssize_t stride;
+};
+
+static PyObject *text_of(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+static PyObject *text_or_none(const char *text)
+{
+    return text ? text_of(text) : Py_NewRef(Py_None);
+}
+
+/* ---- Columns ---- */
+
+static PyObject *column_value(const struct column *self, size_t row)
+{
+    if (gput_table_is_missing(self->table, row, self->number))
+        return Py_NewRef(Py_None);
+    switch (gput_table_column_type(self->table, self->number)) {
+    case GPUT_COLUMN_INT:
+        return PyLong_FromLongLong(gput_table_int(self->table, row, self->number));
+    case GPUT_COLUMN_DOUBLE:
+        return PyFloat_FromDouble(gput_table_double(self->table, row, self->number));
+    default:
+        return text_of(gput_table_text(self->table, row, self->number));
+    }
+}
+
+static Py_ssize_t column_length(PyObject *object)
+{
+    return ((struct column *)object)->rows;
+}
+
+static PyObject *column_item(PyObject *object, Py_ssize_t row)
+{
+    struct column *self = (struct column *)object;
+    if (row >= 0 && row < self->rows)
+        return column_value(self, (size_t)row);
+    PyErr_SetString(PyExc_IndexError, "The column has no such row.");
+    return NULL;
+}
+
+static PyObject *column_slice(
+    struct column *self, Py_ssize_t start, Py_ssize_t step, Py_ssize_t count)
+{
+    PyObject *list = PyList_New(count);
+    for (Py_ssize_t i = 0; list && i < count; i++) {
+        PyObject *value = column_value(self, (size_t)(start + i * step));
+        if (!value || PyList_SetItem(list, i, value) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *column_subscript(PyObject *object, PyObject *key)
+{
+    struct column *self = (struct column *)object;
+    if (PySlice_Check(key)) {
+        Py_ssize_t start, stop, step;
+        if (PySlice_Unpack(key, &start, &stop, &step) < 0)
+            return NULL;
+        Py_ssize_t count = PySlice_AdjustIndices(self->rows, &start, &stop, step);
+        return column_slice(self, start, step, count);
+    }
+    Py_ssize_t row = PyNumber_AsSsize_t(key, PyExc_IndexError);
+    if (row == -1 && PyErr_Occurred())
+        return NULL;
+    return column_item(object, row < 0 ? row + self->rows : row);
+}
+
+static PyObject *column_tolist(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct column *self = (struct column *)object;
+    return column_slice(self, 0, 1, self->rows);
+}
+
+static bool has_missing(const struct column *self)
+{
+    for (Py_ssize_t row = 0; row < self->rows; row++)
+        if (gput_table_is_missing(self->table, (size_t)row, self->number))
+            return true;
+    return false;
+}
+
+/* A whole number that is missing has no value to stand for it; NaN is one of a float. */
+static int column_get_buffer(PyObject *object, Py_buffer *view, int flags)
+{
+    static char nothing[sizeof(double)];
+    static char *const formats[] = {[GPUT_COLUMN_INT] = "q", [GPUT_COLUMN_DOUBLE] = "d"};
+    struct column *self = (struct column *)object;
+    enum gput_column_type type = gput_table_column_type(self->table, self->number);
+    const char *refusal = type == GPUT_COLUMN_TEXT ? "A column of texts has no buffer."
+                          : flags & PyBUF_WRITABLE ? "A column cannot be written."
+                          : type == GPUT_COLUMN_INT && has_missing(self)
+                              ? "A column of whole numbers with missing ones has no buffer."
+                              : NULL;
+    view->obj = NULL;
+    if (refusal) {
+        PyErr_SetString(PyExc_BufferError, refusal);
+        return -1;
+    }
+    void *cells = type == GPUT_COLUMN_INT ? (void *)gput_table_ints(self->table, self->number)
+                                          : (void *)gput_table_doubles(self->table, self->number);
+    *view = (Py_buffer){
+        .buf = cells ? cells : nothing,
+        .obj = Py_NewRef(object),
+        .len = self->rows * self->stride,
+        .itemsize = self->stride,
+        .readonly = 1,
+        .ndim = 1,
+        .format = flags & PyBUF_FORMAT ? formats[type] : NULL,
+        .shape = flags & PyBUF_ND ? &self->rows : NULL,
+        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? &self->stride : NULL,
+    };
+    return 0;
+}
+
+static void column_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    gput_table_release(((struct column *)object)->table);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef column_methods[] = {
+    {"tolist", column_tolist, METH_NOARGS, "Its values; None: missing."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot column_slots[] = {
+    {Py_tp_doc, "A column of a Table: a sequence of its values, None where one is missing."},
+    {Py_tp_dealloc, column_dealloc},
+    {Py_tp_methods, column_methods},
+    {Py_sq_length, column_length},
+    {Py_sq_item, column_item},
+    {Py_mp_length, column_length},
+    {Py_mp_subscript, column_subscript},
+    {Py_bf_getbuffer, column_get_buffer},
+    {0, NULL},
+};
+
+static PyType_Spec column_spec = {
+    .name = "gpu_tracker._native.Column",
+    .basicsize = sizeof(struct column),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = column_slots,
+};
+
+/* ---- Arrow ---- */
+
+static void drop_schema(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (schema->release)
+        schema->release(schema);
+    free(schema);
+}
+
+static void drop_stream(PyObject *capsule)
+{
+    struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
+    if (stream->release)
+        stream->release(stream);
+    free(stream);
+}
+
+static PyObject *table_arrow_schema(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct gput_error error;
+    struct ArrowSchema *schema = malloc(sizeof *schema);
+    if (!schema)
+        return PyErr_NoMemory();
+    if (gput_table_arrow_schema(((struct table *)object)->table, schema, &error) != GPUT_OK) {
+        free(schema);
+        return native_raise(&error);
+    }
+    PyObject *capsule = PyCapsule_New(schema, "arrow_schema", drop_schema);
+    if (!capsule) {
+        schema->release(schema);
+        free(schema);
+    }
+    return capsule;
+}
+
+static PyObject *table_arrow_stream(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct gput_error error;
+    struct ArrowArrayStream *stream = malloc(sizeof *stream);
+    if (!stream)
+        return PyErr_NoMemory();
+    if (gput_table_arrow_stream(((struct table *)object)->table, stream, &error) != GPUT_OK) {
+        free(stream);
+        return native_raise(&error);
+    }
+    PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", drop_stream);
+    if (!capsule) {
+        stream->release(stream);
+        free(stream);
+    }
+    return capsule;
+}
+
+/* ---- Tables ---- */
+
+static Py_ssize_t table_length(PyObject *object)
+{
+    return (Py_ssize_t)gput_table_row_count(((struct table *)object)->table);
+}
+
+static PyObject *table_name(PyObject *object, void *Py_UNUSED(closure))
+{
+    return text_of(gput_table_name(((struct table *)object)->table));
+}
+
+static const char *type_name(enum gput_column_type type)
+{
+    static const char *const names[] = {
+        [GPUT_COLUMN_INT] = "int64", [GPUT_COLUMN_DOUBLE] = "float64", [GPUT_COLUMN_TEXT] = "utf8"};
+    return names[type];
+}
+
+/* (name, type, unit) of each column. */
+static PyObject *table_fields(PyObject *object, void *Py_UNUSED(closure))
+{
+    const struct gput_table *table = ((struct table *)object)->table;
+    size_t count = gput_table_column_count(table);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *field = Py_BuildValue("NsN", text_of(gput_table_column_name(table, i)),
+            type_name(gput_table_column_type(table, i)),
+            text_or_none(gput_table_column_unit(table, i)));
+        if (!field || PyList_SetItem(list, (Py_ssize_t)i, field) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *make(PyTypeObject *type)
+{
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    return allocate(type, 0);
+}
+
+/* A type of this module by its name; the reference is the caller's. */
+static PyTypeObject *find_type(PyObject *module, const char *name)
+{
+    return module ? (PyTypeObject *)PyObject_GetAttrString(module, name) : NULL;
+}
+
+static PyObject *table_column(PyObject *object, PyObject *args)
+{
+    const struct gput_table *table = ((struct table *)object)->table;
+    Py_ssize_t number;
+    if (!PyArg_ParseTuple(args, "n", &number))
+        return NULL;
+    if (number < 0 || (size_t)number >= gput_table_column_count(table)) {
+        PyErr_SetString(PyExc_IndexError, "The table has no such column.");
+        return NULL;
+    }
+    PyTypeObject *type = find_type(PyType_GetModule(Py_TYPE(object)), "Column");
+    struct column *column = type ? (struct column *)make(type) : NULL;
+    Py_XDECREF((PyObject *)type);
+    if (column) {
+        column->table = gput_table_retain(table);
+        column->number = (size_t)number;
+        column->rows = table_length(object);
+        column->stride = sizeof(double);
+    }
+    return (PyObject *)column;
+}
+
+static void table_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    gput_table_release(((struct table *)object)->table);
+    freefunc release = PyType_GetSlot(type, Py_tp_free);
+    release(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef table_methods[] = {
+    {"column", table_column, METH_VARARGS, "column(number) -> Column"},
+    {"__arrow_c_schema__", table_arrow_schema, METH_NOARGS, "A capsule of an ArrowSchema."},
+    {"arrow_stream", table_arrow_stream, METH_NOARGS, "A capsule of an ArrowArrayStream."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef table_getset[] = {
+    {"name", table_name, NULL, "Its name.", NULL},
+    {"fields", table_fields, NULL, "(name, type, unit) of each column.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot table_slots[] = {
+    {Py_tp_doc, "A table of libgputracker."},
+    {Py_tp_dealloc, table_dealloc},
+    {Py_tp_methods, table_methods},
+    {Py_tp_getset, table_getset},
+    {Py_sq_length, table_length},
+    {0, NULL},
+};
+
+static PyType_Spec table_spec = {
+    .name = "gpu_tracker._native.Table",
+    .basicsize = sizeof(struct table),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = table_slots,
+};
+
+static int add_table(PyObject *dictionary, PyTypeObject *type, const struct gput_table *table)
+{
+    struct table *object = (struct table *)make(type);
+    if (!object)
+        return -1;
+    object->table = gput_table_retain(table);
+    int code = PyDict_SetItemString(dictionary, gput_table_name(table), (PyObject *)object);
+    Py_DECREF(object);
+    return code;
+}
+
+PyObject *native_take_tables(PyObject *module, struct gput_tables *tables)
+{
+    PyTypeObject *type = find_type(module, "Table");
+    PyObject *dictionary = type ? PyDict_New() : NULL;
+    for (size_t i = 0; dictionary && i < gput_tables_count(tables); i++)
+        if (add_table(dictionary, type, gput_tables_get(tables, i)) < 0)
+            Py_CLEAR(dictionary);
+    Py_XDECREF((PyObject *)type);
+    gput_tables_destroy(tables);
+    return dictionary;
+}
+
+/* ---- Files ---- */
+
+/* [(start, stop), …]; NULL with an exception. */
+static struct gput_span *read_spans(PyObject *list, size_t *count)
+{
+    Py_ssize_t length = PyList_Size(list);
+    struct gput_span *spans = length < 0 ? NULL : calloc((size_t)length + 1, sizeof *spans);
+    if (!spans)
+        return length < 0 ? NULL : (void *)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < length; i++) {
+        PyObject *pair = PySequence_Tuple(PyList_GetItem(list, i));
+        bool read = pair && PyArg_ParseTuple(pair, "dd", &spans[i].start, &spans[i].stop);
+        Py_XDECREF(pair);
+        if (!read) {
+            free(spans);
+            return NULL;
+        }
+    }
+    *count = (size_t)length;
+    return spans;
+}
+
+typedef int read_function(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+/* -> ({name: Table}, warnings) */
+static PyObject *read_file(
+    PyObject *module, PyObject *path, struct gput_recorded_options *options, read_function *read)
+{
+    struct gput_error error;
+    struct gput_tables *tables;
+    PyObject *result = NULL;
+    int code;
+    options->warn = native_warnings_add;
+    options->user = native_warnings_create();
+    if (!options->user)
+        return PyErr_NoMemory();
+    Py_BEGIN_ALLOW_THREADS;
+    code = read(PyBytes_AsString(path), options, &tables, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        native_raise(&error);
+    else
+        result = Py_BuildValue(
+            "NN", native_take_tables(module, tables), native_warnings_take(options->user));
+    native_warnings_destroy(options->user);
+    return result;
+}
+
+static PyObject *read_samples(PyObject *module, PyObject *args)
+{
+    PyObject *path, *list = Py_None, *result = NULL;
+    struct gput_recorded_options options = gput_recorded_options_default();
+    struct gput_span *spans = NULL;
+    if (!PyArg_ParseTuple(args, "O&|O", PyUnicode_FSConverter, &path, &list))
+        return NULL;
+    if (list != Py_None)
+        options.spans = spans = read_spans(list, &options.n_spans);
+    if (list == Py_None || spans)
+        result = read_file(module, path, &options, gput_recorded_samples);
+    free(spans);
+    Py_DECREF(path);
+    return result;
+}
+
+static PyObject *read_blocks(PyObject *module, PyObject *args, read_function *read)
+{
+    PyObject *path;
+    struct gput_recorded_options options = gput_recorded_options_default();
+    if (!PyArg_ParseTuple(args, "O&|z", PyUnicode_FSConverter, &path, &options.code_block))
+        return NULL;
+    PyObject *result = read_file(module, path, &options, read);
+    Py_DECREF(path);
+    return result;
+}
+
+static PyObject *read_marks(PyObject *module, PyObject *args)
+{
+    return read_blocks(module, args, gput_recorded_marks);
+}
+
+static PyObject *read_calls(PyObject *module, PyObject *args)
+{
+    return read_blocks(module, args, gput_recorded_calls);
+}
+
+static PyMethodDef functions[] = {
+    {"read_samples", read_samples, METH_VARARGS,
+        "read_samples(path, [(start, stop), …]) -> ({name: Table}, warnings)"},
+    {"read_marks", read_marks, METH_VARARGS,
+        "read_marks(path, code_block) -> ({name: Table}, warnings)"},
+    {"read_calls", read_calls, METH_VARARGS,
+        "read_calls(path, code_block) -> ({name: Table}, warnings)"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_table(PyObject *module)
+{
+    PyObject *table = native_add_type(module, &table_spec, "Table");
+    PyObject *column = table ? native_add_type(module, &column_spec, "Column") : NULL;
+    Py_XDECREF(table);
+    Py_XDECREF(column);
+    return column ? PyModule_AddFunctions(module, functions) : -1;
+}
