@@ -65,7 +65,8 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
 
 /* Two lower bounds that miss different things: parents' books know nothing of orphans that others
  * collected, and what is told of each at its end misses its last part of a clock tick. */
-static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_attached_cpu(
+    const struct gput_session *session, struct gput_accounting *accounting)
 {
     int64_t cpu_ns;
     if (!process_log_cpu_ns(&session->log, &cpu_ns))
@@ -73,6 +74,25 @@ static void fill_attached(const struct gput_session *session, struct gput_accoun
     accounting->kernel_cpu_seconds = seconds_of_ns(cpu_ns);
     if (accounting->sampled_cpu_seconds > accounting->kernel_cpu_seconds)
         accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
+}
+
+/* Nothing of it is given to others than the parent, but living threads can be read. */
+static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    struct task_counts counts = process_log_counts(&session->log);
+    fill_attached_cpu(session, accounting);
+    accounting->minor_page_faults = (double)counts.minor_faults;
+    accounting->major_page_faults = (double)counts.major_faults;
+    if (session->events.has_ends) {
+        accounting->voluntary_context_switches = (double)counts.voluntary_switches;
+        accounting->involuntary_context_switches = (double)counts.involuntary_switches;
+    }
+    if (counts.lacks_io)
+        return;
+    accounting->read_bytes = (double)counts.read_call_bytes;
+    accounting->write_bytes = (double)counts.write_call_bytes;
+    accounting->storage_read_bytes = (double)counts.read_bytes;
+    accounting->storage_write_bytes = (double)counts.write_bytes;
 }
 
 static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)

@@ -33,7 +33,7 @@ static double higher(double a, double b)
 static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
 {
     const struct process *main = process_tree_main(&session->sampler.tree);
-    return main && !main->has_collected && maxrss_bytes > (double)session->forked_rss_bytes;
+    return main && !process_has_collected(main) && maxrss_bytes > (double)session->forked_rss_bytes;
 }
 
 /* VmHWM as last read; NaN: it was not. */

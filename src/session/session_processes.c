@@ -35,10 +35,17 @@ void session_take_gpu_holdings(struct gput_session *session)
 
 /* ---- the list ---- */
 
+/* NaN where it is not known. */
+static double figure_of(const struct task_counts *counts, uint64_t value)
+{
+    return counts->lacks_io ? NAN : (double)value;
+}
+
 /* A process of the log; command lines go into one text, here as offsets from 1. */
 static void take(struct gput_process *process, const struct process_record *record,
     int64_t epoch_ns, struct str *commands)
 {
+    struct task_counts counts = process_record_counts(record);
     *process = (struct gput_process){.pid = record->pid,
         .parent = record->parent_pid,
         .parent_index = -1,
@@ -49,10 +56,10 @@ static void take(struct gput_process *process, const struct process_record *reco
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
         .peak = (enum gput_process_peak)record->peak,
         .peak_gpu_ram_bytes = record->peak_gpu_ram_bytes,
-        .read_bytes = record->has_io ? (double)record->read_bytes : NAN,
-        .write_bytes = record->has_io ? (double)record->write_bytes : NAN,
-        .storage_read_bytes = record->has_io ? (double)record->storage_read_bytes : NAN,
-        .storage_write_bytes = record->has_io ? (double)record->storage_write_bytes : NAN,
+        .read_bytes = figure_of(&counts, counts.read_call_bytes),
+        .write_bytes = figure_of(&counts, counts.write_call_bytes),
+        .storage_read_bytes = figure_of(&counts, counts.read_bytes),
+        .storage_write_bytes = figure_of(&counts, counts.write_bytes),
         .has_status = record->has_status,
         .status = record->status};
     /* A name from before execve() is another program's. */
@@ -87,10 +94,10 @@ static void take_others(struct gput_processes *list, const struct process_others
     list->others.cpu_seconds = (double)others->cpu_ns * 1e-9;
     list->others.peak_ram_bytes = (double)others->peak_rss_bytes;
     list->others.peak_gpu_ram_bytes = others->peak_gpu_ram_bytes;
-    list->others.read_bytes = (double)others->read_bytes;
-    list->others.write_bytes = (double)others->write_bytes;
-    list->others.storage_read_bytes = (double)others->storage_read_bytes;
-    list->others.storage_write_bytes = (double)others->storage_write_bytes;
+    list->others.read_bytes = (double)others->counts.read_call_bytes;
+    list->others.write_bytes = (double)others->counts.write_call_bytes;
+    list->others.storage_read_bytes = (double)others->counts.read_bytes;
+    list->others.storage_write_bytes = (double)others->counts.write_bytes;
 }
 
 static int fill_list(struct gput_session *session, struct gput_processes *list)
@@ -132,6 +139,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     if (!list)
         return GPUT_ERROR_MEMORY;
     process_log_refresh(&session->log);
+    process_log_count(&session->log);
     int code = fill_list(session, list);
     take_others(list, &session->log.others);
     list->ram_unit = session->options.ram_unit;

@@ -98,10 +98,18 @@ static void add_process_source(const struct gput_session *session, struct gput_r
 
 static void add_counts_source(const struct gput_session *session, struct gput_results *results)
 {
-    if (session->mode == SESSION_ATTACHED)
-        session_add_source(results, "counts", GPUT_SOURCE_UNAVAILABLE,
-            "faults, context switches and bytes are given to the parent alone; use `gpu-tracker "
-            "run` to have them");
+    bool attached = session->mode == SESSION_ATTACHED;
+    bool refused = attached && session->log.main && !session->log.main->has_io;
+    if (attached && session->events.has_ends)
+        session_add_source(results, "counts", GPUT_SOURCE_EXACT,
+            "%s of living threads since the beginning, and what the kernel gave at the end of "
+            "others (taskstats; bytes less up to 1023 each)",
+            refused ? "stat and status" : "stat, status and io");
+    else if (attached)
+        session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: faults%s as of the last sample, and what parents collected; context "
+            "switches of threads that ended are given to the parent alone",
+            refused ? " (io may not be read)" : " and bytes");
     else
         session_add_source(results, "counts", GPUT_SOURCE_EXACT,
             "%s and /proc/PID/io of all that were waited for; network bytes are the whole "

@@ -75,6 +75,7 @@ static void start_log(struct gput_session *session)
         .has_events = session->events.has_events,
         .has_taskstats = session->events.has_ends,
         .keeps_ended = detailed,
+        .keeps_counts = session->mode == SESSION_ATTACHED,
         .reads_commands = detailed && session->options.command_lines,
         .most_ended = MOST_ENDED,
     };
@@ -276,6 +277,7 @@ static void end_counting(struct gput_session *session)
     session_events_end(&session->events);
     session_events_read(&session->events);
     session_events_read(&session->events);
+    process_log_count(&session->log);
     session_surroundings_end(&session->surroundings, session->options.procfs_root);
     session->has_ended = true;
 }

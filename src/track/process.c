@@ -88,7 +88,9 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
     process->thread_count = stat->thread_count;
     process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
     process->minor_faults = stat->minor_faults;
-    process->has_collected = stat->cminor_faults + stat->cmajor_faults > 0;
+    process->major_faults = stat->major_faults;
+    process->children_minor_faults = stat->cminor_faults;
+    process->children_major_faults = stat->cmajor_faults;
 }
 
 /* After fork or vfork, until execve, a child has its parent's image; after vfork its memory, too.
@@ -229,6 +231,11 @@ int process_read_children(
         view->free_files--;
     }
     return proc_children_reread(process->children_fd, children);
+}
+
+bool process_has_collected(const struct process *process)
+{
+    return process->children_minor_faults + process->children_major_faults > 0;
 }
 
 bool process_is_zombie(const struct process *process)

@@ -34,7 +34,9 @@ struct process {
     int64_t cpu_ns;          /* CPU time used so far, all threads, user and system */
     uint64_t children_ticks; /* CPU time of children that it has waited for, and theirs */
     uint64_t minor_faults;   /* pages that it touched for the first time, or had to copy */
-    bool has_collected;      /* it has waited for some child that ended */
+    uint64_t major_faults;   /* pages that had to come from storage */
+    /* Of children that it has waited for, and theirs. */
+    uint64_t children_minor_faults, children_major_faults;
     /* How much of both was used before tracking began. */
     int64_t cpu_before_ns;
     uint64_t children_before_ticks;
@@ -99,6 +101,9 @@ void process_settle(struct process *process, struct process_view *view);
 /* Appends the children that each of its threads started. Errors: see os/proc_children.h. */
 int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children);
+
+/* True when it has waited for some child that ended. */
+bool process_has_collected(const struct process *process);
 
 /* True when it has ended and only waits to be collected by its parent. */
 bool process_is_zombie(const struct process *process);

@@ -16,76 +16,38 @@
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
 
-/* ---- the table of those that have not ended ---- */
-
-static struct process_record **slot_of(const struct process_log *log, pid_t pid)
-{
-    return &log->table[((size_t)pid * 2654435761u) & (log->table_size - 1)];
-}
+/* ---- those that have not ended ---- */
 
 struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 {
-    if (log->table_size == 0)
-        return NULL;
-    struct process_record *record = *slot_of(log, pid);
-    while (record && record->pid != pid)
-        record = record->next;
-    return record;
+    return process_table_get(&log->living, pid);
 }
 
-static void put(struct process_log *log, struct process_record *record)
+static struct process_record *first(const struct process_log *log)
 {
-    /* The newest of a pid is found first. */
-    struct process_record **slot = slot_of(log, record->pid);
-    record->next = *slot;
-    *slot = record;
+    return process_table_first(&log->living);
 }
 
-static void take_out(struct process_log *log, struct process_record *record)
+static struct process_record *next(
+    const struct process_log *log, const struct process_record *record)
 {
-    struct process_record **link = slot_of(log, record->pid);
-    while (*link != record)
-        link = &(*link)->next;
-    *link = record->next;
-    log->living--;
-}
-
-static bool grow_table(struct process_log *log)
-{
-    size_t size = log->table_size ? log->table_size * 2 : 64;
-    struct process_record **old = log->table;
-    size_t old_size = log->table_size;
-    struct process_record **table = calloc(size, sizeof(void *));
-    if (!table)
-        return false;
-    log->table = table;
-    log->table_size = size;
-    for (size_t i = 0; i < old_size; i++) {
-        for (struct process_record *record = old[i], *next; record; record = next) {
-            next = record->next;
-            put(log, record);
-        }
-    }
-    free(old);
-    return true;
+    return process_table_next(&log->living, record);
 }
 
 /* A new record without a parent; NULL without memory. */
 static struct process_record *add(struct process_log *log, pid_t pid)
 {
-    struct process_record *record = NULL;
-    if (log->living < log->table_size || grow_table(log))
-        record = calloc(1, sizeof *record);
-    if (!record) {
+    struct process_record *record = calloc(1, sizeof *record);
+    if (record)
+        record->pid = pid;
+    if (!record || !process_table_put(&log->living, record)) {
+        free(record);
         log->ran_out = true;
         return NULL;
     }
-    record->pid = pid;
     record->number = log->seen++;
     record->cpu_ns = -1;
     record->peak_gpu_ram_bytes = NAN;
-    put(log, record);
-    log->living++;
     return record;
 }
 
@@ -122,20 +84,16 @@ static void add_to_others(struct process_others *others, const struct process_re
     if (isnan(others->peak_gpu_ram_bytes) ||
         record->peak_gpu_ram_bytes > others->peak_gpu_ram_bytes)
         others->peak_gpu_ram_bytes = record->peak_gpu_ram_bytes;
-    others->read_bytes += record->read_bytes;
-    others->write_bytes += record->write_bytes;
-    others->storage_read_bytes += record->storage_read_bytes;
-    others->storage_write_bytes += record->storage_write_bytes;
+    struct task_counts counts = process_record_counts(record);
+    task_counts_add(&others->counts, &counts);
 }
 
 /* A record that goes must not be anybody's parent. */
 static void disown(struct process_log *log, const struct process_record *gone)
 {
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next) {
-            if (record->parent == gone)
-                record->parent = gone->parent;
-        }
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->parent == gone)
+            record->parent = gone->parent;
     }
     for (size_t i = 0; i < log->ended_count; i++) {
         if (log->ended[i]->parent == gone)
@@ -146,14 +104,10 @@ static void disown(struct process_log *log, const struct process_record *gone)
 static void drop_lesser(struct process_log *log)
 {
     process_ranking_mark(log->ended, log->ended_count, log->options.most_ended);
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next)
-            record->is_kept = true;
-    }
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next)
-            process_ranking_adopt(record);
-    }
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        record->is_kept = true;
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        process_ranking_adopt(record);
     for (size_t i = 0; i < log->ended_count; i++)
         process_ranking_adopt(log->ended[i]);
     size_t kept = 0;
@@ -169,15 +123,36 @@ static void drop_lesser(struct process_log *log)
     log->ended_count = kept;
 }
 
+static void take_look(const struct process_log *log, struct process_record *record)
+{
+    process_record_take_look(record);
+    if (!log->options.has_taskstats)
+        process_record_take_faults(record);
+}
+
+/* A parent that waits for its child takes over what that has counted. */
+static void settle_counts(struct process_log *log, const struct process_record *record)
+{
+    if (log->options.has_taskstats)
+        return;
+    const struct process_record *parent = process_log_get(log, record->last_parent);
+    struct task_counts counts = process_record_counts(record);
+    if (parent && !parent->has_ended)
+        task_counts_add(&log->collected_before, &record->before);
+    else
+        task_counts_add(&log->uncollected, &counts);
+}
+
 /* Nothing more will be told about it. */
 static void close_record(struct process_log *log, struct process_record *record)
 {
-    take_out(log, record);
+    process_table_take_out(&log->living, record);
     if (record->process) {
-        process_record_take_look(record);
+        take_look(log, record);
         record->process->record = NULL;
         record->process = NULL;
     }
+    settle_counts(log, record);
     log->ended_total++;
     if (record->cpu_ns > 0)
         log->ended_cpu_ns += record->cpu_ns;
@@ -259,6 +234,15 @@ static void read_peak(const struct process_log *log, struct process_record *reco
     process_record_read_peak(record, log->options.procfs_root);
 }
 
+/* Of a process that lives. */
+static void read_counts(const struct process_log *log, struct process_record *record)
+{
+    if (log->options.has_taskstats)
+        process_record_read_threads(record, log->options.procfs_root);
+    else if (log->options.keeps_ended || log->options.keeps_counts)
+        process_record_read_io(record, log->options.procfs_root);
+}
+
 /* A process that the tree found: the record that an event made of it, or a new one. */
 static void meet(struct process_log *log, struct process *process)
 {
@@ -283,11 +267,14 @@ static void meet(struct process_log *log, struct process *process)
     if (!log->options.keeps_ended)
         record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - READ_INTERVAL_NS;
     take_name(log, record, process->name);
-    process_record_take_look(record);
+    take_look(log, record);
     if (record->is_old) {
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
         record->before_peak_bytes = record->kept_peak_bytes;
+        read_counts(log, record);
+        record->before = record->now;
+        record->before.lacks_io = !record->has_io;
     }
 }
 
@@ -308,10 +295,11 @@ static void follow(const struct process_log *log, struct process_record *record,
         record->peak_read_ns = now_ns;
         read_peak(log, record);
     }
-    if (log->options.keeps_ended && !log->options.has_taskstats &&
-        now_ns - record->io_read_ns >= READ_INTERVAL_NS) {
+    /* Of main what it counts just before its end is not to be lost. */
+    bool is_counted = record->is_main || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
+    if (is_counted && !log->options.has_taskstats) {
         record->io_read_ns = now_ns;
-        process_record_read_io(record, log->options.procfs_root);
+        read_counts(log, record);
     }
 }
 
@@ -335,16 +323,14 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
 
 void process_log_offer(struct process_log *log, struct process_tree *tree)
 {
-    if (log->living <= tree->count)
+    if (log->living.count <= tree->count)
         return;
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next) {
-            if (!record->process && !record->has_ended &&
-                process_tree_adopt(tree, record->pid) == GPUT_OK) {
-                struct process *process = process_tree_get(tree, record->pid);
-                if (process && !process->record)
-                    meet(log, process);
-            }
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (!record->process && !record->has_ended &&
+            process_tree_adopt(tree, record->pid) == GPUT_OK) {
+            struct process *process = process_tree_get(tree, record->pid);
+            if (process && !process->record)
+                meet(log, process);
         }
     }
 }
@@ -355,7 +341,7 @@ void process_log_gone(void *user, struct process *process)
     struct process_record *record = process->record;
     if (!record)
         return;
-    process_record_take_look(record);
+    take_look(log, record);
     record->process = NULL;
     process->record = NULL;
     /* Where events are, its end is one: until then those that it started may still be announced. */
@@ -441,27 +427,22 @@ static void read_name(const struct process_log *log, struct process_record *reco
 
 static void read_names(struct process_log *log)
 {
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next) {
-            if (record->name_is_old && !record->has_ended)
-                read_name(log, record);
-        }
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->name_is_old && !record->has_ended)
+            read_name(log, record);
     }
 }
 
 /* Ends that were lost: those that no look finds any more. */
 static void end_missing(struct process_log *log)
 {
-    for (size_t i = 0; i < log->table_size; i++) {
-        struct process_record *next;
-        for (struct process_record *record = log->table[i]; record; record = next) {
-            struct proc_stat stat;
-            next = record->next;
-            if (!record->process && !record->has_ended &&
-                proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) ==
-                    GPUT_ERROR_GONE)
-                end_record(log, record, log->now_ns);
-        }
+    struct process_record *after;
+    for (struct process_record *record = first(log); record; record = after) {
+        struct proc_stat stat;
+        after = next(log, record);
+        if (!record->process && !record->has_ended &&
+            proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) == GPUT_ERROR_GONE)
+            end_record(log, record, log->now_ns);
     }
 }
 
@@ -481,11 +462,9 @@ void process_log_end_batch(struct process_log *log, bool lost)
 
 void process_log_refresh(struct process_log *log)
 {
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next) {
-            if (record->process)
-                process_record_take_look(record);
-        }
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->process)
+            take_look(log, record);
     }
 }
 
@@ -493,14 +472,12 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
 {
     uint64_t bytes = log->largest_descendant_bytes;
     *exact = log->not_final == 0 && !log->has_gap && !log->ran_out && log->options.has_events;
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next) {
-            if (record->is_main)
-                continue;
-            if (process_record_has_own_memory(record) && record->peak_rss_bytes > bytes)
-                bytes = record->peak_rss_bytes;
-            *exact &= record->is_final;
-        }
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->is_main)
+            continue;
+        if (process_record_has_own_memory(record) && record->peak_rss_bytes > bytes)
+            bytes = record->peak_rss_bytes;
+        *exact &= record->is_final;
     }
     return bytes;
 }
@@ -508,23 +485,50 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
 {
     *cpu_ns = log->ended_cpu_ns;
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next)
-            *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
-    }
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
     return log->options.has_taskstats && !log->has_gap && !log->ran_out;
+}
+
+void process_log_count(struct process_log *log)
+{
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (!record->process || record->has_ended)
+            continue;
+        take_look(log, record);
+        read_counts(log, record);
+    }
+}
+
+struct task_counts process_log_counts(const struct process_log *log)
+{
+    struct task_counts sum = log->uncollected;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        struct task_counts counts = process_record_counts(record);
+        task_counts_add(&sum, &counts);
+    }
+    if (log->options.has_taskstats) {
+        task_counts_add(&sum, &log->others.counts);
+        for (size_t i = 0; i < log->ended_count; i++) {
+            struct task_counts counts = process_record_counts(log->ended[i]);
+            task_counts_add(&sum, &counts);
+        }
+        return sum;
+    }
+    task_counts_subtract(&sum, &log->collected_before);
+    sum.lacks_io = !log->main || !log->main->has_io;
+    return sum;
 }
 
 struct process_record **process_log_list(const struct process_log *log, size_t *count)
 {
     *count = 0;
-    struct process_record **list = malloc((log->living + log->ended_count + 1) * sizeof(void *));
+    struct process_record **list =
+        malloc((log->living.count + log->ended_count + 1) * sizeof(void *));
     if (!list)
         return NULL;
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i]; record; record = record->next)
-            list[(*count)++] = record;
-    }
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        list[(*count)++] = record;
     for (size_t i = 0; i < log->ended_count; i++)
         list[(*count)++] = log->ended[i];
     process_ranking_sort(list, *count);
@@ -540,15 +544,14 @@ void process_log_init(struct process_log *log, const struct process_log_options 
 
 void process_log_finish(struct process_log *log)
 {
-    for (size_t i = 0; i < log->table_size; i++) {
-        for (struct process_record *record = log->table[i], *next; record; record = next) {
-            next = record->next;
-            process_record_free(record);
-        }
+    struct process_record *after;
+    for (struct process_record *record = first(log); record; record = after) {
+        after = next(log, record);
+        process_record_free(record);
     }
     for (size_t i = 0; i < log->ended_count; i++)
         process_record_free(log->ended[i]);
-    free(log->table);
+    process_table_finish(&log->living);
     free(log->ending);
     free(log->ended);
     *log = (struct process_log){0};

@@ -12,7 +12,7 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
-#include "track/process_record.h"
+#include "track/process_table.h"
 #include "track/process_tree.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct process_others {
     int64_t cpu_ns;
     uint64_t peak_rss_bytes;   /* of the largest */
     double peak_gpu_ram_bytes; /* of the largest; NaN: not known of any */
-    uint64_t read_bytes, write_bytes, storage_read_bytes, storage_write_bytes;
+    struct task_counts counts;
 };
 
 struct process_log_options {
@@ -34,14 +34,14 @@ struct process_log_options {
     bool has_events;     /* process_log_event() will be called with every event */
     bool has_taskstats;  /* and process_log_exit() */
     bool keeps_ended;    /* records of processes that ended are kept */
+    bool keeps_counts;   /* process_log_counts() is wanted */
     bool reads_commands; /* command lines too */
     size_t most_ended;   /* how many, about */
 };
 
 struct process_log {
     struct process_log_options options;
-    struct process_record **table; /* those that have not ended, by pid; owned */
-    size_t table_size, living;
+    struct process_table living;    /* those that have not ended; owned, each too */
     struct process_record **ending; /* ended, but more may be told about them; not owned */
     size_t ending_count, ending_capacity;
     struct process_record **ended; /* owned, each too */
@@ -56,6 +56,9 @@ struct process_log {
     int64_t ended_cpu_ns; /* what those had used, as far as it is known */
     uint64_t not_final;   /* of them, descendants whose last peak is not known for sure */
     struct process_others others;
+    /* Where there are no taskstats: what was counted by processes that ended and that no process of
+     * the tree has collected; and what the collected ones had counted before tracking began. */
+    struct task_counts uncollected, collected_before;
     uint64_t largest_descendant_bytes; /* peak RSS of those that ended */
 };
 
@@ -104,6 +107,17 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
  * every one. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
+
+/* Reads what the living have counted; call before their counts are looked at. */
+void process_log_count(struct process_log *log);
+
+/*
+ * Page faults, context switches and bytes of all processes since tracking began: at least these.
+ * Only with options.keeps_counts, after process_log_count(). Without taskstats there are no
+ * context switches, and what a process had not yet counted when last read before its end is
+ * missing, unless its parent has collected it.
+ */
+struct task_counts process_log_counts(const struct process_log *log);
 
 /* All records, in order of discovery. The caller frees the array, the records stay the log's. NULL
  * without memory. */

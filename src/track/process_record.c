@@ -36,6 +36,8 @@ void process_record_take_look(struct process_record *record)
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
     record->faults = process->minor_faults;
+    if (process->parent > 0)
+        record->last_parent = process->parent;
     record->was_apart |= process_has_memory(process);
     if (process->peak_resident_bytes)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
@@ -81,18 +83,19 @@ void process_record_take_name(
 void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit)
 {
     record->exited_ns += (int64_t)exit->cpu_ns;
-    record->exited_faults += exit->minor_faults;
     raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
-    /* Living threads count in what procfs told, so only ends that we know all of may add up. */
-    if (!record->is_old) {
-        record->has_io |= exit->is_last;
-        record->read_bytes += exit->read_call_bytes;
-        record->write_bytes += exit->write_call_bytes;
-        record->storage_read_bytes += exit->read_bytes;
-        record->storage_write_bytes += exit->write_bytes;
-    }
+    task_counts_add(&record->ended, &(struct task_counts){.minor_faults = exit->minor_faults,
+                                        .major_faults = exit->major_faults,
+                                        .voluntary_switches = exit->voluntary_switches,
+                                        .involuntary_switches = exit->involuntary_switches,
+                                        .read_call_bytes = exit->read_call_bytes,
+                                        .write_call_bytes = exit->write_call_bytes,
+                                        .read_bytes = exit->read_bytes,
+                                        .write_bytes = exit->write_bytes});
     if (!exit->is_last)
         return;
+    record->now = (struct task_counts){0};
+    record->has_io = !record->before.lacks_io;
     record->is_final = true;
     record->peak = PROCESS_PEAK_FINAL;
     if (record->exited_ns - record->before_ns > record->cpu_ns)
@@ -110,16 +113,41 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
     }
 }
 
+void process_record_read_threads(struct process_record *record, const char *procfs_root)
+{
+    struct task_counts now = {0};
+    if (task_counts_read(procfs_root, record->pid, &now, NULL) != GPUT_OK)
+        return;
+    record->now = now;
+    record->has_io = !now.lacks_io && !record->before.lacks_io;
+}
+
+void process_record_take_faults(struct process_record *record)
+{
+    const struct process *process = record->process;
+    record->now.minor_faults = process->minor_faults + process->children_minor_faults;
+    record->now.major_faults = process->major_faults + process->children_major_faults;
+}
+
 void process_record_read_io(struct process_record *record, const char *procfs_root)
 {
     struct proc_io io;
     if (proc_io_read(procfs_root, record->pid, &io, NULL) != GPUT_OK)
         return;
     record->has_io = true;
-    record->read_bytes = io.read_call_bytes;
-    record->write_bytes = io.write_call_bytes;
-    record->storage_read_bytes = io.read_bytes;
-    record->storage_write_bytes = io.write_bytes;
+    record->now.read_call_bytes = io.read_call_bytes;
+    record->now.write_call_bytes = io.write_call_bytes;
+    record->now.read_bytes = io.read_bytes;
+    record->now.write_bytes = io.write_bytes;
+}
+
+struct task_counts process_record_counts(const struct process_record *record)
+{
+    struct task_counts counts = record->ended;
+    task_counts_add(&counts, &record->now);
+    task_counts_subtract(&counts, &record->before);
+    counts.lacks_io |= !record->has_io;
+    return counts;
 }
 
 /* ---- bounds ---- */
@@ -145,5 +173,5 @@ bool process_record_may_have_risen(const struct process_record *record)
 bool process_record_has_own_memory(const struct process_record *record)
 {
     return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
-           record->exited_faults >= OWN_FAULTS;
+           record->ended.minor_faults >= OWN_FAULTS;
 }

@@ -6,6 +6,7 @@
 #ifndef TRACK_PROCESS_RECORD_H
 #define TRACK_PROCESS_RECORD_H
 
+#include "os/task_counts.h"
 #include "os/taskstats.h"
 #include "track/process.h"
 
@@ -23,6 +24,7 @@ enum process_peak {
 
 struct process_record {
     pid_t pid, parent_pid;
+    pid_t last_parent; /* as of the last look: another than parent_pid's when that ended */
     struct process_record *parent; /* NULL: main's, or not known */
     struct process *process;       /* where the tree has it, NULL: nowhere */
     struct process_record *next;   /* of the same slot of the table */
@@ -42,16 +44,20 @@ struct process_record {
     int64_t end_ns;    /* 0: it has not ended */
     int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
     int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
-    uint64_t exited_faults;
     int64_t before_ns; /* CPU time used before tracking began */
     bool has_execed;   /* it called execve() itself */
     bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
     double peak_gpu_ram_bytes; /* the highest of what drivers listed; NaN: not known */
-    bool has_io;
-    uint64_t read_bytes, write_bytes;                 /* through calls */
-    uint64_t storage_read_bytes, storage_write_bytes; /* from and to storage */
+    /*
+     * Faults, switches, bytes. Where taskstats are: of its own threads. Else, without switches, of
+     * the process and of the children that it waited for.
+     */
+    struct task_counts ended;  /* by threads that ended, as taskstats told */
+    struct task_counts now;    /* by what lived when last read */
+    struct task_counts before; /* that of `now` when tracking began */
+    bool has_io;               /* bytes are known */
     bool has_status;
     int status; /* as of wait(2) */
 
@@ -81,8 +87,17 @@ void process_record_take_exit(struct process_record *record, const struct taskst
 /* Reads the kernel's own peak of its RSS. */
 void process_record_read_peak(struct process_record *record, const char *procfs_root);
 
-/* Reads what it has read and written. */
+/* Reads what its living threads have counted. */
+void process_record_read_threads(struct process_record *record, const char *procfs_root);
+
+/* Takes over page faults of it and of the children that it waited for, as of the last look. */
+void process_record_take_faults(struct process_record *record);
+
+/* Reads what it and the children that it waited for have read and written. */
 void process_record_read_io(struct process_record *record, const char *procfs_root);
+
+/* What was counted since tracking began. */
+struct task_counts process_record_counts(const struct process_record *record);
 
 /*
  * How high its RSS can have been at most: what the kernel had kept at the last reading, or what it

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 from command import CommandTest, main, python, wait_until
 
+CONSUMER = os.environ["GPUT_CONSUMER"]
 BUSY = """
 import subprocess, sys, threading, time
 held = b"x" * 30_000_000
@@ -54,6 +57,44 @@ class Attach(CommandTest):
         done = self.run_command("attach", process.pid, "--tu=seconds")
         self.assertEqual(done.returncode, 0)
         self.assert_is_report(done.stdout)
+
+    @staticmethod
+    def counted(pid):
+        """Page faults and bytes written of a process and the children it waited for; None: it may not be seen."""
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        try:
+            written = int(re.search(r"wchar: (\d+)", Path(f"/proc/{pid}/io").read_text())[1])
+        except OSError:
+            written = None
+        return int(fields[7]) + int(fields[8]), written
+
+    def test_counts_begin_when_tracking_does(self):
+        work = ["alloc", "10", "write", "1"]
+        process = self.start(
+            [CONSUMER, *work, "tell", "hear", "0", *work, "child", "[", *work, "]", "wait", "tell", "hear", "0"],
+            stdin=subprocess.PIPE,
+        )
+        self.assertEqual(process.stdout.read(1), ".")
+        before = self.counted(process.pid)
+        tracker = self.start_command("attach", "--st=0.05", "-f", "json", "--tf", "rows.csv", process.pid)
+        rows = self.folder / "rows.csv"
+        wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "samples")
+        process.stdin.write("x")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.read(1), ".")
+        after = self.counted(process.pid)
+        seen = rows.read_text().count("\n")
+        wait_until(lambda: rows.read_text().count("\n") > seen + 2, "samples of the end")
+        process.stdin.close()
+        output, _ = self.finish(tracker)
+        report = json.loads(output)
+        self.assertAlmostEqual(report["accounting"]["page_faults"]["minor"], after[0] - before[0], delta=50)
+        if after[1] is not None:
+            # Of what ended the kernel tells whole kilobytes.
+            self.assertAlmostEqual(report["accounting"]["bytes"]["written"], after[1] - before[1], delta=3000)
+        exact = report["sources"]["process_ends"]["state"] == "exact"
+        self.assertEqual(report["accounting"]["context_switches"]["voluntary"] is not None, exact)
+        self.assertEqual(report["sources"]["counts"]["state"], "exact" if exact else "sampled")
 
     def test_until_an_interrupt(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

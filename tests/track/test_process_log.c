@@ -30,18 +30,28 @@ static void look(struct stage *stage)
     process_log_look(&stage->log, &stage->tree, stage->now_ns);
 }
 
-static void open_stage(struct stage *stage, struct process_log_options options)
+/* Main is 10, which has 100 pages. */
+static void open_stage_of(struct stage *stage, struct process_log_options options, bool main_is_old)
 {
-    *stage = (struct stage){0};
-    fake_procfs_init(&stage->fake);
+    if (!stage->fake.root[0])
+        fake_procfs_init(&stage->fake);
     fake_put(&stage->fake, (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100});
     options.procfs_root = stage->fake.root;
     options.ns_per_tick = 10000000;
     process_log_init(&stage->log, &options);
-    struct process_tree_options tree = {
-        .procfs_root = stage->fake.root, .main = 10, .gone = process_log_gone, .user = &stage->log};
+    struct process_tree_options tree = {.procfs_root = stage->fake.root,
+        .main = 10,
+        .main_is_old = main_is_old,
+        .gone = process_log_gone,
+        .user = &stage->log};
     assert_int_equal(process_tree_init(&stage->tree, &tree, NULL), GPUT_OK);
     process_log_look(&stage->log, &stage->tree, 0);
+}
+
+static void open_stage(struct stage *stage, struct process_log_options options)
+{
+    *stage = (struct stage){0};
+    open_stage_of(stage, options, false);
 }
 
 static void close_stage(struct stage *stage)
@@ -107,7 +117,7 @@ static void announced_families_are_known_without_a_look(void **state)
     told(&stage, 31, 3, 4096);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 4);
-    assert_int_equal(stage.log.living, 1);
+    assert_int_equal(stage.log.living.count, 1);
 
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
@@ -144,7 +154,7 @@ static void the_ends_of_threads_add_up(void **state)
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
     assert_int_equal(find(list, count, 20)->cpu_ns, 800);
-    assert_int_equal(find(list, count, 20)->read_bytes, 7);
+    assert_int_equal(process_record_counts(find(list, count, 20)).read_call_bytes, 7);
     assert_string_equal(find(list, count, 20)->name, "told");
     free(list);
     close_stage(&stage);
@@ -166,6 +176,96 @@ static void what_is_told_after_the_end_still_counts(void **state)
     bool exact;
     process_log_largest_descendant(&stage.log, &exact);
     assert_true(exact);
+    close_stage(&stage);
+}
+
+static void thread_of(struct stage *stage, int pid, int thread, int faults, int bytes)
+{
+    char text[256];
+    fake_put_stat(&stage->fake,
+        &(struct fake_process){.pid = thread, .parent = 1, .minor_faults = (uint64_t)faults});
+    char from[256], to[256];
+    snprintf(to, sizeof to, "%s/%d/task/%d/stat", stage->fake.root, pid, thread);
+    snprintf(from, sizeof from, "%s/%d/stat", stage->fake.root, thread);
+    fake_write(&stage->fake, "", "%d/task/%d/stat", pid, thread);
+    assert_int_equal(rename(from, to), 0);
+    snprintf(text, sizeof text, "Name:\tx\nPid:\t%d\nPPid:\t1\nvoluntary_ctxt_switches:\t%d\n",
+        thread, faults);
+    fake_write(&stage->fake, text, "%d/task/%d/status", pid, thread);
+    snprintf(text, sizeof text, "rchar: 0\nwchar: %d\n", bytes);
+    fake_write(&stage->fake, text, "%d/task/%d/io", pid, thread);
+}
+
+static void counts_of_one_that_is_older_begin_when_tracking_does(void **state)
+{
+    (void)state;
+    struct stage stage = {0};
+    struct process_log_options options = everything;
+    options.keeps_counts = true;
+    fake_procfs_init(&stage.fake);
+    thread_of(&stage, 10, 11, 100, 5000);
+    thread_of(&stage, 10, 12, 300, 7000);
+    open_stage_of(&stage, options, true);
+    process_log_count(&stage.log);
+    assert_int_equal(process_log_counts(&stage.log).minor_faults, 0);
+
+    thread_of(&stage, 10, 11, 150, 5500);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 12,
+                                     .process = 10,
+                                     .minor_faults = 320,
+                                     .voluntary_switches = 321,
+                                     .write_call_bytes = 7100});
+    fake_remove(&stage.fake, "10/task/12");
+    forked(&stage, 10, 20);
+    told(&stage, 20, 1, 4096); /* 1000 faults */
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, false);
+    process_log_count(&stage.log);
+    struct task_counts counts = process_log_counts(&stage.log);
+    assert_int_equal(counts.minor_faults, 50 + 20 + 1000);
+    assert_int_equal(counts.voluntary_switches, 50 + 21);
+    assert_int_equal(counts.write_call_bytes, 500 + 100);
+    assert_false(counts.lacks_io);
+    close_stage(&stage);
+}
+
+static void io_of(struct stage *stage, int pid, int bytes)
+{
+    char text[64];
+    snprintf(text, sizeof text, "rchar: 0\nwchar: %d\n", bytes);
+    fake_write(&stage->fake, text, "%d/io", pid);
+}
+
+static void without_taskstats_parents_tell_what_children_counted(void **state)
+{
+    (void)state;
+    struct stage stage = {0};
+    struct fake_process main = {.pid = 10, .parent = 1}, child = {.pid = 20, .parent = 10},
+                        orphan = {.pid = 30, .parent = 1, .minor_faults = 3};
+    fake_procfs_init(&stage.fake);
+    io_of(&stage, 10, 1000);
+    io_of(&stage, 20, 400);
+    io_of(&stage, 30, 70);
+    child.minor_faults = 40;
+    fake_put(&stage.fake, child);
+    open_stage_of(&stage, (struct process_log_options){.keeps_counts = true}, true);
+    fake_put(&stage.fake, orphan);
+    assert_int_equal(process_tree_adopt(&stage.tree, 30), GPUT_OK);
+    look(&stage);
+
+    /* The child, with another 5 faults and 50 bytes, is collected; the orphan is not. */
+    main.minor_faults = 7;
+    main.cminor_faults = 45;
+    fake_put(&stage.fake, main);
+    io_of(&stage, 10, 1000 + 100 + 450);
+    fake_end(&stage.fake, 20);
+    fake_end(&stage.fake, 30);
+    look(&stage);
+    process_log_count(&stage.log);
+    struct task_counts counts = process_log_counts(&stage.log);
+    assert_int_equal(counts.minor_faults, 7 + 5 + 3);
+    assert_int_equal(counts.write_call_bytes, 100 + 50 + 70);
+    assert_false(counts.lacks_io);
     close_stage(&stage);
 }
 
@@ -331,7 +431,7 @@ static void an_end_that_was_lost_is_found_out(void **state)
     process_log_end_batch(&stage.log, true);
     process_log_end_batch(&stage.log, false);
     assert_true(stage.log.has_gap);
-    assert_int_equal(stage.log.living, 1);
+    assert_int_equal(stage.log.living.count, 1);
     bool exact;
     process_log_largest_descendant(&stage.log, &exact);
     assert_false(exact);
@@ -344,6 +444,8 @@ int main(void)
         cmocka_unit_test(announced_families_are_known_without_a_look),
         cmocka_unit_test(the_ends_of_threads_add_up),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
+        cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
+        cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
         cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
         cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),

@@ -1,0 +1,79 @@
+#include "os/task_counts.h"
+
+#include "os/proc_io.h"
+#include "os/proc_stat.h"
+#include "os/proc_status.h"
+#include "os/procfs.h"
+
+#include <unistd.h>
+
+void task_counts_add(struct task_counts *counts, const struct task_counts *more)
+{
+    counts->minor_faults += more->minor_faults;
+    counts->major_faults += more->major_faults;
+    counts->voluntary_switches += more->voluntary_switches;
+    counts->involuntary_switches += more->involuntary_switches;
+    counts->read_call_bytes += more->read_call_bytes;
+    counts->write_call_bytes += more->write_call_bytes;
+    counts->read_bytes += more->read_bytes;
+    counts->write_bytes += more->write_bytes;
+    counts->lacks_io |= more->lacks_io;
+}
+
+static void take_away(uint64_t *count, uint64_t less)
+{
+    *count = *count > less ? *count - less : 0;
+}
+
+void task_counts_subtract(struct task_counts *counts, const struct task_counts *less)
+{
+    take_away(&counts->minor_faults, less->minor_faults);
+    take_away(&counts->major_faults, less->major_faults);
+    take_away(&counts->voluntary_switches, less->voluntary_switches);
+    take_away(&counts->involuntary_switches, less->involuntary_switches);
+    take_away(&counts->read_call_bytes, less->read_call_bytes);
+    take_away(&counts->write_call_bytes, less->write_call_bytes);
+    take_away(&counts->read_bytes, less->read_bytes);
+    take_away(&counts->write_bytes, less->write_bytes);
+    counts->lacks_io |= less->lacks_io;
+}
+
+/* `tasks` is the folder of the process's threads, which stand in it like processes in a procfs. */
+static void read_thread(const char *tasks, pid_t thread, struct task_counts *counts)
+{
+    struct proc_stat stat;
+    struct proc_status status;
+    struct proc_io io;
+    if (proc_stat_read(tasks, thread, &stat, NULL) != GPUT_OK || stat.state == 'Z' ||
+        stat.state == 'X' || proc_status_read(tasks, thread, &status, NULL) != GPUT_OK)
+        return;
+    counts->minor_faults += stat.minor_faults;
+    counts->major_faults += stat.major_faults;
+    counts->voluntary_switches += status.voluntary_context_switches;
+    counts->involuntary_switches += status.nonvoluntary_context_switches;
+    int code = proc_io_read(tasks, thread, &io, NULL);
+    counts->lacks_io |= code != GPUT_OK && code != GPUT_ERROR_GONE;
+    if (code != GPUT_OK)
+        return;
+    counts->read_call_bytes += io.read_call_bytes;
+    counts->write_call_bytes += io.write_call_bytes;
+    counts->read_bytes += io.read_bytes;
+    counts->write_bytes += io.write_bytes;
+}
+
+int task_counts_read(
+    const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error)
+{
+    int fd;
+    char tasks[PROCFS_PATH_SIZE];
+    struct pid_vector threads = {0};
+    TRY(procfs_open(root, pid, "task", &fd, error));
+    int code = procfs_list_fd(fd, &threads);
+    close(fd);
+    if (code != GPUT_OK)
+        code = error_set(error, (enum gput_code)code, "%s/%d/task cannot be read.", root, (int)pid);
+    for (size_t i = 0; i < threads.count && procfs_path(root, pid, "task", tasks); i++)
+        read_thread(tasks, threads.pids[i], counts);
+    pid_vector_finish(&threads);
+    return code;
+}

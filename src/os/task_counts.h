@@ -1,0 +1,32 @@
+/*
+ * What the living threads of a process have counted so far, each for itself: page faults, context
+ * switches, bytes. What threads that ended had counted is not in it, nor what children had.
+ */
+#ifndef OS_TASK_COUNTS_H
+#define OS_TASK_COUNTS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct task_counts {
+    uint64_t minor_faults, major_faults;
+    uint64_t voluntary_switches, involuntary_switches;
+    uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and their kin */
+    uint64_t read_bytes, write_bytes;           /* from and to storage */
+    bool lacks_io; /* of some thread it could not be read: it takes the right to ptrace */
+};
+
+void task_counts_add(struct task_counts *counts, const struct task_counts *more);
+/* Never below 0: some of what the kernel tells at the end of a thread is rounded down. */
+void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
+
+/* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are left out, also a
+ * first one that others outlive.
+ * Errors: those of listing the threads, see os/procfs.h. */
+int task_counts_read(
+    const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error);
+
+#endif
