@@ -39,8 +39,10 @@ struct gput_timeline_options {
      * "trace.json.gz". None: all. */
     const char *const *suffixes;
     size_t suffix_count;
+    bool without_readings; /**< leave the readings of a trace root's system out */
     /** The file to write. NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */
     const char *output;
+    const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */
     /** Readings of this dimension below this value are marked by an instant event that shows all
      * readings around it. NULL: none are. */

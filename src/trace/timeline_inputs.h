@@ -31,6 +31,7 @@ struct timeline_inputs {
     struct read_report report;
     struct trace_choice choice; /* of the files of a trace root */
     struct low_marks low;
+    bool without_readings;      /* of the system of a trace root */
     struct step_search *search; /* not NULL: look for steps and add nothing */
     struct names sources;       /* nodes and files: what tells equal thread numbers apart */
     uint32_t trace_files;       /* how many trace files there are in all */

@@ -190,6 +190,7 @@ static int set_selection(struct merge *merge, struct gput_error *error)
     merge->adding.report.warn = options->warn;
     merge->adding.report.user = options->user;
     merge->adding.low = (struct low_marks){options->low_dimension, options->low_threshold};
+    merge->adding.without_readings = options->without_readings;
     return GPUT_OK;
 }
 
@@ -247,7 +248,9 @@ static void output_name(const struct merge *merge, char *path, size_t size)
 {
     const struct gput_timeline_options *options = merge->options;
     const struct names *sources = &merge->adding.sources;
-    const char *node = sources->count == 1 ? names_text(sources, 0) : "all";
+    const char *node = options->node         ? options->node
+                       : sources->count == 1 ? names_text(sources, 0)
+                                             : "all";
     int64_t end_us = merge->timeline.end_ns == INT64_MAX ? merge->timeline.last_ns / 1000
                                                          : merge->timeline.end_ns / 1000;
     if (strrchr(node, '/'))

@@ -77,7 +77,7 @@ static int add_file(struct adding *adding, const struct trace_file *file, struct
     struct timeline_inputs *inputs = adding->inputs;
     switch (file->kind) {
     case TRACE_FILE_SYSTEM:
-        return inputs->search
+        return inputs->search || inputs->without_readings
                    ? GPUT_OK
                    : system_metrics_read(file->path, add_reading, adding, &inputs->report, error);
     case TRACE_FILE_EVENTS:

@@ -89,6 +89,26 @@ static int add_system_file(
     return GPUT_OK;
 }
 
+/* The node of a framework file, as the old tool calls it: "27-algo-1", process and host of a
+ * training job, becomes "algo-1-27", so that what belongs together stands together. */
+static char *node_name(const char *text, size_t length)
+{
+    static const char host[] = "-algo";
+    char *node = malloc(length + 1);
+    if (!node)
+        return NULL;
+    memcpy(node, text, length);
+    node[length] = '\0';
+    for (size_t i = length; i-- > 0;)
+        if (strncmp(node + i, host, sizeof host - 1) == 0) {
+            memcpy(node, text + i + 1, length - i - 1);
+            node[length - i - 1] = '-';
+            memcpy(node + length - i, text, i);
+            break;
+        }
+    return node;
+}
+
 /* "<end of the last event, us>_<node>_<suffix>" */
 static int add_events_file(struct trace_root *root, const char *path, const char *name,
     const char *suffix, struct gput_error *error)
@@ -102,7 +122,7 @@ static int add_events_file(struct trace_root *root, const char *path, const char
     } else {
         node++;
     }
-    TRY(add_file(root, TRACE_FILE_EVENTS, path, strndup(node, strcspn(node, "_")), error));
+    TRY(add_file(root, TRACE_FILE_EVENTS, path, node_name(node, strcspn(node, "_")), error));
     root->files[root->count - 1].time_us = (int64_t)(time_us & INT64_MAX);
     root->files[root->count - 1].suffix = suffix;
     return GPUT_OK;
@@ -141,7 +161,7 @@ static void read_metadata(struct trace_file *file)
 static int add_tensorflow_file(
     struct trace_root *root, const char *path, const char *name, struct gput_error *error)
 {
-    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, strndup(name, strcspn(name, ".")), error));
+    TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
     root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
     read_metadata(root->files + root->count - 1);
     return GPUT_OK;

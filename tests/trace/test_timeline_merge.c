@@ -255,6 +255,16 @@ static void names_its_output_as_users_know_it(void **state)
     snprintf(expected, sizeof expected, "%s/1600000002000000_11-host_merged_timeline.json", folder);
     assert_string_equal(result.path, expected);
     unlink(result.path);
+
+    options.node = "4711-laptop";
+    options.without_readings = true;
+    doc_destroy(merge(&options, &result));
+    snprintf(
+        expected, sizeof expected, "%s/1600000002000000_4711-laptop_merged_timeline.json", folder);
+    assert_string_equal(result.path, expected);
+    assert_int_equal(result.counters, 0);
+    assert_int_not_equal(result.slices, 0);
+    unlink(result.path);
 }
 
 static void refuses_what_makes_no_sense(void **state)

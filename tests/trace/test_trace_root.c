@@ -1,7 +1,11 @@
 #include "testing.h"
 #include "trace/trace_root.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define T0 INT64_C(1600000000000000)
 
@@ -83,6 +87,29 @@ static void chooses_by_suffix(void **state)
     assert_chosen((struct trace_choice){INT64_MIN, INT64_MAX, two, 2}, "110101");
 }
 
+static void names_nodes_by_host_first(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"27-algo-1", "algo-1-27"},
+        {"27-algo-12-b", "algo-12-b-27"}, {"11-host", "11-host"}, {"algo-1", "algo-1"},
+        {"-algo", "algo-"}};
+    char folder[] = "/tmp/gput-root-XXXXXX", framework[64], path[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(framework, sizeof framework, "%s/framework", folder);
+    assert_int_equal(mkdir(framework, 0700), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct trace_root other;
+        snprintf(path, sizeof path, "%s/16_%s_pythontimeline.json", framework, names[i][0]);
+        fclose(fopen(path, "w"));
+        assert_int_equal(trace_root_read(folder, &other, NULL), GPUT_OK);
+        unlink(path);
+        assert_string_equal(other.files[0].node, names[i][1]);
+        trace_root_finish(&other);
+    }
+    rmdir(framework);
+    rmdir(folder);
+}
+
 static void says_what_is_no_root(void **state)
 {
     (void)state;
@@ -102,6 +129,7 @@ int main(void)
         cmocka_unit_test(reads_the_time_base_of_tensorflow),
         cmocka_unit_test(chooses_rotated_files_by_time),
         cmocka_unit_test(chooses_by_suffix),
+        cmocka_unit_test(names_nodes_by_host_first),
         cmocka_unit_test(says_what_is_no_root),
     };
     return cmocka_run_group_tests_name("trace/trace_root", tests, set_up, tear_down);
