@@ -26,8 +26,11 @@ enum gput_profile_view {
     GPUT_PROFILE_UTILIZATION, /**< utilization of resources, over all or by training phase */
     GPUT_PROFILE_DEVICES,     /**< how many readings of a device are in which range */
     GPUT_PROFILE_DATALOADER,  /**< initialization, workers, getnext and batch time, with outliers */
-    GPUT_PROFILE_METRICS, /**< the readings of the system and the events of the framework, row by
-                             row; or what went on at moments or in intervals */
+    GPUT_PROFILE_METRICS,  /**< the readings of the system and the events of the framework, row by
+                              row; or what went on at moments or in intervals */
+    GPUT_PROFILE_READINGS, /**< the readings of the system alone, row by row */
+    GPUT_PROFILE_EVENTS,   /**< the events of the framework alone, with all that is known of them:
+                              what data loaders say too */
 };
 
 /** What steps are grouped by. */
@@ -45,8 +48,38 @@ struct gput_range {
     double high;
 };
 
+/** A reading of the system. */
+struct gput_profile_reading {
+    int64_t time_us;       /**< since the epoch */
+    double value;          /**< NaN: missing */
+    const char *metric;    /**< "cpu0" */
+    const char *dimension; /**< "CPUUtilization" */
+    const char *node;      /**< "algo-1" */
+    const char *type;      /**< "cpu", "gpu", "memory", "i/o", "network" */
+};
+
+/** An event of the framework. */
+struct gput_profile_event {
+    int64_t start_us; /**< since the epoch */
+    int64_t end_us;
+    int64_t step;        /**< -1: not known */
+    const char *metric;  /**< "Step:ModeKeys.TRAIN" for an interval of a training step */
+    const char *process; /**< the phase */
+    const char *node;
+};
+
+/** Rows that are in memory already, in any order. They stay the caller's; no text may be NULL. */
+struct gput_profile_rows {
+    const struct gput_profile_reading *readings;
+    size_t reading_count;
+    const struct gput_profile_event *events;
+    size_t event_count;
+    int64_t start_us; /**< what relative times count from */
+};
+
 struct gput_profile_options {
-    const char *path; /**< the trace root */
+    const char *path;                     /**< the trace root */
+    const struct gput_profile_rows *rows; /**< what is looked at instead of a trace root; NULL */
     bool has_start, has_end;
     int64_t start, end; /**< microseconds since the epoch, or step numbers, both inclusive */
     enum gput_merge_unit unit;
@@ -59,6 +92,8 @@ struct gput_profile_options {
     const char *const *phases; /**< PHASES, UTILIZATION by phase: names of training phases; none:
                                   all */
     size_t phase_count;
+    bool each_step; /**< PHASES, UTILIZATION by phase: an interval for each step, not for each run
+                       of steps of one phase */
     const struct gput_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
     size_t range_count;
     const int64_t *moments; /**< METRICS: sum up the events that strictly contain one of these,
@@ -86,6 +121,19 @@ struct gput_profile_options {
  */
 GPUT_API int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
     struct gput_tables **tables, struct gput_error *error);
+
+/** The moment that relative times of a trace root count from, microseconds since the epoch: that of
+ * its first system file, 0 without one. Errors: as gput_profile(). */
+GPUT_API int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error);
+
+/**
+ * The steps that events belong to: the one that an event names, else the one whose interval of
+ * training contains it strictly, else -1. `steps` has a place for each event. Events of one step
+ * number are told apart by mode and node.
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_profile_assign_steps(
+    const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error);
 
 /** What functions are sorted by: the words of Python's pstats. */
 enum gput_python_order {
@@ -126,6 +174,16 @@ struct gput_python_options {
  */
 GPUT_API int gput_python_top(const struct gput_python_options *options, enum gput_format format,
     char **text, struct gput_error *error);
+
+/**
+ * What cProfile counted, of all dumps that fit, added up: the tables "functions" (file, line, name,
+ * prim_calls, total_calls, total_time, cumulative_time; times in seconds) in the order of the
+ * dumps, and "callers" (function and caller as row numbers of "functions", and the same figures). A
+ * caller that was not profiled itself follows behind the functions, without figures. Errors: as
+ * gput_python_top().
+ */
+GPUT_API int gput_python_functions(const struct gput_python_options *options,
+    struct gput_tables **tables, struct gput_error *error);
 
 /** The profiles that fit: where, of which node, mode, steps, phases and time. */
 GPUT_API int gput_python_profiles(const struct gput_python_options *options,

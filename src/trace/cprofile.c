@@ -372,3 +372,81 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
     str_finish(&text);
     return code;
 }
+
+static void add_count_columns(struct gput_table *table)
+{
+    table_add_column(table, "prim_calls", GPUT_COLUMN_INT);
+    table_add_column(table, "total_calls", GPUT_COLUMN_INT);
+    table_add_column(table, "total_time", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "cumulative_time", GPUT_COLUMN_DOUBLE);
+}
+
+static void put_counts(const struct call_counts *counts, struct gput_table *table)
+{
+    table_put_int(table, counts->primitive_calls);
+    table_put_int(table, counts->total_calls);
+    table_put_double(table, counts->total_seconds);
+    table_put_double(table, counts->cumulative_seconds);
+}
+
+/* The functions in the order of the dumps, then those that are known as callers only; `rows` gets
+ * the row of each. */
+static void put_functions(const struct cprofile *profile, const uint32_t *functions, uint32_t *rows,
+    struct gput_table *table)
+{
+    table_add_column(table, "file", GPUT_COLUMN_TEXT);
+    table_add_column(table, "line", GPUT_COLUMN_INT);
+    table_add_column(table, "name", GPUT_COLUMN_TEXT);
+    add_count_columns(table);
+    for (uint32_t row = 0; row < profile->function_count; row++) {
+        const struct profiled_function *function = profile->functions + functions[row];
+        rows[functions[row]] = row;
+        table_put_text(table, names_text(&profile->names, function->file));
+        table_put_int(table, function->line);
+        table_put_text(table, names_text(&profile->names, function->name));
+        if (function->counted)
+            put_counts(&function->counts, table);
+        for (int i = 0; !function->counted && i < 4; i++)
+            table_put_missing(table);
+    }
+}
+
+/* All functions, the counted ones by their order, the others behind them. */
+static void list_functions(const struct cprofile *profile, uint32_t *functions)
+{
+    uint32_t uncounted = profile->counted;
+    for (uint32_t i = 0; i < profile->function_count; i++)
+        if (profile->functions[i].counted)
+            functions[profile->functions[i].order] = i;
+        else
+            functions[uncounted++] = i;
+}
+
+int cprofile_put_all(
+    const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error)
+{
+    uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
+    uint32_t *rows = malloc((profile->function_count + 1) * sizeof *rows);
+    if (!functions || !rows) {
+        free(functions);
+        free(rows);
+        return error_memory(error);
+    }
+    list_functions(profile, functions);
+    put_functions(profile, functions, rows, tables_add(tables, "functions"));
+    struct gput_table *table = tables_add(tables, "callers");
+    table_add_column(table, "function", GPUT_COLUMN_INT);
+    table_add_column(table, "caller", GPUT_COLUMN_INT);
+    add_count_columns(table);
+    for (uint32_t row = 0; row < profile->counted; row++) {
+        const struct profiled_function *function = profile->functions + functions[row];
+        for (size_t i = 0; i < function->caller_count; i++) {
+            table_put_int(table, row);
+            table_put_int(table, rows[function->callers[i].function]);
+            put_counts(&function->callers[i].counts, table);
+        }
+    }
+    free(functions);
+    free(rows);
+    return GPUT_OK;
+}

@@ -75,6 +75,10 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
 int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
     struct gput_tables *tables, struct gput_error *error);
 
+/* All of it: the tables "functions" and "callers" of gput_python_functions(). */
+int cprofile_put_all(
+    const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error);
+
 void cprofile_finish(struct cprofile *profile);
 
 #endif

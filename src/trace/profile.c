@@ -3,6 +3,7 @@
 #include "trace/profile_views.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 typedef int view_function(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -20,6 +21,8 @@ static const struct {
     [GPUT_PROFILE_DEVICES] = {profile_devices, false, true},
     [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false},
     [GPUT_PROFILE_METRICS] = {profile_metrics, false, false},
+    [GPUT_PROFILE_READINGS] = {profile_readings, false, true},
+    [GPUT_PROFILE_EVENTS] = {profile_events, true, false},
 };
 
 void profile_put_moment(struct gput_table *table, int64_t time_us)
@@ -62,7 +65,7 @@ static struct profile_frame_selection selection_of(
 
 static int check_options(const struct gput_profile_options *options, struct gput_error *error)
 {
-    if (!options->path)
+    if (!options->path && !options->rows)
         return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
     if (options->has_start && options->has_end && options->start > options->end)
         return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is behind the end (%lld)",
@@ -82,7 +85,10 @@ int gput_profile(enum gput_profile_view view, const struct gput_profile_options 
     struct profile_frame_selection selection = selection_of(options, view);
     struct read_report report = {.warn = options->warn, .user = options->user};
     struct profile_frame frame;
-    TRY(profile_frame_read(options->path, &selection, &frame, &report, error));
+    if (options->rows)
+        TRY(profile_frame_of_rows(options->rows, &selection, &frame, error));
+    else
+        TRY(profile_frame_read(options->path, &selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
     int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
@@ -91,4 +97,29 @@ int gput_profile(enum gput_profile_view view, const struct gput_profile_options 
         return code;
     }
     return tables_finish_building(made, tables, error);
+}
+
+int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error)
+{
+    struct trace_root root;
+    *start_us = 0;
+    TRY(trace_root_read(path, &root, error));
+    if (root.count > 0 && root.files[0].kind == TRACE_FILE_SYSTEM)
+        *start_us = root.files[0].time_us;
+    trace_root_finish(&root);
+    return GPUT_OK;
+}
+
+int gput_profile_assign_steps(
+    const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error)
+{
+    struct profile_frame frame;
+    TRY(profile_frame_load(rows, &frame, error));
+    uint32_t *modes = calloc(frame.framework_count + 1, sizeof *modes);
+    int code = modes ? profile_frame_assign_steps(&frame, modes, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < frame.framework_count; i++)
+        steps[i] = frame.framework[i].step;
+    free(modes);
+    profile_frame_finish(&frame);
+    return code;
 }

@@ -243,7 +243,7 @@ int profile_dataloader(struct profile_frame *frame, const struct gput_profile_op
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
             "There are no events of a data loader in %s: none is called …DataLoaderIter…, "
             "…DataLoaderWorker… or …GetNext…",
-            options->path);
+            profile_source(options));
     free(memory);
     return code;
 }

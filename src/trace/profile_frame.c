@@ -31,12 +31,24 @@ static uint32_t add_text(struct profile_frame *frame, const char *text)
     return names_add(&frame->names, text, strlen(text));
 }
 
+static bool selects_moment(const struct profile_frame_selection *selection, int64_t time_us)
+{
+    return time_us >= selection->start_us && time_us <= selection->end_us;
+}
+
+static bool selects_event(
+    const struct profile_frame_selection *selection, const struct framework_row *row)
+{
+    if (selection->by_step)
+        return row->step >= selection->first_step && row->step <= selection->last_step;
+    return row->end_us >= selection->start_us && row->start_us <= selection->end_us;
+}
+
 static int take_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct filling *filling = user;
     struct profile_frame *frame = filling->frame;
-    if (reading->time_us < filling->selection->start_us ||
-        reading->time_us > filling->selection->end_us)
+    if (!selects_moment(filling->selection, reading->time_us))
         return GPUT_OK;
     struct system_row *rows =
         room_for_one(frame->system, frame->system_count, &frame->system_capacity, sizeof *rows);
@@ -113,7 +125,6 @@ static int take_event(void *user, const struct framework_event *event, struct gp
 {
     struct filling *filling = user;
     struct profile_frame *frame = filling->frame;
-    const struct profile_frame_selection *selection = filling->selection;
     struct framework_row row = {.start_us = event->start_ns / 1000,
         .end_us = event->end_ns / 1000,
         .pid = event->pid,
@@ -122,17 +133,14 @@ static int take_event(void *user, const struct framework_event *event, struct gp
         .bytes = -1,
         .worker_id = -1,
         .num_workers = -1};
-    bool selected = row.end_us >= selection->start_us && row.start_us <= selection->end_us;
-    if (selection->by_step)
-        selected = row.step >= selection->first_step && row.step <= selection->last_step;
-    if (!selected)
+    if (!selects_event(filling->selection, &row))
         return GPUT_OK;
     struct framework_row *rows = room_for_one(
         frame->framework, frame->framework_count, &frame->framework_capacity, sizeof *rows);
     if (!rows)
         return error_memory(error);
     frame->framework = rows;
-    row.metric = names_add(&frame->names, event->name, event->name_length);
+    row.name = row.metric = names_add(&frame->names, event->name, event->name_length);
     row.phase = add_text(frame, event->phase);
     row.node = add_text(frame, event->node);
     take_args(filling, &event->args, &row);
@@ -216,6 +224,17 @@ static void keep_time_of_rows(struct profile_frame *frame)
     frame->system_count = kept;
 }
 
+static void put_in_order(
+    struct profile_frame *frame, const struct profile_frame_selection *selection)
+{
+    frame->system_count =
+        sort_once(frame->system, frame->system_count, sizeof *frame->system, compare_system);
+    frame->framework_count = sort_once(
+        frame->framework, frame->framework_count, sizeof *frame->framework, compare_framework);
+    if (selection->by_step)
+        keep_time_of_rows(frame);
+}
+
 static int fill(struct filling *filling, const struct trace_root *root, bool *chosen,
     struct read_report *report, struct gput_error *error)
 {
@@ -229,12 +248,7 @@ static int fill(struct filling *filling, const struct trace_root *root, bool *ch
         TRY(read_files(filling, root, chosen, false, report, error));
     if (!selection->without_system)
         TRY(read_files(filling, root, chosen, true, report, error));
-    frame->system_count =
-        sort_once(frame->system, frame->system_count, sizeof *frame->system, compare_system);
-    frame->framework_count = sort_once(
-        frame->framework, frame->framework_count, sizeof *frame->framework, compare_framework);
-    if (selection->by_step)
-        keep_time_of_rows(frame);
+    put_in_order(frame, selection);
     return GPUT_OK;
 }
 
@@ -253,6 +267,70 @@ int profile_frame_read(const char *path, const struct profile_frame_selection *s
     if (code != GPUT_OK)
         profile_frame_finish(frame);
     return code;
+}
+
+static uint32_t copy_text(struct profile_frame *frame, const char *text, bool *ok)
+{
+    uint32_t number = add_text(frame, text);
+    *ok = *ok && number != NAMES_NONE;
+    return number;
+}
+
+int profile_frame_load(
+    const struct gput_profile_rows *rows, struct profile_frame *frame, struct gput_error *error)
+{
+    *frame = (struct profile_frame){.start_us = rows->start_us,
+        .system = calloc(rows->reading_count + 1, sizeof *frame->system),
+        .framework = calloc(rows->event_count + 1, sizeof *frame->framework)};
+    bool ok = frame->system && frame->framework;
+    for (size_t i = 0; ok && i < rows->reading_count; i++) {
+        const struct gput_profile_reading *reading = rows->readings + i;
+        frame->system[frame->system_count++] = (struct system_row){.time_us = reading->time_us,
+            .value = reading->value,
+            .name = copy_text(frame, reading->metric, &ok),
+            .dimension = copy_text(frame, reading->dimension, &ok),
+            .node = copy_text(frame, reading->node, &ok),
+            .type = copy_text(frame, reading->type, &ok)};
+    }
+    for (size_t i = 0; ok && i < rows->event_count; i++) {
+        const struct gput_profile_event *event = rows->events + i;
+        uint32_t metric = copy_text(frame, event->metric, &ok);
+        frame->framework[frame->framework_count++] =
+            (struct framework_row){.start_us = event->start_us,
+                .end_us = event->end_us,
+                .step = event->step,
+                .bytes = -1,
+                .name = metric,
+                .metric = metric,
+                .phase = copy_text(frame, event->process, &ok),
+                .node = copy_text(frame, event->node, &ok),
+                .worker_id = -1,
+                .num_workers = -1,
+                .pin_memory = copy_text(frame, "NA", &ok)};
+    }
+    if (ok)
+        return GPUT_OK;
+    profile_frame_finish(frame);
+    return error_memory(error);
+}
+
+int profile_frame_of_rows(const struct gput_profile_rows *rows,
+    const struct profile_frame_selection *selection, struct profile_frame *frame,
+    struct gput_error *error)
+{
+    size_t kept = 0;
+    TRY(profile_frame_load(rows, frame, error));
+    for (size_t i = 0; i < frame->framework_count; i++)
+        if (selects_event(selection, frame->framework + i))
+            frame->framework[kept++] = frame->framework[i];
+    frame->framework_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < frame->system_count; i++)
+        if (selects_moment(selection, frame->system[i].time_us))
+            frame->system[kept++] = frame->system[i];
+    frame->system_count = kept;
+    put_in_order(frame, selection);
+    return GPUT_OK;
 }
 
 void profile_frame_finish(struct profile_frame *frame)
@@ -306,31 +384,66 @@ static const struct framework_row *containing(
     return of_other_node;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const struct framework_row *a = left, *b = right;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    return by_start(left, right);
+}
+
+/* Of the intervals (by number) of the step that a row names, the latest that had begun, of its own
+ * node if there is one, or NULL. */
+static const struct framework_row *of_its_number(
+    const struct framework_row *steps, size_t count, const struct framework_row *row)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (steps[middle].step < row->step)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct framework_row *best = NULL;
+    for (const struct framework_row *step = steps + low;
+         step < steps + count && step->step == row->step; step++) {
+        bool begun = step->start_us <= row->start_us;
+        bool own = step->node == row->node, best_own = best && best->node == row->node;
+        if (!best || (own != best_own ? own : begun))
+            best = step;
+    }
+    return best;
+}
+
 int profile_frame_assign_steps(
     struct profile_frame *frame, uint32_t *modes, struct gput_error *error)
 {
     size_t count = 0;
     struct framework_row *steps = malloc((frame->framework_count + 1) * sizeof *steps);
-    if (!steps)
+    struct framework_row *numbers = malloc((frame->framework_count + 1) * sizeof *numbers);
+    if (!steps || !numbers) {
+        free(steps);
+        free(numbers);
         return error_memory(error);
+    }
     for (size_t i = 0; i < frame->framework_count; i++)
         if (profile_frame_is_step(frame, frame->framework + i, NULL))
             steps[count++] = frame->framework[i];
+    memcpy(numbers, steps, count * sizeof *steps);
     qsort(steps, count, sizeof *steps, by_start);
+    qsort(numbers, count, sizeof *numbers, by_number);
     for (size_t i = 0; i < frame->framework_count; i++) {
         struct framework_row *row = frame->framework + i;
-        modes[i] = NAMES_NONE;
-        if (profile_frame_is_step(frame, row, NULL)) {
-            modes[i] = row->metric;
-            continue;
-        }
-        const struct framework_row *step = containing(steps, count, row);
-        if (!step)
-            continue;
-        modes[i] = step->metric;
-        if (row->step == -1)
+        const struct framework_row *step = row;
+        if (!profile_frame_is_step(frame, row, NULL))
+            step = row->step == -1 ? containing(steps, count, row)
+                                   : of_its_number(numbers, count, row);
+        modes[i] = step ? step->metric : NAMES_NONE;
+        if (step && row->step == -1)
             row->step = step->step;
     }
     free(steps);
+    free(numbers);
     return GPUT_OK;
 }

@@ -10,6 +10,8 @@
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
 
+#include <gputracker/profile.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,7 @@ struct framework_row {
     int64_t tid;
     int64_t step;    /* -1: not known */
     int64_t bytes;   /* fetched; -1: not known */
+    uint32_t name;   /* the event's own */
     uint32_t metric; /* args.layer_name, else args.name, else the event's name */
     uint32_t phase;
     uint32_t node;
@@ -65,6 +68,15 @@ struct profile_frame_selection {
 int profile_frame_read(const char *path, const struct profile_frame_selection *selection,
     struct profile_frame *frame, struct read_report *report, struct gput_error *error);
 
+/* The rows that a caller has, as they are, in their order. */
+int profile_frame_load(
+    const struct gput_profile_rows *rows, struct profile_frame *frame, struct gput_error *error);
+
+/* The same, selected, in order and each once, as if they had been read. */
+int profile_frame_of_rows(const struct gput_profile_rows *rows,
+    const struct profile_frame_selection *selection, struct profile_frame *frame,
+    struct gput_error *error);
+
 void profile_frame_finish(struct profile_frame *frame);
 
 static inline const char *profile_frame_text(const struct profile_frame *frame, uint32_t number)
@@ -80,9 +92,9 @@ bool profile_frame_is_step(
     const struct profile_frame *frame, const struct framework_row *row, const char *mode);
 
 /*
- * Gives rows without a step the step whose interval strictly contains them; `modes[i]` becomes the
- * metric of that interval for row i (its own for an interval), NAMES_NONE where there is none.
- * `modes` has framework_count places.
+ * Gives rows without a step the step whose interval strictly contains them. `modes[i]` becomes the
+ * metric of the interval that row i belongs to (that of its step's number where it names one),
+ * NAMES_NONE where there is none. `modes` has framework_count places.
  */
 int profile_frame_assign_steps(
     struct profile_frame *frame, uint32_t *modes, struct gput_error *error);

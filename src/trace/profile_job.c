@@ -17,17 +17,17 @@ static void job_span(const struct profile_frame *frame, int64_t *start_us, int64
     }
 }
 
-/* From the begin of step 0 to the end of the last step. False when there is no step 0. */
+/* From the begin of step 0 to the end of the last event: training and whatever goes with it. False
+ * when there is no step 0. */
 static bool loop_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
 {
     *start_us = INT64_MAX;
     *end_us = INT64_MIN;
     for (size_t i = 0; i < frame->framework_count; i++) {
         const struct framework_row *row = frame->framework + i;
-        if (!profile_frame_is_step(frame, row, "TRAIN") &&
-            !profile_frame_is_step(frame, row, "GLOBAL"))
-            continue;
-        if (row->step == 0 && row->start_us < *start_us)
+        bool in_loop = profile_frame_is_step(frame, row, "TRAIN") ||
+                       profile_frame_is_step(frame, row, "GLOBAL");
+        if (in_loop && row->step == 0 && row->start_us < *start_us)
             *start_us = row->start_us;
         *end_us = row->end_us > *end_us ? row->end_us : *end_us;
     }
@@ -59,7 +59,7 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no step 0 of Step:ModeKeys.TRAIN or Step:ModeKeys.GLOBAL in %s: when the "
             "training loop began cannot be told",
-            options->path);
+            profile_source(options));
     struct gput_table *table = tables_add_record(tables, "job");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i].name, columns[i].type);

@@ -5,7 +5,7 @@
 
 /* Durations by name. */
 struct sums {
-    double *seconds; /* by number of the text */
+    double *us; /* by number of the text */
     bool *seen;
     size_t count;
 };
@@ -13,20 +13,20 @@ struct sums {
 static bool sums_init(struct sums *sums, const struct profile_frame *frame)
 {
     sums->count = frame->names.count;
-    sums->seconds = calloc(sums->count + 1, sizeof *sums->seconds);
+    sums->us = calloc(sums->count + 1, sizeof *sums->us);
     sums->seen = calloc(sums->count + 1, sizeof *sums->seen);
-    return sums->seconds && sums->seen;
+    return sums->us && sums->seen;
 }
 
 static void sums_finish(struct sums *sums)
 {
-    free(sums->seconds);
+    free(sums->us);
     free(sums->seen);
 }
 
 static void sums_add(struct sums *sums, uint32_t name, double value)
 {
-    sums->seconds[name] += value;
+    sums->us[name] += value;
     sums->seen[name] = true;
 }
 
@@ -38,12 +38,12 @@ static void sums_put(const struct sums *sums, const struct profile_frame *frame,
     table_add_column(out, key, GPUT_COLUMN_TEXT);
     table_add_column(out, normalised ? "share_of_largest" : "duration_us", GPUT_COLUMN_DOUBLE);
     for (size_t i = 0; i < sums->count; i++)
-        largest = sums->seen[i] && sums->seconds[i] > largest ? sums->seconds[i] : largest;
+        largest = sums->seen[i] && sums->us[i] > largest ? sums->us[i] : largest;
     for (size_t i = 0; i < sums->count; i++) {
         if (!sums->seen[i])
             continue;
         table_put_text(out, profile_frame_text(frame, (uint32_t)i));
-        table_put_double(out, normalised ? sums->seconds[i] / largest : sums->seconds[i]);
+        table_put_double(out, normalised ? sums->us[i] / largest : sums->us[i]);
     }
 }
 
@@ -73,12 +73,14 @@ static void put_at_moments(struct profile_frame *frame, const struct gput_profil
 {
     for (size_t i = 0; i < frame->framework_count; i++) {
         const struct framework_row *row = frame->framework + i;
-        size_t count = moments_in(options, row);
+        size_t count = profile_selects_event(frame, options, row) ? moments_in(options, row) : 0;
         double duration = (double)count * (double)(row->end_us - row->start_us);
         if (count == 0)
             continue;
-        sums_add(&sums[0], row->phase, duration);
-        sums_add(&sums[profile_frame_is_step(frame, row, NULL) ? 2 : 1], row->metric, duration);
+        bool of_step = strstr(profile_frame_text(frame, row->phase), "Step");
+        sums_add(&sums[of_step ? 2 : 0], row->phase, duration);
+        if (!strstr(profile_frame_text(frame, row->name), "Step"))
+            sums_add(&sums[1], row->name, duration);
     }
     sums_put(&sums[0], frame, "processes_at", "process", true, tables);
     sums_put(&sums[1], frame, "metrics_at", "framework_metric", false, tables);
@@ -90,12 +92,13 @@ static void put_between(struct profile_frame *frame, const struct gput_profile_o
 {
     for (size_t i = 0; i < frame->framework_count; i++) {
         const struct framework_row *row = frame->framework + i;
-        size_t count = intervals_over(options, row);
+        size_t count =
+            profile_selects_event(frame, options, row) ? intervals_over(options, row) : 0;
         double duration = (double)count * (double)(row->end_us - row->start_us);
-        if (count == 0 || strstr(profile_frame_text(frame, row->metric), "Step"))
+        if (count == 0 || strstr(profile_frame_text(frame, row->name), "Step"))
             continue;
         sums_add(&sums[0], row->phase, duration);
-        sums_add(&sums[1], row->metric, duration);
+        sums_add(&sums[1], row->name, duration);
     }
     sums_put(&sums[0], frame, "processes_between", "process", true, tables);
     sums_put(&sums[1], frame, "metrics_between", "framework_metric", true, tables);
@@ -126,6 +129,6 @@ int profile_metrics(struct profile_frame *frame, const struct gput_profile_optio
         TRY(put_sums(frame, options, tables, false, error));
     if (options->moment_count + options->interval_count > 0)
         return GPUT_OK;
-    TRY(profile_system_rows(frame, options, tables, error));
+    TRY(profile_readings(frame, options, tables, error));
     return profile_framework_rows(frame, options, tables, error);
 }

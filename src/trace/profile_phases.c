@@ -28,7 +28,7 @@ static int add(struct phase_intervals *intervals, char *name, int64_t start_us, 
     return GPUT_OK;
 }
 
-/* Runs of steps of one phase, rows being in order of their begins. */
+/* Runs of steps of one phase, or each step, rows being in order of their begins. */
 static int add_runs(const struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *runs, struct gput_error *error)
 {
@@ -40,7 +40,7 @@ static int add_runs(const struct profile_frame *frame, const struct gput_profile
         if (!wanted(options, phase))
             continue;
         struct phase_interval *last = runs->count > 0 ? runs->intervals + runs->count - 1 : NULL;
-        if (last && strcmp(last->name, phase) == 0)
+        if (last && strcmp(last->name, phase) == 0 && !options->each_step)
             last->end_us = row->end_us > last->end_us ? row->end_us : last->end_us;
         else
             TRY(add(runs, strdup(phase), row->start_us, row->end_us, error));
@@ -65,12 +65,12 @@ static char *beside(const char *where, const char *phase)
 }
 
 /* The runs with what is before, between and after them. */
-static int fill_gaps(const struct phase_intervals *runs, int64_t job_start_us, int64_t job_end_us,
+static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64_t end_us,
     struct phase_intervals *intervals, struct gput_error *error)
 {
     const struct phase_interval *run = runs->intervals;
-    if (job_start_us < run->start_us)
-        TRY(add(intervals, beside("Before", run->name), job_start_us, run->start_us - 1, error));
+    if (start_us < run->start_us)
+        TRY(add(intervals, beside("Before", run->name), start_us, run->start_us - 1, error));
     for (size_t i = 0; i < runs->count; i++, run++) {
         TRY(add(intervals, strdup(run->name), run->start_us, run->end_us, error));
         if (i + 1 < runs->count && run->end_us + 1 <= run[1].start_us - 1)
@@ -78,23 +78,25 @@ static int fill_gaps(const struct phase_intervals *runs, int64_t job_start_us, i
                 run[1].start_us - 1, error));
     }
     run--;
-    if (run->end_us < job_end_us)
-        TRY(add(intervals, beside("After", run->name), run->end_us + 1, job_end_us, error));
+    if (run->end_us < end_us)
+        TRY(add(intervals, beside("After", run->name), run->end_us + 1, end_us, error));
     return GPUT_OK;
 }
 
-static void job_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
+/* The time that was watched: that of the readings, without any that of the events. */
+static void watched_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
 {
-    *start_us = frame->framework_count > 0 ? frame->framework[0].start_us : INT64_MAX;
-    *end_us = INT64_MIN;
+    *start_us = *end_us = INT64_MIN;
+    if (frame->system_count > 0) {
+        *start_us = frame->system[0].time_us;
+        *end_us = frame->system[frame->system_count - 1].time_us;
+        return;
+    }
     for (size_t i = 0; i < frame->framework_count; i++)
         if (frame->framework[i].end_us > *end_us)
             *end_us = frame->framework[i].end_us;
-    if (frame->system_count == 0)
-        return;
-    int64_t first = frame->system[0].time_us, last = frame->system[frame->system_count - 1].time_us;
-    *start_us = first < *start_us ? first : *start_us;
-    *end_us = last > *end_us ? last : *end_us;
+    if (frame->framework_count > 0)
+        *start_us = frame->framework[0].start_us;
 }
 
 int phase_intervals_make(const struct profile_frame *frame,
@@ -107,8 +109,9 @@ int phase_intervals_make(const struct profile_frame *frame,
     int code = add_runs(frame, options, &runs, error);
     if (code == GPUT_OK && runs.count == 0)
         code = error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps of %s in %s",
-            options->phase_count > 0 ? options->phases[0] : "any training phase", options->path);
-    job_span(frame, &start_us, &end_us);
+            options->phase_count > 0 ? options->phases[0] : "any training phase",
+            profile_source(options));
+    watched_span(frame, &start_us, &end_us);
     if (code == GPUT_OK)
         code = fill_gaps(&runs, start_us, end_us, intervals, error);
     phase_intervals_finish(&runs);

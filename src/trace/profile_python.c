@@ -156,22 +156,57 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
     return code;
 }
 
+static void sum_finish(struct sum *sum)
+{
+    cprofile_finish(&sum->cprofile);
+    pyinstrument_finish(&sum->pyinstrument);
+    str_finish(&sum->files);
+}
+
+/* Adds up all that fits. The sum is to be finished, also after a failure. */
+static int sum_up(
+    const struct gput_python_options *options, struct sum *sum, struct gput_error *error)
+{
+    struct python_profiles profiles;
+    *sum = (struct sum){0};
+    int code = python_profiles_find(options, &profiles, error);
+    if (code == GPUT_OK)
+        code = add_files(&profiles, sum, options, error);
+    python_profiles_finish(&profiles);
+    return code;
+}
+
 int gput_python_top(const struct gput_python_options *options, enum gput_format format, char **text,
     struct gput_error *error)
 {
-    struct python_profiles profiles;
-    struct sum sum = {0};
+    struct sum sum;
     *text = NULL;
     if ((size_t)options->by >= sizeof orders / sizeof *orders)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such order of functions");
-    int code = python_profiles_find(options, &profiles, error);
-    if (code == GPUT_OK)
-        code = add_files(&profiles, &sum, options, error);
+    int code = sum_up(options, &sum, error);
     if (code == GPUT_OK)
         code = render_sum(&sum, options, format, text, error);
-    python_profiles_finish(&profiles);
-    cprofile_finish(&sum.cprofile);
-    pyinstrument_finish(&sum.pyinstrument);
-    str_finish(&sum.files);
+    sum_finish(&sum);
+    return code;
+}
+
+int gput_python_functions(const struct gput_python_options *options, struct gput_tables **tables,
+    struct gput_error *error)
+{
+    struct sum sum;
+    struct gput_tables *made = NULL;
+    *tables = NULL;
+    int code = sum_up(options, &sum, error);
+    if (code == GPUT_OK && sum.dumps == 0)
+        code = error_set(error, GPUT_ERROR_NOT_FOUND,
+            "No dump of cProfile fits what was asked for, only sessions of pyinstrument");
+    if (code == GPUT_OK && !(made = tables_create()))
+        code = error_memory(error);
+    if (code == GPUT_OK)
+        code = cprofile_put_all(&sum.cprofile, made, error);
+    sum_finish(&sum);
+    if (code == GPUT_OK)
+        return tables_finish_building(made, tables, error);
+    gput_tables_destroy(made);
     return code;
 }

@@ -62,47 +62,100 @@ static const char **distinct(
     return texts;
 }
 
+/* The training phase of each reading. */
+struct phases {
+    const char **names; /* in the order in which they first come */
+    size_t count;       /* 0: they are not told apart */
+    size_t *of_reading; /* a place in `names`, or NO_PHASE */
+};
+
+#define NO_PHASE SIZE_MAX
+
+/* The last of the intervals, which are in order of their begins, that holds a moment. They overlap
+ * only where several processes train: looking back over a few is enough. */
+static size_t interval_of(const struct phase_intervals *intervals, int64_t time_us)
+{
+    size_t low = 0, high = intervals->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (intervals->intervals[middle].start_us <= time_us)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t back = 0; back < 64 && low > back; back++)
+        if (intervals->intervals[low - back - 1].end_us >= time_us)
+            return low - back - 1;
+    return NO_PHASE;
+}
+
+static size_t number_of(struct phases *phases, const char *name)
+{
+    for (size_t i = 0; i < phases->count; i++)
+        if (strcmp(phases->names[i], name) == 0)
+            return i;
+    phases->names[phases->count] = name;
+    return phases->count++;
+}
+
+/* The names stay the intervals'. To be finished, also after a failure. */
+static int phases_make(const struct profile_frame *frame, const struct phase_intervals *intervals,
+    struct phases *phases, struct gput_error *error)
+{
+    size_t *numbers = calloc(intervals->count + 1, sizeof *numbers);
+    *phases = (struct phases){.names = calloc(intervals->count + 1, sizeof *phases->names),
+        .of_reading = calloc(frame->system_count + 1, sizeof *phases->of_reading)};
+    bool ready = numbers && phases->names && phases->of_reading;
+    for (size_t i = 0; ready && i < intervals->count; i++)
+        numbers[i] = number_of(phases, intervals->intervals[i].name);
+    for (size_t i = 0; ready && i < frame->system_count; i++) {
+        size_t interval = interval_of(intervals, frame->system[i].time_us);
+        phases->of_reading[i] = interval == NO_PHASE ? NO_PHASE : numbers[interval];
+    }
+    free(numbers);
+    return ready ? GPUT_OK : error_memory(error);
+}
+
+static void phases_finish(struct phases *phases)
+{
+    free(phases->names);
+    free(phases->of_reading);
+}
+
 /* Which readings a line of the result is made of. */
 struct line {
     const char *resource;
     const char *dimension; /* NULL: all */
-    const char *phase;     /* NULL: the whole time */
     const char *node;
+    size_t phase; /* NO_PHASE: the whole time */
 };
 
-static bool in_phase(const struct phase_intervals *intervals, const char *phase, int64_t time_us)
+static bool counts(const struct profile_frame *frame, const struct phases *phases,
+    const struct line *line, size_t reading)
 {
-    for (size_t i = 0; i < intervals->count; i++)
-        if (strcmp(intervals->intervals[i].name, phase) == 0 &&
-            time_us >= intervals->intervals[i].start_us &&
-            time_us <= intervals->intervals[i].end_us)
-            return true;
-    return false;
+    const struct system_row *row = frame->system + reading;
+    return !isnan(row->value) &&
+           strcmp(profile_frame_text(frame, row->type), line->resource) == 0 &&
+           strcmp(profile_frame_text(frame, row->node), line->node) == 0 &&
+           (!line->dimension ||
+               strcmp(profile_frame_text(frame, row->dimension), line->dimension) == 0) &&
+           (line->phase == NO_PHASE || phases->of_reading[reading] == line->phase);
 }
 
-static int put_line(const struct profile_frame *frame, const struct line *line,
-    const struct phase_intervals *intervals, struct gput_table *table, struct gput_error *error)
+static int put_line(const struct profile_frame *frame, const struct phases *phases,
+    const struct line *line, struct gput_table *table, struct gput_error *error)
 {
     struct figures figures = {0};
     bool kept = true;
-    for (size_t i = 0; kept && i < frame->system_count; i++) {
-        const struct system_row *row = frame->system + i;
-        bool counts = !isnan(row->value) &&
-                      strcmp(profile_frame_text(frame, row->type), line->resource) == 0 &&
-                      strcmp(profile_frame_text(frame, row->node), line->node) == 0;
-        if (counts && line->dimension)
-            counts = strcmp(profile_frame_text(frame, row->dimension), line->dimension) == 0;
-        if (counts && line->phase)
-            counts = in_phase(intervals, line->phase, row->time_us);
-        if (counts)
-            kept = figures_add(&figures, row->value);
-    }
+    for (size_t i = 0; kept && i < frame->system_count; i++)
+        if (counts(frame, phases, line, i))
+            kept = figures_add(&figures, frame->system[i].value);
     if (kept && figures.count > 0) {
         table_put_text(table, line->resource);
         if (line->dimension)
             table_put_text(table, line->dimension);
-        if (line->phase)
-            table_put_text(table, line->phase);
+        if (line->phase != NO_PHASE)
+            table_put_text(table, phases->names[line->phase]);
         table_put_text(table, line->node);
         figures_put(table, &figures);
     }
@@ -110,25 +163,19 @@ static int put_line(const struct profile_frame *frame, const struct line *line,
     return kept ? GPUT_OK : error_memory(error);
 }
 
-/* One line, or one for each training phase in the order in which they first come. */
-static int put_phases(const struct profile_frame *frame, struct line line,
-    const struct phase_intervals *intervals, struct gput_table *table, struct gput_error *error)
+/* One line, or one for each training phase. */
+static int put_phases(const struct profile_frame *frame, const struct phases *phases,
+    struct line line, struct gput_table *table, struct gput_error *error)
 {
-    if (intervals->count == 0)
-        return put_line(frame, &line, intervals, table, error);
-    for (size_t i = 0; i < intervals->count; i++) {
-        bool first = true;
-        line.phase = intervals->intervals[i].name;
-        for (size_t j = 0; j < i; j++)
-            first = first && strcmp(intervals->intervals[j].name, line.phase) != 0;
-        if (first)
-            TRY(put_line(frame, &line, intervals, table, error));
-    }
+    if (phases->count == 0)
+        return put_line(frame, phases, &line, table, error);
+    for (line.phase = 0; line.phase < phases->count; line.phase++)
+        TRY(put_line(frame, phases, &line, table, error));
     return GPUT_OK;
 }
 
 static int put_resource(const struct profile_frame *frame, const char *resource, bool by_dimension,
-    const struct phase_intervals *intervals, struct gput_table *table, struct gput_error *error)
+    const struct phases *phases, struct gput_table *table, struct gput_error *error)
 {
     size_t node_count, dimension_count = 0;
     uint32_t type = names_find(&frame->names, resource, strlen(resource));
@@ -136,12 +183,12 @@ static int put_resource(const struct profile_frame *frame, const char *resource,
     const char **dimensions = distinct(frame, type, true, &dimension_count);
     int code = nodes && dimensions ? GPUT_OK : error_memory(error);
     for (size_t i = 0; code == GPUT_OK && i < node_count; i++) {
-        struct line line = {.resource = resource, .node = nodes[i]};
+        struct line line = {.resource = resource, .node = nodes[i], .phase = NO_PHASE};
         if (!by_dimension)
-            code = put_phases(frame, line, intervals, table, error);
+            code = put_phases(frame, phases, line, table, error);
         for (size_t j = 0; by_dimension && code == GPUT_OK && j < dimension_count; j++) {
             line.dimension = dimensions[j];
-            code = put_phases(frame, line, intervals, table, error);
+            code = put_phases(frame, phases, line, table, error);
         }
     }
     free(nodes);
@@ -153,6 +200,7 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     struct gput_tables *tables, struct gput_error *error)
 {
     struct phase_intervals intervals = {0};
+    struct phases phases = {0};
     TRY(check_resources(options, error));
     struct gput_table *table = tables_add(tables, "utilization");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
@@ -164,10 +212,12 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     figures_add_columns(table, "utilization", "");
     int code =
         options->by_phase ? phase_intervals_make(frame, options, &intervals, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = phases_make(frame, &intervals, &phases, error);
     for (size_t i = 0; code == GPUT_OK && i < RESOURCE_COUNT; i++)
         if (asked_for(options, resources[i], true))
-            code =
-                put_resource(frame, resources[i], options->by_dimension, &intervals, table, error);
+            code = put_resource(frame, resources[i], options->by_dimension, &phases, table, error);
+    phases_finish(&phases);
     phase_intervals_finish(&intervals);
     return code;
 }

@@ -24,11 +24,25 @@ int profile_dataloader(struct profile_frame *frame, const struct gput_profile_op
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
-/* Parts of the metrics: rows as they are. */
-int profile_system_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
+int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+
+/* Is an event among the metrics that are asked for: by its name, what its args call it, or its
+ * phase? */
+bool profile_selects_event(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row);
+
+/* A part of the metrics: the events with the columns of the old tool. */
 int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
+
+/* What is looked at, for messages. */
+static inline const char *profile_source(const struct gput_profile_options *options)
+{
+    return options->rows ? "the rows" : options->path;
+}
 
 /* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
 void profile_put_moment(struct gput_table *table, int64_t time_us);

@@ -91,6 +91,32 @@ static void prints_as_pstats_does(void **state)
     cprofile_finish(&profile);
 }
 
+static void gives_all_functions_and_their_callers(void **state)
+{
+    (void)state;
+    struct bytes bytes = {.length = 0};
+    struct cprofile profile = {0};
+    struct gput_tables *building = tables_create(), *tables;
+    put_dump(&bytes);
+    assert_int_equal(cprofile_add(&profile, bytes.data, bytes.length, "dump", NULL), GPUT_OK);
+    assert_int_equal(cprofile_put_all(&profile, building, NULL), GPUT_OK);
+    assert_int_equal(tables_finish_building(building, &tables, NULL), GPUT_OK);
+    const struct gput_table *functions = gput_tables_find(tables, "functions");
+    const struct gput_table *callers = gput_tables_find(tables, "callers");
+    assert_int_equal(gput_table_row_count(functions), 2);
+    assert_string_equal(gput_table_text(functions, 0, 0), "a.py");
+    assert_int_equal(gput_table_int(functions, 0, 1), 3);
+    assert_string_equal(gput_table_text(functions, 1, 2), "<built-in x>");
+    assert_int_equal(gput_table_int(functions, 1, 3), 32769);
+    assert_true(gput_table_double(functions, 1, 6) == 2.0);
+    assert_int_equal(gput_table_row_count(callers), 1);
+    assert_int_equal(gput_table_int(callers, 0, 0), 0); /* f called itself */
+    assert_int_equal(gput_table_int(callers, 0, 1), 0);
+    assert_true(gput_table_double(callers, 0, 4) == 0.25);
+    gput_tables_destroy(tables);
+    cprofile_finish(&profile);
+}
+
 static void refuses_every_cut(void **state)
 {
     (void)state;
@@ -138,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_functions_calls_and_callers),
         cmocka_unit_test(prints_as_pstats_does),
+        cmocka_unit_test(gives_all_functions_and_their_callers),
         cmocka_unit_test(refuses_every_cut),
         cmocka_unit_test(refuses_what_is_no_dump),
     };

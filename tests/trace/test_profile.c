@@ -60,7 +60,7 @@ static void tells_when_job_and_loop_began(void **state)
     assert_text(job, 0, "start_time", "2020-09-13T12:26:35:000000");
     assert_text(job, 0, "training_loop_start", "2020-09-13T12:26:40:200000");
     assert_number(job, 0, "job_duration", 14.5);
-    assert_number(job, 0, "training_loop_duration", 4.1);
+    assert_number(job, 0, "training_loop_duration", 4.80015); /* to the last event of any kind */
     assert_number(job, 0, "initialization", 5.2);
     assert_number(job, 0, "initialization_%", 100 * 5.2 / 14.5);
     gput_tables_destroy(tables);
@@ -111,9 +111,29 @@ static void fills_the_gaps_between_phases(void **state)
     tables = make(GPUT_PROFILE_PHASES, &options);
     assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 3);
     gput_tables_destroy(tables);
+    const char *const train[] = {"Step:ModeKeys.TRAIN"};
+    options.phases = train;
+    tables = make(GPUT_PROFILE_PHASES, &options);
+    assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 3);
+    gput_tables_destroy(tables);
+    options.each_step = true; /* all five */
+    tables = make(GPUT_PROFILE_PHASES, &options);
+    phases = gput_tables_get(tables, 0);
+    assert_int_equal(gput_table_row_count(phases), 5 + 4 + 2);
+    assert_text(phases, 2, "training_phase", "Between Step:ModeKeys.TRAIN and Step:ModeKeys.TRAIN");
+    assert_number(phases, 2, "start_time_us", 41200001);
+    assert_number(phases, 2, "end_time_us", 41299999);
+    gput_tables_destroy(tables);
     options.phases = none;
+    struct gput_error error;
     assert_int_equal(
-        gput_profile(GPUT_PROFILE_PHASES, &options, &tables, NULL), GPUT_ERROR_NOT_FOUND);
+        gput_profile(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "no steps of Step:ModeKeys.PREDICT in "));
+    const struct gput_profile_rows no_rows = {0};
+    options.rows = &no_rows;
+    assert_int_equal(
+        gput_profile(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "in the rows"));
 }
 
 static void sums_up_utilization(void **state)
@@ -218,10 +238,125 @@ static void sums_up_what_went_on_at_moments(void **state)
     options.moment_count = 2;
     struct gput_tables *tables = make(GPUT_PROFILE_METRICS, &options);
     const struct gput_table *processes = gput_tables_find(tables, "processes_at");
-    assert_text(processes, 0, "process", "Step:ModeKeys.TRAIN");
-    assert_number(processes, 0, "share_of_largest", 1);
+    assert_text(processes, 0, "process", "Forward-node"); /* of EVAL step 0 */
+    assert_number(processes, 0, "share_of_largest", 200000. / 500000);
+    assert_text(processes, 1, "process", "Backward-node");
+    assert_number(processes, 1, "share_of_largest", 1);
     const struct gput_table *metrics = gput_tables_find(tables, "metrics_at");
-    assert_number(metrics, 2, "duration_us", 400000); /* two calls, one at each moment */
+    assert_text(metrics, 0, "framework_metric", "Forward"); /* by its own name, not its layer's */
+    assert_number(metrics, 0, "duration_us", 200000);
+    const struct gput_table *steps = gput_tables_find(tables, "steps_at");
+    assert_text(steps, 0, "training_phase", "Step:ModeKeys.TRAIN");
+    assert_number(steps, 0, "duration_us", 1000000);
+    assert_text(steps, 1, "training_phase", "Step:ModeKeys.EVAL");
+    gput_tables_destroy(tables);
+
+    const char *const backward[] = {"Backward"};
+    options.metrics = backward;
+    options.metric_count = 1;
+    tables = make(GPUT_PROFILE_METRICS, &options);
+    assert_int_equal(gput_table_row_count(gput_tables_find(tables, "processes_at")), 1);
+    assert_int_equal(gput_table_row_count(gput_tables_find(tables, "steps_at")), 0);
+    gput_tables_destroy(tables);
+}
+
+static void gives_events_with_what_data_loaders_say(void **state)
+{
+    (void)state;
+    struct gput_profile_options options = options_of_root();
+    struct gput_tables *tables = make(GPUT_PROFILE_EVENTS, &options);
+    const struct gput_table *events = gput_tables_get(tables, 0);
+    assert_int_equal(gput_table_row_count(events), 23);
+    assert_text(events, 0, "event", "_SingleProcessDataLoaderIter::Init");
+    assert_text(events, 0, "pin_memory", "True");
+    assert_number(events, 0, "num_workers", 2);
+    assert_number(events, 0, "duration_us", 150000);
+    gput_tables_destroy(tables);
+
+    const char *const forward[] = {"Forward"};
+    options.metrics = forward;
+    options.metric_count = 1;
+    tables = make(GPUT_PROFILE_EVENTS, &options);
+    events = gput_tables_get(tables, 0);
+    assert_text(events, 0, "framework_metric", "conv1");
+    gput_tables_destroy(tables);
+
+    options.metric_count = 0;
+    tables = make(GPUT_PROFILE_READINGS, &options);
+    assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 149);
+    gput_tables_destroy(tables);
+
+    int64_t start_us;
+    assert_int_equal(gput_profile_start(options.path, &start_us, NULL), GPUT_OK);
+    assert_int_equal(start_us, INT64_C(1599999960000000));
+    assert_int_equal(gput_profile_start("/nowhere", &start_us, NULL), GPUT_ERROR_NOT_FOUND);
+}
+
+static struct gput_profile_event event(
+    const char *metric, const char *node, int64_t step, int64_t start_us, int64_t end_us)
+{
+    return (struct gput_profile_event){.start_us = start_us,
+        .end_us = end_us,
+        .step = step,
+        .metric = metric,
+        .process = metric,
+        .node = node};
+}
+
+static void looks_at_rows_of_the_caller(void **state)
+{
+    (void)state;
+    const char *train = "Step:ModeKeys.TRAIN", *eval = "Step:ModeKeys.EVAL";
+    const struct gput_profile_event events[] = {
+        event("late", "a", -1, 2100, 2200),
+        event(train, "a", 1, 2000, 3000),
+        event(train, "a", 0, 1000, 2000),
+        event(train, "b", 0, 1500, 2500),
+        event("of b", "b", -1, 2050, 2100),
+        event("on the edge", "a", -1, 1000, 1200),
+        event("alone", "a", -1, 9000, 9100),
+        event("asynchronous", "a", 0, 1900, 2600),
+        event("asynchronous", "a", 0, 3100, 3200), /* in no step: its number tells */
+        event(eval, "a", 0, 4000, 5000),
+        event("asynchronous", "a", 0, 4100, 4200),
+    };
+    const struct gput_profile_reading readings[] = {
+        {6000, 60, "cpu0", "CPUUtilization", "a", "cpu"},
+        {500, 10, "cpu0", "CPUUtilization", "a", "cpu"},
+        {2300, 30, "cpu0", "CPUUtilization", "a", "cpu"}};
+    const struct gput_profile_rows rows = {.readings = readings,
+        .reading_count = 3,
+        .events = events,
+        .event_count = sizeof events / sizeof *events,
+        .start_us = 500};
+    int64_t steps[sizeof events / sizeof *events];
+    assert_int_equal(gput_profile_assign_steps(&rows, steps, NULL), GPUT_OK);
+    const int64_t expected[] = {1, 1, 0, 0, 0, -1, -1, 0, 0, 0, 0};
+    for (size_t i = 0; i < rows.event_count; i++)
+        assert_int_equal(steps[i], expected[i]);
+
+    struct gput_profile_options options = {.rows = &rows, .by = GPUT_BY_FRAMEWORK_METRIC};
+    struct gput_tables *tables = make(GPUT_PROFILE_STEPS, &options);
+    const struct gput_table *table = gput_tables_get(tables, 0);
+    assert_text(table, 2, "framework_metric", "asynchronous");
+    assert_number(table, 2, "duration_max_us", 3200 - 1900); /* one span of TRAIN step 0 */
+    assert_number(table, 2, "duration_min_us", 100);         /* and EVAL step 0 by itself */
+    gput_tables_destroy(tables);
+
+    options.by_phase = true;
+    tables = make(GPUT_PROFILE_UTILIZATION, &options);
+    table = gput_tables_get(tables, 0);
+    assert_int_equal(gput_table_row_count(table), 3);
+    assert_text(table, 1, "Training_phase", train);
+    assert_number(table, 1, "utilization_mean", 30);
+    gput_tables_destroy(tables);
+
+    options.has_start = true;
+    options.start = 8000;
+    tables = make(GPUT_PROFILE_EVENTS, &options);
+    table = gput_tables_get(tables, 0);
+    assert_int_equal(gput_table_row_count(table), 1);
+    assert_number(table, 0, "start_time_us", 8500);
     gput_tables_destroy(tables);
 }
 
@@ -270,6 +405,8 @@ int main(void)
         cmocka_unit_test(finds_what_stands_out_in_loading_data),
         cmocka_unit_test(gives_rows_by_time_and_step),
         cmocka_unit_test(sums_up_what_went_on_at_moments),
+        cmocka_unit_test(gives_events_with_what_data_loaders_say),
+        cmocka_unit_test(looks_at_rows_of_the_caller),
         cmocka_unit_test(renders_text_json_and_csv),
     };
     return cmocka_run_group_tests_name("trace/profile", tests, NULL, NULL);
