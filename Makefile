@@ -5,6 +5,8 @@ BUILD ?= build
 PREFIX ?= /usr/local
 WERROR ?= false
 MESON_FLAGS ?=
+# Says nothing of what works. (ninja's own --quiet is not in that of Ubuntu 22.04.)
+QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
 .PHONY: all deps run test test-python asan valgrind bench accuracy fuzz install uninstall format check-format clean help
@@ -12,7 +14,7 @@ MESON_FLAGS ?=
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
-	@ninja -C $(BUILD) --quiet
+	@$(QUIETLY) ninja -C $(BUILD)
 
 deps: ## install the Debian packages that are missing
 	@tools/install-deps.sh
@@ -45,7 +47,7 @@ fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 
 install: all ## install below PREFIX
 	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
-		{ meson configure $(BUILD) --prefix=$(PREFIX) && ninja -C $(BUILD) --quiet; }
+		{ meson configure $(BUILD) --prefix=$(PREFIX) && $(QUIETLY) ninja -C $(BUILD); }
 	@meson install -C $(BUILD) --no-rebuild
 
 uninstall:

@@ -1,4 +1,5 @@
 #include "os/taskstats.h"
+#include "os/taskstats_abi.h"
 
 #include "base/file.h"
 
@@ -14,7 +15,8 @@
 #define BUFFER_BYTES (16 << 20)
 #define MESSAGE_BYTES 4096
 
-/* The first version with ac_tgid, and the flag of a process's last thread that came with it. */
+/* The first version with the process of a thread, and the flag of a process's last thread that came
+ * with it. */
 #define FIRST_VERSION 12
 #ifndef AGROUP
 #define AGROUP 0x20
@@ -92,24 +94,25 @@ static uint32_t number_at(const unsigned char *bytes, size_t offset)
 static size_t inserted_bytes(const unsigned char *record, size_t length, pid_t thread)
 {
     for (size_t each = 0; each <= 16; each += 8) {
-        size_t offset = offsetof(struct taskstats, ac_pid) + 3 * each;
+        size_t offset = offsetof(struct taskstats_record, thread) + 3 * each;
         if (offset + sizeof(uint32_t) <= length && number_at(record, offset) == (uint32_t)thread)
             return each;
     }
     return SIZE_MAX;
 }
 
-/* Brings a record into the order of the header that we were built with; zeroes what is missing. */
-static bool arrange(const unsigned char *record, size_t length, pid_t thread, struct taskstats *raw)
+/* Brings a record into the order of version 13; zeroes what is missing. */
+static bool arrange(
+    const unsigned char *record, size_t length, pid_t thread, struct taskstats_record *raw)
 {
     memset(raw, 0, sizeof *raw);
     size_t each = inserted_bytes(record, length, thread);
-    size_t cut = offsetof(struct taskstats, cpu_run_real_total);
-    size_t last = offsetof(struct taskstats, ac_tgid);
-    size_t middle = offsetof(struct taskstats, ac_stimescaled);
-    if (each == SIZE_MAX || length < last + 6 * each + sizeof raw->ac_tgid + sizeof(uint64_t))
+    size_t cut = offsetof(struct taskstats_record, run_real_ns);
+    size_t last = offsetof(struct taskstats_record, process);
+    size_t middle = offsetof(struct taskstats_record, system_scaled_us);
+    if (each == SIZE_MAX || length < last + 6 * each + sizeof raw->process + sizeof(uint64_t))
         return false;
-    memcpy(raw, record, offsetof(struct taskstats, cpu_count));
+    memcpy(raw, record, offsetof(struct taskstats_record, cpu_delays));
     memcpy((unsigned char *)raw + cut, record + cut + 3 * each, middle - cut);
     size_t rest = length - last - 6 * each;
     size_t room = sizeof *raw - last;
@@ -117,32 +120,32 @@ static bool arrange(const unsigned char *record, size_t length, pid_t thread, st
     return true;
 }
 
-static void take_record(const struct taskstats *raw, struct taskstats_exit *exit)
+static void take_record(const struct taskstats_record *raw, struct taskstats_exit *exit)
 {
     *exit = (struct taskstats_exit){
-        .thread = (pid_t)raw->ac_pid,
-        .process = (pid_t)raw->ac_tgid,
-        .parent = (pid_t)raw->ac_ppid,
-        .is_leader = raw->ac_pid == raw->ac_tgid,
-        .is_last = (raw->ac_flag & AGROUP) != 0,
-        .status = (int)raw->ac_exitcode,
-        .elapsed_ns = raw->ac_etime * 1000,
-        .process_elapsed_ns = raw->ac_tgetime * 1000,
-        .cpu_ns = raw->cpu_run_virtual_total ? raw->cpu_run_virtual_total
-                                             : (raw->ac_utime + raw->ac_stime) * 1000,
-        .user_ns = raw->ac_utime * 1000,
-        .system_ns = raw->ac_stime * 1000,
-        .minor_faults = raw->ac_minflt,
-        .major_faults = raw->ac_majflt,
-        .voluntary_switches = raw->nvcsw,
-        .involuntary_switches = raw->nivcsw,
-        .read_call_bytes = raw->read_char,
-        .write_call_bytes = raw->write_char,
+        .thread = (pid_t)raw->thread,
+        .process = (pid_t)raw->process,
+        .parent = (pid_t)raw->parent,
+        .is_leader = raw->thread == raw->process,
+        .is_last = (raw->flags & AGROUP) != 0,
+        .status = (int)raw->exit_status,
+        .elapsed_ns = raw->elapsed_us * 1000,
+        .process_elapsed_ns = raw->process_elapsed_us * 1000,
+        .cpu_ns =
+            raw->run_virtual_ns ? raw->run_virtual_ns : (raw->user_us + raw->system_us) * 1000,
+        .user_ns = raw->user_us * 1000,
+        .system_ns = raw->system_us * 1000,
+        .minor_faults = raw->minor_faults,
+        .major_faults = raw->major_faults,
+        .voluntary_switches = raw->voluntary_switches,
+        .involuntary_switches = raw->involuntary_switches,
+        .read_call_bytes = raw->read_call_bytes,
+        .write_call_bytes = raw->write_call_bytes,
         .read_bytes = raw->read_bytes,
         .write_bytes = raw->write_bytes,
-        .peak_rss_bytes = raw->hiwater_rss * 1024,
+        .peak_rss_bytes = raw->peak_rss_kib * 1024,
     };
-    memcpy(exit->name, raw->ac_comm, sizeof exit->name - 1);
+    memcpy(exit->name, raw->name, sizeof exit->name - 1);
 }
 
 int taskstats_parse(const unsigned char *bytes, size_t length, struct taskstats_exit *exit)
@@ -157,7 +160,7 @@ int taskstats_parse(const unsigned char *bytes, size_t length, struct taskstats_
         return GPUT_ERROR_FORMAT;
 
     uint16_t version;
-    struct taskstats raw;
+    struct taskstats_record raw;
     memcpy(&version, record.bytes, sizeof version);
     if (version < FIRST_VERSION ||
         !arrange(record.bytes, record.length, (pid_t)number_at(thread.bytes, 0), &raw))

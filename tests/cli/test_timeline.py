@@ -21,7 +21,7 @@ def check_structure(test, events):
             continue
         thread = event["pid"], event["tid"]
         test.assertEqual(names["process_name", event["pid"], None], 1)
-        test.assertEqual(names["thread_name", *thread], 1)
+        test.assertEqual(names[("thread_name", *thread)], 1)
         test.assertTrue(0 <= event["tid"] < 2**31)
         test.assertTrue(0 <= event.get("id", 0) < 2**32)
         if event["ph"] == "X":

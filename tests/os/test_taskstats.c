@@ -1,4 +1,5 @@
 #include "os/taskstats.h"
+#include "os/taskstats_abi.h"
 
 #include "testing.h"
 
@@ -11,27 +12,27 @@
 
 #define LAST_OF_GROUP 0x20
 
-static struct taskstats record(void)
+static struct taskstats_record record(void)
 {
-    struct taskstats record = {.version = 13,
-        .ac_exitcode = 0x200,
-        .ac_flag = LAST_OF_GROUP,
-        .cpu_run_virtual_total = 1234567,
-        .ac_comm = "worker",
-        .ac_pid = 41,
-        .ac_ppid = 12,
-        .ac_etime = 5000,
-        .ac_utime = 4000,
-        .ac_stime = 1000,
-        .ac_minflt = 66,
-        .hiwater_rss = 2048,
-        .read_char = 10,
-        .write_char = 20,
+    struct taskstats_record record = {.version = 13,
+        .exit_status = 0x200,
+        .flags = LAST_OF_GROUP,
+        .run_virtual_ns = 1234567,
+        .name = "worker",
+        .thread = 41,
+        .parent = 12,
+        .elapsed_us = 5000,
+        .user_us = 4000,
+        .system_us = 1000,
+        .minor_faults = 66,
+        .peak_rss_kib = 2048,
+        .read_call_bytes = 10,
+        .write_call_bytes = 20,
         .read_bytes = 30,
         .write_bytes = 40,
-        .nvcsw = 5,
-        .ac_tgid = 40,
-        .ac_tgetime = 9000};
+        .voluntary_switches = 5,
+        .process = 40,
+        .process_elapsed_us = 9000};
     return record;
 }
 
@@ -66,7 +67,7 @@ static struct message message_of(const void *bytes, size_t length, uint32_t pid)
 static void reads_the_end_of_a_thread(void **state)
 {
     (void)state;
-    struct taskstats raw = record();
+    struct taskstats_record raw = record();
     struct message message = message_of(&raw, sizeof raw, 41);
     struct taskstats_exit exit;
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_OK);
@@ -92,12 +93,14 @@ static void reads_the_end_of_a_thread(void **state)
 }
 
 /* Puts `each` more bytes behind each of the delays, as some versions of the kernel did. */
-static size_t insert(const struct taskstats *raw, size_t each, unsigned char *bytes)
+static size_t insert(const struct taskstats_record *raw, size_t each, unsigned char *bytes)
 {
-    const size_t after[] = {offsetof(struct taskstats, blkio_count),
-        offsetof(struct taskstats, swapin_count), offsetof(struct taskstats, cpu_run_real_total),
-        offsetof(struct taskstats, thrashing_count), offsetof(struct taskstats, ac_btime64),
-        offsetof(struct taskstats, ac_tgid), sizeof *raw};
+    const size_t after[] = {offsetof(struct taskstats_record, block_delays),
+        offsetof(struct taskstats_record, swapin_delays),
+        offsetof(struct taskstats_record, run_real_ns),
+        offsetof(struct taskstats_record, thrashing_delays),
+        offsetof(struct taskstats_record, begin64_s), offsetof(struct taskstats_record, process),
+        sizeof *raw};
     size_t from = 0, length = 0;
     for (size_t i = 0; i < sizeof after / sizeof after[0]; i++) {
         memcpy(bytes + length, (const unsigned char *)raw + from, after[i] - from);
@@ -112,7 +115,7 @@ static size_t insert(const struct taskstats *raw, size_t each, unsigned char *by
 static void finds_its_way_in_kernels_that_inserted_fields(void **state)
 {
     (void)state;
-    struct taskstats raw = record();
+    struct taskstats_record raw = record();
     for (size_t each = 8; each <= 16; each += 8) {
         unsigned char bytes[sizeof raw + 7 * 16];
         size_t length = insert(&raw, each, bytes);
@@ -130,8 +133,8 @@ static void finds_its_way_in_kernels_that_inserted_fields(void **state)
 static void without_a_fine_clock_ticks_have_to_do(void **state)
 {
     (void)state;
-    struct taskstats raw = record();
-    raw.cpu_run_virtual_total = 0;
+    struct taskstats_record raw = record();
+    raw.run_virtual_ns = 0;
     struct message message = message_of(&raw, sizeof raw, 41);
     struct taskstats_exit exit;
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_OK);
@@ -141,7 +144,7 @@ static void without_a_fine_clock_ticks_have_to_do(void **state)
 static void says_when_a_kernel_is_too_old_or_too_strange(void **state)
 {
     (void)state;
-    struct taskstats raw = record();
+    struct taskstats_record raw = record();
     struct taskstats_exit exit;
     struct message message = message_of(&raw, sizeof raw, 99);
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
@@ -149,14 +152,14 @@ static void says_when_a_kernel_is_too_old_or_too_strange(void **state)
     message = message_of(&raw, sizeof raw, 41);
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
     raw.version = 13;
-    message = message_of(&raw, offsetof(struct taskstats, ac_tgid), 41);
+    message = message_of(&raw, offsetof(struct taskstats_record, process), 41);
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
 }
 
 static void never_reads_past_what_is_cut(void **state)
 {
     (void)state;
-    struct taskstats raw = record();
+    struct taskstats_record raw = record();
     struct message message = message_of(&raw, sizeof raw, 41);
     for (size_t length = 0; length < message.length; length++) {
         unsigned char *copy = malloc(length + 1);
