@@ -71,7 +71,7 @@ static int refuse_short(struct reader *reader)
 /* Out of memory, or out of what a pickle may use. */
 static int refuse_memory(struct reader *reader)
 {
-    if (reader->pickle->arena.total > PICKLE_MEMORY_MAX / 2)
+    if (reader->pickle->arena.total > reader->pickle->arena.max / 2)
         return refuse(reader, "its content is too large for results");
     return error_memory(reader->error);
 }
@@ -308,7 +308,7 @@ static int push_class(struct reader *reader, const char *module, const char *nam
             continue;
         struct pickle_value *value = new_value(reader, PICKLE_CLASS);
         if (value)
-            value->class_id = known->id;
+            value->class_id = (short)known->id;
         return push(reader, value);
     }
     return refuse(reader,
@@ -553,6 +553,13 @@ static int run(struct reader *reader)
     return GPUT_OK;
 }
 
+/* What the values of a pickle of that length, at most PICKLE_FILE_MAX, may take. */
+static size_t memory_for(size_t length)
+{
+    size_t most = PICKLE_MEMORY_LEAST + PICKLE_MEMORY_PER_BYTE * length;
+    return most < PICKLE_MEMORY_MAX ? most : PICKLE_MEMORY_MAX;
+}
+
 int pickle_read(const char *bytes, size_t length, const char *name,
     const struct pickle_class *classes, struct pickle **pickle, struct gput_error *error)
 {
@@ -568,7 +575,7 @@ int pickle_read(const char *bytes, size_t length, const char *name,
     *pickle = NULL;
     if (!reader.pickle)
         return error_memory(error);
-    reader.pickle->arena.max = PICKLE_MEMORY_MAX;
+    reader.pickle->arena.max = memory_for(length);
     int code =
         length > PICKLE_FILE_MAX ? refuse(&reader, "it is too large for results") : run(&reader);
     free(reader.stack.items);

@@ -4,8 +4,10 @@
  * arguments it was to be made with and the state it was to be given. Only classes of a list that
  * the caller gives are accepted, everything else is an error that names it.
  *
- * Protocols 2 to 5, in-band. Memory grows with the file (PICKLE_MEMORY_MAX at most), nothing
- * recurses. Values may refer to each other in circles: who walks them has to bound the walk.
+ * Protocols 2 to 5, in-band. Memory is bounded by the length of the file (results take 5 to 8 times
+ * as much; what takes PICKLE_MEMORY_PER_BYTE times as much is none) and by PICKLE_MEMORY_MAX.
+ * Nothing recurses. Values may refer to each other in circles: who walks them has to bound the
+ * walk.
  */
 #ifndef OUTPUT_PICKLE_READER_H
 #define OUTPUT_PICKLE_READER_H
@@ -18,6 +20,8 @@
 
 #define PICKLE_FILE_MAX (64u << 20)
 #define PICKLE_MEMORY_MAX (512u << 20)
+#define PICKLE_MEMORY_LEAST (256u << 10)
+#define PICKLE_MEMORY_PER_BYTE 16
 
 enum pickle_kind {
     PICKLE_NONE,
@@ -36,7 +40,7 @@ enum pickle_kind {
 struct pickle_value {
     enum pickle_kind kind;
     bool boolean;
-    int class_id; /* of a class or an object: that of struct pickle_class */
+    short class_id; /* of a class or an object: that of struct pickle_class */
     union {
         int64_t integer;
         double number;

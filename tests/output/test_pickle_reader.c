@@ -1,3 +1,4 @@
+#include "base/str.h"
 #include "output/pickle_reader.h"
 #include "testing.h"
 
@@ -183,20 +184,38 @@ static void sizes_beyond_the_file_are_refused(void **state)
         "a whole number in it is too large.");
 }
 
+/* Such values may take as much memory as the file allows, and not more. */
+static void many_values_in_few_bytes_are_refused(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text, "\x80\x04(");
+    str_append_repeated(&text, ')', 100000);
+    str_append(&text, "t.");
+    struct pickle *pickle;
+    struct gput_error error;
+    assert_int_equal(
+        pickle_read(text.data, text.length, "x", classes, &pickle, &error), GPUT_ERROR_FORMAT);
+    assert_string_equal(
+        error.message, "Pickle file x cannot be read: its content is too large for results.");
+    str_finish(&text);
+}
+
 /* A million lists in each other, and a list that holds itself. */
 static void depth_and_circles_are_only_data(void **state)
 {
     (void)state;
     size_t depth = 1000000;
-    char *text = malloc(2 * depth + 4);
-    memcpy(text, "\x80\x02", 2);
-    memset(text + 2, ']', depth);
-    memset(text + 2 + depth, 'a', depth - 1);
-    text[2 * depth + 1] = '.';
+    struct str text = {0};
+    str_append(&text, "\x80\x04");
+    for (size_t i = 0; i < depth; i++)
+        str_append(&text, "]\x95length__"); /* a frame's head, which means nothing here */
+    str_append_repeated(&text, 'a', depth - 1);
+    str_append_char(&text, '.');
     struct pickle *pickle;
-    assert_int_equal(pickle_read(text, 2 * depth + 2, "x", classes, &pickle, NULL), GPUT_OK);
+    assert_int_equal(pickle_read(text.data, text.length, "x", classes, &pickle, NULL), GPUT_OK);
     pickle_destroy(pickle);
-    free(text);
+    str_finish(&text);
     assert_int_equal(READ("\x80\x04]\x94h\x00"
                           "a.",
                          &pickle, NULL),
@@ -218,6 +237,7 @@ int main(void)
         cmocka_unit_test(every_cut_is_refused),
         cmocka_unit_test(programs_that_make_no_sense_are_refused),
         cmocka_unit_test(sizes_beyond_the_file_are_refused),
+        cmocka_unit_test(many_values_in_few_bytes_are_refused),
         cmocka_unit_test(depth_and_circles_are_only_data),
     };
     return cmocka_run_group_tests_name("output/pickle_reader", tests, NULL, NULL);
