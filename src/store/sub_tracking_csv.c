@@ -129,6 +129,17 @@ static char *parse_field(struct sub_tracking_csv_reader *reader, char *text, cha
     }
 }
 
+/* Some programs write every field in quotes. */
+static char *parse_quoted_number(struct sub_tracking_csv_reader *reader, char *text, char *end,
+    enum sub_tracking_column column, struct sub_tracking_row *row)
+{
+    char *after = (char *)sub_tracking_csv_field_end(text, end);
+    if (after - text < 2 || after[-1] != '"')
+        return NULL;
+    char *quote = after - 1;
+    return parse_field(reader, text + 1, quote, column, row) == quote ? after : NULL;
+}
+
 #define ROW_FINE (-1)
 #define ROW_TOO_LONG (-2)
 
@@ -140,7 +151,11 @@ static int parse_row(
     for (unsigned i = 0; i < layout->count; i++) {
         if (i > 0 && (text == end || *text++ != ','))
             return (int)i;
-        text = parse_field(reader, text, end, layout->fields[i], row);
+        enum sub_tracking_column column = layout->fields[i];
+        bool is_number = column != SUB_TRACKING_NAME && column != SUB_TRACKING_OTHER_COLUMN;
+        text = is_number && text < end && *text == '"'
+                   ? parse_quoted_number(reader, text, end, column, row)
+                   : parse_field(reader, text, end, column, row);
         if (!text || (text < end && *text != ','))
             return (int)i;
     }

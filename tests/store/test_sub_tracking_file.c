@@ -109,6 +109,32 @@ static void a_quote_within_a_name_is_part_of_it(void **state)
     forget(&content);
 }
 
+static void csv_fields_may_all_be_quoted(void **state)
+{
+    (void)state;
+    struct content content;
+    assert_int_equal(
+        read_text("process_id,code_block_name,position,timestamp,thread_id\n"
+                  "\"12\",\"X\",\"1\",\"2.5\",\"\"\n\"12\",\"X\",\"1\",\"3.5\",\"7\"\n",
+            &content),
+        GPUT_OK);
+    assert_int_equal(content.count, 2);
+    assert_int_equal(content.rows[0].process_id, 12);
+    assert_int_equal(content.rows[0].position, SUB_TRACKING_STOP);
+    assert_int_equal(content.rows[0].timestamp_ns, INT64_C(2500000000));
+    assert_int_equal(content.rows[0].thread_id, SUB_TRACKING_UNKNOWN);
+    assert_int_equal(content.rows[1].thread_id, 7);
+    forget(&content);
+    static const char *const wrong[] = {"\"1\"2,X,0,1.5\n", "\"1 2\",X,0,1.5\n", "\"\",X,0,1.5\n",
+        "\"1,X\",0,1.5\n", "1,X,\"0,1.5\"\n"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEADER "%s", wrong[i]);
+        assert_int_equal(read_text(text, &content), GPUT_ERROR_FORMAT);
+        forget(&content);
+    }
+}
+
 static void csv_reads_exact_figures_where_there_are_any(void **state)
 {
     (void)state;
@@ -402,6 +428,7 @@ int main(void)
         temporary_test(csv_rows_come_with_both_forms_of_their_time),
         temporary_test(csv_columns_may_stand_in_any_order_beside_others),
         temporary_test(a_quote_within_a_name_is_part_of_it),
+        temporary_test(csv_fields_may_all_be_quoted),
         temporary_test(csv_reads_exact_figures_where_there_are_any),
         temporary_test(a_torn_last_line_is_left_out_with_a_warning),
         temporary_test(a_whole_last_line_needs_no_newline),
