@@ -110,6 +110,7 @@ void gput_analysis_destroy(struct gput_analysis *analysis)
         free(analysis->measurements[i]);
     free(analysis->measurements);
     free(analysis->overall);
+    free(analysis->overall_integers);
     free(analysis->overall_percentiles);
     doc_destroy(analysis->static_data);
     analysis_destroy_blocks(analysis->blocks, analysis->n_blocks);

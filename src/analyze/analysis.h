@@ -17,6 +17,8 @@ struct gput_analysis {
     size_t n_measurements;
     uint64_t num_timepoints; /* rows of the tracking file; 0 when a file does not tell */
     struct gput_statistics *overall;
+    unsigned char *overall_integers; /* of each measurement, a bit by enum gput_statistic: figures
+                                        that a pickle has as integers; NULL: none */
     struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
     bool has_energy;
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown */

@@ -150,6 +150,25 @@ static double value_in_run(const struct gput_analysis *run, const struct compari
     return i < run->n_measurements ? pick(&list[i], figure->statistic) : NAN;
 }
 
+/* Whether a session has an integer there, as old pickles have some. */
+static bool is_integer(
+    const struct comparison_session *session, const struct comparison_figure *figure)
+{
+    const struct gput_analysis *run = session->runs[0];
+    if (session->n_runs > 1 || figure->block != COMPARISON_OVERALL || !run->overall_integers)
+        return false;
+    size_t i = analysis_find_measurement(run, figure->measurement);
+    return i < run->n_measurements && run->overall_integers[i] >> figure->statistic & 1;
+}
+
+bool comparison_are_integers(const struct comparison_value *values, size_t count)
+{
+    size_t i = 0;
+    while (i < count && values[i].integer)
+        i++;
+    return i == count;
+}
+
 /* Mean of a session's runs, and the variance of that mean (NaN for a single run). */
 static double mean_of_runs(const struct comparison_session *session,
     const struct comparison_figure *figure, double *variance)
@@ -199,6 +218,7 @@ void comparison_values(const struct gput_comparison *comparison,
             .change = first != 0   ? (value - first) / fabs(first) * 100
                       : value == 0 ? 0
                                    : NAN,
+            .integer = is_integer(session, figure),
             .noise = i > 0 && is_noise(value - first, first_variance,
                                   comparison->sessions[0].n_runs, variance, session->n_runs),
         };

@@ -40,6 +40,7 @@ struct comparison_value {
     double low;   /* the bounds of the mean's 95 % interval; NaN for a single run */
     double high;
     double change; /* percent from the first session; NaN when that is 0 or unknown */
+    bool integer;  /* it is one, and the only run's file has it as one */
     bool noise;    /* the spread of the runs explains the difference from the first session */
 };
 
@@ -70,6 +71,9 @@ bool comparison_has_runs(const struct gput_comparison *comparison);
 /* Fills one value a session, in the order of the sessions. */
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values);
+
+/* Whether all values are to be shown as integers. */
+bool comparison_are_integers(const struct comparison_value *values, size_t count);
 
 /* The same in ascending order of the values, NaN last, equal ones in the order of the sessions. */
 void comparison_sorted_values(const struct gput_comparison *comparison,

@@ -65,7 +65,7 @@ static void write_block(
     write_count("num_calls", block->num_calls, text);
     write_count("num_non_empty_calls", block->num_non_empty_calls, text);
     pickle_text(text, "compute_time");
-    pickle_series(text, compute_time_names, compute_time, 5);
+    pickle_series(text, compute_time_names, compute_time, 5, false);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
     pickle_object_end(text);

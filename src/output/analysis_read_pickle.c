@@ -3,6 +3,8 @@
 #include "output/pickle_array.h"
 #include "output/pickle_frame.h"
 
+#include <gputracker/compare.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +55,35 @@ static struct gput_statistics statistics_in_row(const struct frame *frame, const
     };
 }
 
+/* Older versions of the Python tool keep the extremes of thread counts as integers, and so show
+ * them. A bit by enum gput_statistic. */
+static unsigned char integers_in_row(const struct frame *frame, const char *row)
+{
+    unsigned char integers = 0;
+    for (int i = GPUT_MIN; i <= GPUT_STD; i++) {
+        const char *column = gput_statistic_name((enum gput_statistic)i);
+        const struct frame_cell *cell = frame_find(frame, row, column);
+        if (cell->kind == FRAME_INT && fabs(cell->number) < 0x1p53)
+            integers |= (unsigned char)(1u << i);
+    }
+    return integers;
+}
+
 static int read_overall(struct reader *reader, const struct pickle_value *state)
 {
     struct frame frame;
     TRY(read_frame(reader, state, "overall", &frame));
     reader->analysis = analysis_create((const char *const *)frame.row_names, frame.n_rows);
-    for (size_t i = 0; reader->analysis && i < frame.n_rows; i++)
-        reader->analysis->overall[i] = statistics_in_row(&frame, frame.row_names[i]);
+    struct gput_analysis *analysis = reader->analysis;
+    if (analysis)
+        analysis->overall_integers = calloc(frame.n_rows + 1, 1);
+    bool whole = analysis && analysis->overall_integers;
+    for (size_t i = 0; whole && i < frame.n_rows; i++) {
+        analysis->overall[i] = statistics_in_row(&frame, frame.row_names[i]);
+        analysis->overall_integers[i] = integers_in_row(&frame, frame.row_names[i]);
+    }
     frame_finish(&frame);
-    return reader->analysis ? GPUT_OK : error_memory(reader->error);
+    return whole ? GPUT_OK : error_memory(reader->error);
 }
 
 static int read_static_data(struct reader *reader, const struct pickle_value *state)

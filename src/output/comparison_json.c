@@ -14,9 +14,16 @@ static const char *session_name(
 
 static void add_plain(const struct comparison_report *report, struct doc *parent, const char *key)
 {
+    size_t n = report->comparison->n_sessions;
+    bool integers = comparison_are_integers(report->values, n);
     struct doc *object = doc_add_object(parent, key);
-    for (size_t i = 0; i < report->comparison->n_sessions; i++)
-        doc_add_double(object, session_name(report, &report->values[i]), report->values[i].value);
+    for (size_t i = 0; i < n; i++) {
+        const struct comparison_value *value = &report->values[i];
+        if (integers)
+            doc_add_int(object, session_name(report, value), (int64_t)value->value);
+        else
+            doc_add_double(object, session_name(report, value), value->value);
+    }
 }
 
 /* The change from the first session in percent. */

@@ -18,7 +18,8 @@ static void write_values(const struct writer *writer)
         writer->names[i] = comparison->sessions[value->session].name;
         writer->values[i] = value->value;
     }
-    pickle_series(writer->text, writer->names, writer->values, comparison->n_sessions);
+    pickle_series(writer->text, writer->names, writer->values, comparison->n_sessions,
+        comparison_are_integers(writer->report->values, comparison->n_sessions));
 }
 
 static void write_blocks(const struct writer *writer, const char *measurement)

@@ -66,6 +66,7 @@ static void write_values(const struct comparison_report *report, int indent, str
     const struct gput_comparison *comparison = report->comparison;
     bool runs = comparison_has_runs(comparison);
     size_t n = comparison->n_sessions;
+    bool integers = comparison_are_integers(report->values, n);
     size_t change_row = 1, interval_row = 1 + report->options.relative;
     struct text_table *table = text_table_create(1 + report->options.relative + runs, n);
     if (report->options.relative)
@@ -75,7 +76,10 @@ static void write_values(const struct comparison_report *report, int indent, str
     for (size_t i = 0; i < n; i++) {
         const struct comparison_value *value = &report->values[i];
         text_table_set_number_column_name(table, i, comparison->sessions[value->session].name);
-        text_table_set_number(table, 0, i, value->value);
+        if (integers)
+            text_table_set_integer(table, 0, i, value->value);
+        else
+            text_table_set_number(table, 0, i, value->value);
         if (report->options.relative)
             set_change(table, change_row, i, value);
         if (runs)

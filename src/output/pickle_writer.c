@@ -188,12 +188,17 @@ void pickle_doc(struct str *text, const struct doc *doc)
     }
 }
 
-void pickle_series(struct str *text, const char *const *names, const double *values, size_t count)
+void pickle_series(
+    struct str *text, const char *const *names, const double *values, size_t count, bool integers)
 {
     pickle_call_begin(text, "pandas", "Series");
     pickle_list_begin(text);
-    for (size_t i = 0; i < count; i++)
-        pickle_float(text, values[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (integers)
+            pickle_int(text, (int64_t)values[i]);
+        else
+            pickle_float(text, values[i]);
+    }
     pickle_list_end(text);
     pickle_list_begin(text);
     for (size_t i = 0; i < count; i++)

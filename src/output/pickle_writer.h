@@ -42,7 +42,8 @@ void pickle_call_end(struct str *text);
 /* A document: dictionaries, lists, texts, numbers. */
 void pickle_doc(struct str *text, const struct doc *doc);
 
-/* A pandas series of numbers. */
-void pickle_series(struct str *text, const char *const *names, const double *values, size_t count);
+/* A pandas series of numbers, written as integers or as floats. */
+void pickle_series(
+    struct str *text, const char *const *names, const double *values, size_t count, bool integers);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,6 +84,13 @@ void text_table_set_number(struct text_table *table, size_t row, size_t column, 
     char text[NUMBER_TEXT_SIZE] = "NaN";
     if (!isnan(value))
         number_format_rounded(value, DECIMALS, text);
+    text_table_set(table, row, column, text);
+}
+
+void text_table_set_integer(struct text_table *table, size_t row, size_t column, double value)
+{
+    char text[NUMBER_TEXT_SIZE];
+    snprintf(text, sizeof text, "% .0f", value);
     text_table_set(table, row, column, text);
 }
 

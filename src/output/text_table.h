@@ -25,6 +25,9 @@ void text_table_set(struct text_table *table, size_t row, size_t column, const c
 /* A number rounded to 8 decimals, as the Python tool shows it: "0.08691302", "0.0", "NaN". */
 void text_table_set_number(struct text_table *table, size_t row, size_t column, double value);
 
+/* An integer, one wider than its digits, as pandas has it. */
+void text_table_set_integer(struct text_table *table, size_t row, size_t column, double value);
+
 /* Appends the lines, each behind `indent` tabs. A NULL table makes `text` failed. */
 void text_table_write(const struct text_table *table, int indent, struct str *text);
 

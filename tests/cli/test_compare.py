@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import struct
 import unittest
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
@@ -77,6 +78,19 @@ class Forms(CompareTest):
         done = self.compare("-m", f"A={PICKLES / 'pandas15-2.pkl'}", "-m", f"B={PICKLES / 'pandas31-arrow-5.pkl'}")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("\ttrain:é:\n\t\t   A   B\n\t\t 2.0 2.0\n", done.stdout)
+
+    def test_integers_of_older_pickles_stay_integers(self):
+        self.results("a.pkl", blocks=())
+        zero = b"G" + struct.pack(">d", 0)
+        pickled = (self.folder / "a.pkl").read_bytes()
+        (self.folder / "old.pkl").write_bytes(pickled.replace(zero, b"J" + struct.pack("<i", 0)))
+        old, mixed = ["-m", "A=old.pkl", "-m", "B=old.pkl"], ["-m", "A=old.pkl", "-m", "B=a.pkl"]
+        title = "\tMain N Threads:\n"
+        self.assertIn(title + "\t\t  A  B\n\t\t  0  0\n", self.compare(*old, "--stat=min").stdout)
+        self.assertIn(title + "\t\t   A   B\n\t\t 0.0 0.0\n", self.compare(*mixed, "--stat=min").stdout)
+        self.assertIn('"main_n_threads": {\n   "A": 0,\n   "B": 0\n  }', self.compare(*old, "--stat=min", "-fjson").stdout)
+        self.compare(*old, "--stat=min", "-fpickle", "-oc.pkl")
+        self.assertNotIn(zero, (self.folder / "c.pkl").read_bytes())
 
     def test_relative_and_runs_come_on_request(self):
         self.results("a.json")
