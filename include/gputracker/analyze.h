@@ -19,6 +19,7 @@
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
 #include <gputracker/results.h>
+#include <gputracker/table.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,6 +152,19 @@ GPUT_API const struct gput_code_block *gput_analysis_block(
  */
 GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);
+
+/**
+ * The analysis as tables: the record "static_data"; "overall" with a row a measurement
+ * (measurement, unit, min, max, mean, std); "code_blocks" with a row a block, and behind it one for
+ * each of its parts (code_block_name, process_id, thread_id, num_timepoints, num_calls,
+ * num_non_empty_calls, compute_time_min … _total in seconds, energy_… in joules where known);
+ * "code_block_usage" with a row a block and measurement. With `details` also p50, p95, p99,
+ * self_time_total, cpu_time_total.
+ *
+ * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_analysis_tables(
+    const struct gput_analysis *analysis, struct gput_tables **tables, struct gput_error *error);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <gputracker/error.h>
 #include <gputracker/results.h>
 #include <gputracker/session.h>
+#include <gputracker/table.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,6 +90,17 @@ GPUT_API void gput_processes_free(struct gput_processes *processes);
 GPUT_API int gput_results_render_processes(const struct gput_results *results,
     const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
+
+/**
+ * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,
+ * name, command_line, start_timestamp, end_timestamp, cpu_seconds, peak_ram_bytes, peak_ram_source,
+ * peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal); and the record
+ * "other_processes", the sums of those that are not listed.
+ *
+ * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_processes_tables(
+    const struct gput_processes *processes, struct gput_tables **tables, struct gput_error *error);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@ from . import _native
 from ._pandas import frame, series, timepoints
 from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
 from .recorded import read_calls, read_marks, read_samples
+from .table import tables_of
 
 _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
@@ -73,23 +74,27 @@ class SubTrackingAnalyzer:
         self._tracking_file = tracking_file
         self._sub_tracking_file = sub_tracking_file
 
-    def _analyze(self, sub_tracking_file):
+    def _checked_files(self, *, with_blocks=True):
         if self._tracking_file is None:
             raise ValueError("The analysis needs a tracking file.")
-        for path in (self._tracking_file, sub_tracking_file):
+        files = self._tracking_file, self._sub_tracking_file if with_blocks else None
+        for path in files:
             if path is not None:
                 _check_there(path)
-        text, warnings = _native.analyze(self._tracking_file, sub_tracking_file, _native.JSON)
+        return files
+
+    def _analyze(self, *, with_blocks=True):
+        text, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks), _native.JSON)
         _warn(warnings)
         return _results(text)
 
     def read_static_data(self):
         """What does not change during a session: units, capacities, counts."""
-        return self._analyze(None).static_data
+        return self._analyze(with_blocks=False).static_data
 
     def overall_timepoint_results(self):
         """min, max, mean, std of each measurement over all samples."""
-        return self._analyze(None).overall
+        return self._analyze(with_blocks=False).overall
 
     def sub_tracking_results(self):
         """All of it, as SubTrackingResults.
@@ -97,7 +102,18 @@ class SubTrackingAnalyzer:
         Raises FileNotFoundError, and ValueError for a file that is not what it should be, or whose starts and stops
         do not pair up.
         """
-        return self._analyze(self._sub_tracking_file)
+        return self._analyze()
+
+    def tables(self, details=False, split=None):
+        """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and "static_data",
+        which has one row.
+
+        details: also percentiles, self time and exact CPU time.
+        split: "process" or "thread": also a row for each part of a code block.
+        """
+        tables, warnings = _native.analyze(*self._checked_files(), _native.TABLES, details, split)
+        _warn(warnings)
+        return tables_of(tables)
 
     def combine_sub_tracking_files(self, files):
         """Combines these files, or those of the one folder given, into the sub-tracking file of this analyzer.

@@ -22,6 +22,7 @@ _OPTIONS = {
     "tracking_file": "--tf",
     "ram_mode": "--ram",
 }
+_FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
 _DETACH = 'log=$1; shift; "$@" </dev/null >/dev/null 2>"$log" & echo $!'
 _BEGIN_SECONDS = 30
@@ -53,8 +54,9 @@ class OwnProcessSession:
                 words.append(f"{option}={self._options[name]}")
         if self._options["n_expected_cores"]:
             words.append(f"--nec={self._options['n_expected_cores']}")
-        if self._options["overwrite"]:
-            words.append("--overwrite")
+        for name, option in _FLAGS.items():
+            if self._options[name]:
+                words.append(option)
         return [*words, str(pid)]
 
     def track(self, pid):

@@ -64,6 +64,8 @@ class Tracker:
     own_process: track from a process of its own, which goes on to the end when this one crashes, and completes the
         files: `resource_usage_file` then holds the report as JSON.
     ram_mode: "adaptive", or "exact": private and shared RAM are read anew at every sample, whatever it costs.
+    processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may hold what
+        others must not see.
 
     `resource_usage` holds the figures as data classes after `stop`, None before.
     """
@@ -89,6 +91,8 @@ class Tracker:
         *,
         own_process=False,
         ram_mode="adaptive",
+        processes=False,
+        command_lines=False,
     ):
         self.state = self.State.NEW
         self.resource_usage = None
@@ -98,7 +102,7 @@ class Tracker:
         self._process_id = process_id
         self._owner = os.getpid()
         self._is_gone = False  # the process, before tracking could begin
-        self._report = self._report_text = None
+        self._report = self._report_text = self._processes = None
         options = {
             "sleep_time": sleep_time,
             "ram_unit": ram_unit,
@@ -111,7 +115,10 @@ class Tracker:
             "overwrite": overwrite,
             "resource_usage_file": _path(resource_usage_file),
             "ram_mode": ram_mode,
+            "processes": processes or command_lines,
+            "command_lines": command_lines,
         }
+        self._has_processes = options["processes"] and not own_process
         if own_process:
             from ._own_process import OwnProcessSession
 
@@ -130,7 +137,7 @@ class Tracker:
     def __setstate__(self, state):
         state = dict(state)
         self._report, self._report_text = state.pop("details"), state.pop("text")
-        self._session = None
+        self._session = self._processes = None
         self._owner = os.getpid()
         vars(self).update(state)
 
@@ -186,8 +193,27 @@ class Tracker:
         import json
 
         report = self._session.empty_report if self._is_gone else self._session.report
+        if not self._is_gone:
+            self._processes = self._read_processes()
         self._report = json.loads(report(_native.JSON))
         self._report_text = report(_native.TEXT)
+
+    def _read_processes(self):
+        """The native table; None when it was not asked for, or is not to be had."""
+        tables = self._session.processes() if self._has_processes else {}
+        return tables.get("processes")
+
+    @property
+    def processes(self):
+        """With `processes` of the constructor: a Table with a row for each process that was tracked, also those that lived
+        between two samples; so far while tracking runs. Times in seconds, sizes in bytes."""
+        is_running = self.state is self.State.STARTED and not self._is_gone
+        table = self._read_processes() if is_running else self._processes
+        if table is None:
+            raise RuntimeError("There is no list of processes: set processes to True, own_process to False, and start tracking.")
+        from .table import Table
+
+        return Table(table)
 
     def _warn(self):
         for message in self._session.take_warnings():

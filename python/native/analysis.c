@@ -34,18 +34,27 @@ static int parse_split(const char *word, enum gput_split *split)
     return 0;
 }
 
-static PyObject *render_analysis(const struct gput_analysis *analysis, int format)
+/* In place of a format: tables. */
+#define TABLES (-1)
+
+static PyObject *render_analysis(PyObject *module, const struct gput_analysis *analysis, int format)
 {
     struct gput_error error;
+    struct gput_tables *tables;
     char *bytes;
     size_t length;
+    if (format == TABLES) {
+        if (gput_analysis_tables(analysis, &tables, &error) != GPUT_OK)
+            return native_raise(&error);
+        return native_take_tables(module, tables);
+    }
     if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
         return native_raise(&error);
     return native_take_bytes(bytes, length);
 }
 
-/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes, warnings) */
-static PyObject *analyze(PyObject *Py_UNUSED(module), PyObject *args)
+/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table}, warnings) */
+static PyObject *analyze(PyObject *module, PyObject *args)
 {
     PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
     int format, details = 0;
@@ -67,7 +76,7 @@ static PyObject *analyze(PyObject *Py_UNUSED(module), PyObject *args)
         Py_BEGIN_ALLOW_THREADS;
         code = gput_analyze(&options, &analysis, &error);
         Py_END_ALLOW_THREADS;
-        PyObject *bytes = code == GPUT_OK ? render_analysis(analysis, format) : native_raise(&error);
+        PyObject *bytes = code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
         if (bytes)
             result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
         if (code == GPUT_OK)
@@ -82,7 +91,7 @@ static PyObject *analyze(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 /* load_analysis(path, format) -> bytes */
-static PyObject *load_analysis(PyObject *Py_UNUSED(module), PyObject *args)
+static PyObject *load_analysis(PyObject *module, PyObject *args)
 {
     PyObject *path;
     int format;
@@ -97,7 +106,7 @@ static PyObject *load_analysis(PyObject *Py_UNUSED(module), PyObject *args)
     Py_DECREF(path);
     if (code != GPUT_OK)
         return native_raise(&error);
-    PyObject *bytes = render_analysis(analysis, format);
+    PyObject *bytes = render_analysis(module, analysis, format);
     gput_analysis_destroy(analysis);
     return bytes;
 }
@@ -225,7 +234,7 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 
 static PyMethodDef functions[] = {
     {"analyze", analyze, METH_VARARGS,
-        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes, warnings)"},
+        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table}, warnings)"},
     {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
     {"compare", compare, METH_VARARGS, "compare([(name, path), …], statistic, format, relative) -> (bytes, warnings)"},
     {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},
@@ -234,5 +243,7 @@ static PyMethodDef functions[] = {
 
 int native_add_analysis(PyObject *module)
 {
+    if (PyModule_AddIntConstant(module, "TABLES", TABLES) < 0)
+        return -1;
     return PyModule_AddFunctions(module, functions);
 }

@@ -20,6 +20,7 @@ struct session {
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
     pid_t owner;
+    bool processes; /* keeps a list of them */
     bool busy; /* a call is under way without the GIL */
 };
 
@@ -92,21 +93,23 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
         "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
-        "nvml_path", "keep_samples", NULL};
+        "nvml_path", "keep_samples", "processes", "command_lines", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    int overwrite = 0, keep_samples = 0;
+    int overwrite = 0, keep_samples = 0, processes = 0, command_lines = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzp", names, &options.sleep_time_seconds, &ram,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzppp", names, &options.sleep_time_seconds, &ram,
             &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
             &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
-            &options.sysfs_root, &options.nvml_path, &keep_samples))
+            &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines))
         return -1;
     options.overwrite = overwrite;
+    options.processes = self->processes = processes || command_lines;
+    options.command_lines = command_lines;
     struct gput_error error;
     if (parse_units(ram, gpu_ram, time, &options, &error) != GPUT_OK) {
         native_raise(&error);
@@ -202,12 +205,17 @@ static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
     return leave(self, code, &error);
 }
 
-static PyObject *render(const struct gput_results *results, int format)
+/* With the list of processes, unless that is NULL. */
+static PyObject *render(const struct gput_results *results, const struct gput_processes *processes, int format)
 {
     struct gput_error error;
     char *bytes;
     size_t length;
-    if (gput_results_render(results, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+    int code = processes
+                   ? gput_results_render_processes(
+                         results, processes, (enum gput_format)format, &bytes, &length, &error)
+                   : gput_results_render(results, (enum gput_format)format, &bytes, &length, &error);
+    if (code != GPUT_OK)
         return native_raise(&error);
     return format == GPUT_PICKLE ? native_take_bytes(bytes, length) : native_take_text(bytes);
 }
@@ -219,6 +227,7 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "|i", &format) || !enter(self))
         return NULL;
     struct gput_results *results = malloc(sizeof *results);
+    struct gput_processes *processes = NULL;
     struct gput_error error;
     int code;
     if (!results) {
@@ -227,14 +236,39 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     }
     Py_BEGIN_ALLOW_THREADS;
     code = gput_session_results(self->session, results, &error);
+    if (code == GPUT_OK && self->processes)
+        code = gput_session_processes(self->session, &processes, &error);
     Py_END_ALLOW_THREADS;
     PyObject *text = leave(self, code, &error);
     if (text) {
         Py_DECREF(text);
-        text = render(results, format);
+        text = render(results, processes, format);
     }
+    gput_processes_free(processes);
     free(results);
     return text;
+}
+
+static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct session *self = (struct session *)object;
+    if (!enter(self))
+        return NULL;
+    struct gput_processes *processes = NULL;
+    struct gput_tables *tables = NULL;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_processes(self->session, &processes, &error);
+    if (code == GPUT_OK)
+        code = gput_processes_tables(processes, &tables, &error);
+    gput_processes_free(processes);
+    Py_END_ALLOW_THREADS;
+    PyObject *done = leave(self, code, &error);
+    if (!done)
+        return NULL;
+    Py_DECREF(done);
+    return native_take_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
 /* The report of a process that was gone before it could be tracked: nothing known but the machine. */
@@ -258,7 +292,7 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
         .allowed_cores = NAN};
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
         results->max[i] = results->mean[i] = NAN;
-    PyObject *text = render(results, format);
+    PyObject *text = render(results, NULL, format);
     free(results);
     return text;
 }
@@ -279,6 +313,7 @@ static PyMethodDef session_methods[] = {
     {"track", session_track, METH_VARARGS, "track(pid=0): starts; 0 is this process."},
     {"stop", session_stop, METH_NOARGS, "Takes the last sample and completes the files."},
     {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
+    {"processes", session_processes, METH_NOARGS, "{name: Table} of the processes so far, if they were asked for."},
     {"empty_report", session_empty_report, METH_VARARGS, "empty_report(format): of a process that was gone."},
     {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
@@ -317,7 +352,7 @@ static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
     else if (gput_results_load(PyBytes_AsString(path), results, &error) != GPUT_OK)
         native_raise(&error);
     else
-        text = render(results, format);
+        text = render(results, NULL, format);
     free(results);
     Py_DECREF(path);
     return text;

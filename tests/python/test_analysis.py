@@ -64,6 +64,32 @@ class Analysis(package.PackageTest):
         results = gput.SubTrackingAnalyzer("tracking.csv", None).sub_tracking_results()
         self.assertEqual(results.code_block_results, [])
 
+    def test_tables_say_the_same(self):
+        tables = self.analyzer.tables()
+        self.assertEqual(list(tables), ["static_data", "overall", "code_blocks", "code_block_usage"])
+        overall = self.analyzer.overall_timepoint_results()
+        self.assertEqual(tables["overall"]["measurement"].tolist(), list(overall.index))
+        self.assertEqual(tables["overall"]["std"].tolist(), list(overall["std"]))
+        self.assertEqual(tables["overall"]["unit"][0], "gigabytes")
+        blocks = tables["code_blocks"]
+        self.assertEqual(blocks["num_calls"].tolist(), [3, 1])
+        self.assertEqual(blocks.units["compute_time_total"], "seconds")
+        self.assertAlmostEqual(blocks["compute_time_total"][0], 2.5)
+        usage = tables["code_block_usage"]
+        self.assertEqual(len(usage), 2 * 21)
+        self.assertAlmostEqual(usage["mean"][0], mean_of([1, 2, 5]))
+        self.assertEqual(next(tables["static_data"].rows()), tuple(sessions.STATIC.values()))
+
+    def test_tables_with_details_and_parts(self):
+        sessions.write_session(calls=[(7, "a", 1, 2), (8, "a", 3, 5)])
+        tables = self.analyzer.tables(details=True, split="process")
+        blocks = tables["code_blocks"]
+        self.assertEqual(blocks["process_id"].tolist(), [None, 7, 8])
+        self.assertEqual(blocks["self_time_total"].tolist(), [3.0, 1.0, 2.0])
+        self.assertEqual(tables["overall"]["p50"][0], 4.5)
+        self.assertEqual(len(tables["code_block_usage"]), 3 * 21)
+        self.assertRaises(ValueError, self.analyzer.tables, split="day")
+
     def test_json_reads_back(self):
         values = self.analyzer.sub_tracking_results().to_json()
         self.assertEqual(list(values), ["overall", "static_data", "code_block_results"])

@@ -272,6 +272,39 @@ os.kill(os.getpid(), signal.SIGKILL)
         self.assertRaises(FileNotFoundError, gput.load_resource_usage, "nothing")
 
 
+class Processes(package.PackageTest):
+    def test_each_is_a_row(self):
+        with gput.Tracker(sleep_time=0.02, processes=True) as tracker:
+            so_far = tracker.processes
+            subprocess.run(["sh", "-c", "exit 7"])
+        self.assertEqual(so_far["pid"].tolist(), [os.getpid()])
+        table = tracker.processes
+        self.assertEqual(table.name, "processes")
+        child = [row for row in table.rows() if row[0] != os.getpid()][0]
+        row = dict(zip(table.columns, child))
+        self.assertEqual((row["parent"], row["command_line"]), (os.getpid(), None))
+        self.assertIn(row["exit_code"], (7, None))  # None where the kernel does not announce it
+        self.assertEqual(table.units["peak_ram_bytes"], "bytes")
+        self.assertEqual(len(tracker.details["processes"]), len(table))
+
+    def test_command_lines_are_kept_on_request(self):
+        with gput.Tracker(sleep_time=0.02, command_lines=True) as tracker:
+            time.sleep(0.1)
+        self.assertIn("test_tracker.py", tracker.processes["command_line"][0])
+
+    def test_own_process_has_them_in_its_report(self):
+        with gput.Tracker(sleep_time=0.02, processes=True, own_process=True) as tracker:
+            time.sleep(0.1)
+        self.assertEqual(tracker.details["processes"][0]["pid"], os.getpid())
+        self.assertRaises(RuntimeError, lambda: tracker.processes)
+
+    def test_none_without_being_asked_for(self):
+        with gput.Tracker() as tracker:
+            self.assertRaises(RuntimeError, lambda: tracker.processes)
+        self.assertRaises(RuntimeError, lambda: tracker.processes)
+        self.assertNotIn("processes", tracker.details)
+
+
 class OwnProcess(package.PackageTest):
     def test_tells_the_same(self):
         with gput.Tracker(sleep_time=0.02, own_process=True, ram_unit="bytes", tracking_file="t.csv") as tracker:

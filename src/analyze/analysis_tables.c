@@ -1,0 +1,216 @@
+#include "analyze/analysis.h"
+#include "base/table.h"
+
+#include <gputracker/measurement.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Static data ---- */
+
+static enum gput_column_type type_of(const struct doc *value)
+{
+    switch (value->kind) {
+    case DOC_INT:
+        return GPUT_COLUMN_INT;
+    case DOC_DOUBLE:
+        return GPUT_COLUMN_DOUBLE;
+    default:
+        return GPUT_COLUMN_TEXT;
+    }
+}
+
+static void add_static_data(struct gput_tables *tables, const struct doc *data)
+{
+    struct gput_table *table = tables_add_record(tables, "static_data");
+    for (const struct doc *value = data->first; value; value = value->next)
+        table_add_column(table, value->key, type_of(value));
+    for (const struct doc *value = data->first; value; value = value->next) {
+        if (value->kind == DOC_INT)
+            table_put_int(table, value->integer);
+        else if (value->kind == DOC_DOUBLE)
+            table_put_double(table, value->number);
+        else
+            table_put_text(table, value->kind == DOC_STRING ? value->string : NULL);
+    }
+}
+
+/* The unit of a measurement in the tracking file; NULL: a count, or not one that we know. */
+static const char *unit_of(const struct gput_analysis *analysis, const char *name)
+{
+    const struct gput_measurement *measurement = gput_measurement_find(name);
+    const struct doc *unit = NULL;
+    if (measurement && measurement->quantity == GPUT_QUANTITY_PERCENT)
+        return "percent";
+    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
+        unit = doc_get(analysis->static_data, "ram_unit");
+    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+        unit = doc_get(analysis->static_data, "gpu_ram_unit");
+    return unit && unit->kind == DOC_STRING ? unit->string : NULL;
+}
+
+/* ---- Figures ---- */
+
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+static const char *const statistics_names[] = {"min", "max", "mean", "std"};
+static const char *const percentile_names[] = {"p50", "p95", "p99"};
+
+static void add_number(
+    struct gput_table *table, const char *prefix, const char *name, const char *unit)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", prefix, name);
+    table_add_column(table, text, GPUT_COLUMN_DOUBLE);
+    if (unit)
+        table_set_unit(table, unit);
+}
+
+static void add_statistics(
+    struct gput_table *table, const char *prefix, const char *unit, bool percentiles)
+{
+    for (size_t i = 0; i < 4; i++)
+        add_number(table, prefix, statistics_names[i], unit);
+    for (size_t i = 0; percentiles && i < 3; i++)
+        add_number(table, prefix, percentile_names[i], unit);
+}
+
+static void put_statistics(struct gput_table *table, const struct gput_statistics *statistics,
+    const struct gput_percentiles *percentiles, bool details)
+{
+    table_put_double(table, statistics->min);
+    table_put_double(table, statistics->max);
+    table_put_double(table, statistics->mean);
+    table_put_double(table, statistics->std);
+    if (!details)
+        return;
+    table_put_double(table, percentiles->p50);
+    table_put_double(table, percentiles->p95);
+    table_put_double(table, percentiles->p99);
+}
+
+static void add_head(struct gput_table *table)
+{
+    table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
+    table_add_column(table, "process_id", GPUT_COLUMN_INT);
+    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+}
+
+static void put_id(struct gput_table *table, int64_t id)
+{
+    if (id < 0)
+        table_put_missing(table);
+    else
+        table_put_int(table, id);
+}
+
+static void put_head(struct gput_table *table, const struct gput_code_block *block)
+{
+    table_put_text(table, block->name);
+    put_id(table, block->process_id);
+    put_id(table, block->thread_id);
+}
+
+/* Measurement by measurement: of a block, or of the session as a whole. */
+static void put_usage(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    const struct gput_statistics *usage = block ? block->resource_usage : analysis->overall;
+    const struct gput_percentiles *percentiles =
+        block ? block->percentiles : analysis->overall_percentiles;
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        if (block)
+            put_head(table, block);
+        table_put_text(table, analysis->measurements[i]);
+        table_put_text(table, unit_of(analysis, analysis->measurements[i]));
+        put_statistics(
+            table, &usage[i], percentiles ? &percentiles[i] : &no_percentiles, analysis->details);
+    }
+}
+
+static void add_usage(struct gput_table *table, bool percentiles)
+{
+    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
+    table_add_column(table, "unit", GPUT_COLUMN_TEXT);
+    add_statistics(table, "", NULL, percentiles);
+}
+
+static void add_overall(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "overall");
+    add_usage(table, analysis->details);
+    put_usage(analysis, table, NULL);
+}
+
+/* ---- Code blocks ---- */
+
+/* Calls `put` for each block and each of its parts. */
+static void walk_blocks(const struct gput_analysis *analysis, struct gput_table *table,
+    void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
+        const struct gput_code_block *block))
+{
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        const struct gput_code_block *block = &analysis->blocks[i];
+        put(analysis, table, block);
+        for (size_t part = 0; part < block->n_parts; part++)
+            put(analysis, table, &block->parts[part]);
+    }
+}
+
+static void put_block(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    put_head(table, block);
+    table_put_int(table, (int64_t)block->num_timepoints);
+    table_put_int(table, (int64_t)block->num_calls);
+    table_put_int(table, (int64_t)block->num_non_empty_calls);
+    put_statistics(
+        table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
+    table_put_double(table, block->compute_time_total);
+    if (analysis->details) {
+        table_put_double(table, block->self_time_total);
+        table_put_double(table, block->cpu_time_total);
+    }
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table_put_double(table, block->energy[i]);
+}
+
+static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "code_blocks");
+    add_head(table);
+    table_add_column(table, "num_timepoints", GPUT_COLUMN_INT);
+    table_add_column(table, "num_calls", GPUT_COLUMN_INT);
+    table_add_column(table, "num_non_empty_calls", GPUT_COLUMN_INT);
+    add_statistics(table, "compute_time_", "seconds", analysis->details);
+    add_number(table, "compute_time_", "total", "seconds");
+    if (analysis->details) {
+        add_number(table, "self_time_", "total", "seconds");
+        add_number(table, "cpu_time_", "total", "seconds");
+    }
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "energy_", gput_energy_figure_name((enum gput_energy_figure)i), "joules");
+    walk_blocks(analysis, table, put_block);
+}
+
+static void add_block_usage(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add(tables, "code_block_usage");
+    add_head(table);
+    add_usage(table, analysis->details);
+    walk_blocks(analysis, table, put_usage);
+}
+
+int gput_analysis_tables(
+    const struct gput_analysis *analysis, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    *tables = NULL;
+    if (building) {
+        add_static_data(building, analysis->static_data);
+        add_overall(building, analysis);
+        add_blocks(building, analysis);
+        add_block_usage(building, analysis);
+    }
+    return tables_finish_building(building, tables, error);
+}

@@ -1,0 +1,119 @@
+#include "analyze/analysis.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static size_t column(const struct gput_table *table, const char *name)
+{
+    for (size_t i = 0; i < gput_table_column_count(table); i++)
+        if (strcmp(gput_table_column_name(table, i), name) == 0)
+            return i;
+    fail_msg("no column %s", name);
+    return 0;
+}
+
+/* Two measurements, a block with a part. */
+static struct gput_analysis *make(bool details)
+{
+    static const char *const names[] = {"main_ram", "main_n_threads"};
+    struct gput_analysis *analysis = analysis_create(names, 2);
+    doc_add_string(analysis->static_data, "ram_unit", "megabytes");
+    doc_add_null(analysis->static_data, "ram_system_capacity");
+    doc_add_int(analysis->static_data, "system_core_count", 4);
+    analysis->details = details;
+    analysis->overall[0] = (struct gput_statistics){1, 2, 1.5, 0.5};
+    analysis->blocks = analysis_create_blocks(analysis, 1, details);
+    analysis->n_blocks = 1;
+    struct gput_code_block *block = &analysis->blocks[0];
+    analysis_name_block(block, "a", NULL);
+    block->num_calls = 3;
+    block->compute_time_total = 6;
+    block->resource_usage[1].max = 9;
+    block->parts = analysis_create_blocks(analysis, 1, details);
+    block->n_parts = 1;
+    analysis_name_block(&block->parts[0], "a", NULL);
+    block->parts[0].process_id = 77;
+    return analysis;
+}
+
+static struct gput_tables *tables_of(struct gput_analysis *analysis)
+{
+    struct gput_tables *tables;
+    assert_int_equal(gput_analysis_tables(analysis, &tables, NULL), GPUT_OK);
+    gput_analysis_destroy(analysis);
+    return tables;
+}
+
+static void overall_has_a_row_a_measurement(void **state)
+{
+    (void)state;
+    struct gput_tables *tables = tables_of(make(false));
+    const struct gput_table *overall = gput_tables_find(tables, "overall");
+    assert_int_equal(gput_table_row_count(overall), 2);
+    assert_int_equal(gput_table_column_count(overall), 6);
+    assert_string_equal(gput_table_text(overall, 0, column(overall, "measurement")), "main_ram");
+    assert_string_equal(gput_table_text(overall, 0, column(overall, "unit")), "megabytes");
+    assert_true(gput_table_is_missing(overall, 1, column(overall, "unit")));
+    assert_true(gput_table_double(overall, 0, column(overall, "std")) == 0.5);
+    const struct gput_table *data = gput_tables_find(tables, "static_data");
+    assert_true(gput_table_is_missing(data, 0, column(data, "ram_system_capacity")));
+    assert_int_equal(gput_table_int(data, 0, column(data, "system_core_count")), 4);
+    gput_tables_destroy(tables);
+}
+
+static void parts_follow_their_block(void **state)
+{
+    (void)state;
+    struct gput_tables *tables = tables_of(make(false));
+    const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
+    assert_int_equal(gput_table_row_count(blocks), 2);
+    assert_int_equal(gput_table_int(blocks, 0, column(blocks, "num_calls")), 3);
+    assert_true(gput_table_is_missing(blocks, 0, column(blocks, "process_id")));
+    assert_int_equal(gput_table_int(blocks, 1, column(blocks, "process_id")), 77);
+    assert_true(gput_table_double(blocks, 0, column(blocks, "compute_time_total")) == 6);
+    const struct gput_table *usage = gput_tables_find(tables, "code_block_usage");
+    assert_int_equal(gput_table_row_count(usage), 4);
+    assert_true(gput_table_double(usage, 1, column(usage, "max")) == 9);
+    assert_int_equal(gput_table_int(usage, 2, column(usage, "process_id")), 77);
+    gput_tables_destroy(tables);
+}
+
+/* Also where an analysis has no percentiles of the session as a whole. */
+static void details_add_columns(void **state)
+{
+    (void)state;
+    struct gput_tables *tables = tables_of(make(true));
+    const struct gput_table *overall = gput_tables_find(tables, "overall");
+    assert_int_equal(gput_table_row_count(overall), 2);
+    assert_true(gput_table_is_missing(overall, 1, column(overall, "p99")));
+    const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
+    assert_true(column(blocks, "compute_time_p95") > 0);
+    assert_string_equal(
+        gput_table_column_unit(blocks, column(blocks, "self_time_total")), "seconds");
+    gput_tables_destroy(tables);
+}
+
+static void energy_has_columns_where_it_is_known(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = make(false);
+    analysis->has_energy = true;
+    analysis->blocks[0].energy[GPUT_ENERGY_TOTAL] = 12;
+    struct gput_tables *tables = tables_of(analysis);
+    const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
+    assert_true(gput_table_double(blocks, 0, column(blocks, "energy_total")) == 12);
+    assert_string_equal(gput_table_column_unit(blocks, column(blocks, "energy_dram")), "joules");
+    gput_tables_destroy(tables);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overall_has_a_row_a_measurement),
+        cmocka_unit_test(parts_follow_their_block),
+        cmocka_unit_test(details_add_columns),
+        cmocka_unit_test(energy_has_columns_where_it_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
