@@ -25,15 +25,23 @@ struct process_view process_view_of(const char *procfs_root)
     };
 }
 
-/* Reads a file of the process into `text`, keeping it open when that is still allowed. */
+static void close_kept(int *fd, struct process_view *view)
+{
+    if (*fd < 0)
+        return;
+    close(*fd);
+    *fd = -1;
+    view->free_files++;
+}
+
+/* Reads a file of a process into `text`, keeping it open when that is still allowed. */
 static int read_file(
-    struct process *process, const char *name, int *kept_fd, struct process_view *view, char *text)
+    pid_t pid, const char *name, int *kept_fd, struct process_view *view, char *text)
 {
     if (*kept_fd < 0) {
         if (view->free_files == 0)
-            return procfs_read(
-                view->procfs_root, process->pid, name, text, PROCFS_TEXT_SIZE, NULL, NULL);
-        TRY(procfs_open(view->procfs_root, process->pid, name, kept_fd, NULL));
+            return procfs_read(view->procfs_root, pid, name, text, PROCFS_TEXT_SIZE, NULL, NULL);
+        TRY(procfs_open(view->procfs_root, pid, name, kept_fd, NULL));
         view->free_files--;
     }
     return procfs_reread(*kept_fd, text, PROCFS_TEXT_SIZE, NULL);
@@ -42,7 +50,7 @@ static int read_file(
 static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
 {
     char text[PROCFS_TEXT_SIZE];
-    TRY(read_file(process, "stat", &process->stat_fd, view, text));
+    TRY(read_file(process->pid, "stat", &process->stat_fd, view, text));
     return proc_stat_parse(text, stat);
 }
 
@@ -51,17 +59,65 @@ static int read_statm(
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
-    TRY(read_file(process, "statm", &process->statm_fd, view, text));
+    TRY(read_file(process->memory_pid, "statm", &process->statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
     *resident = statm.resident_pages * view->page_bytes;
     *file = statm.shared_pages * view->page_bytes;
     return GPUT_OK;
 }
 
+/* A thread that lives; 0: none can be found. */
+static pid_t living_thread(const struct process *process, const struct process_view *view)
+{
+    int fd;
+    pid_t found = 0;
+    struct proc_stat stat;
+    struct pid_vector threads = {0};
+    if (procfs_open(view->procfs_root, process->pid, "task", &fd, NULL) != GPUT_OK)
+        return 0;
+    procfs_list_fd(fd, &threads);
+    close(fd);
+    for (size_t i = 0; i < threads.count && !found; i++) {
+        if (proc_stat_read(view->procfs_root, threads.pids[i], &stat, NULL) == GPUT_OK &&
+            stat.state != 'Z' && stat.state != 'X')
+            found = threads.pids[i];
+    }
+    pid_vector_finish(&threads);
+    return found;
+}
+
+static void set_memory_pid(struct process *process, pid_t pid, struct process_view *view)
+{
+    if (pid == process->memory_pid)
+        return;
+    close_kept(&process->statm_fd, view);
+    process->memory_pid = pid;
+}
+
+/* The memory of a process whose first thread has ended is only in the files of the others. */
+static int read_outlived_statm(
+    struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
+{
+    bool has_other = process->memory_pid != process->pid;
+    if (has_other && read_statm(process, view, resident, file) == GPUT_OK && *resident > 0)
+        return GPUT_OK;
+    pid_t thread = living_thread(process, view);
+    if (thread)
+        set_memory_pid(process, thread, view);
+    return thread ? read_statm(process, view, resident, file) : GPUT_ERROR_GONE;
+}
+
+/* After the stat of the same look. */
 static int read_cheap(struct process *process, struct process_view *view)
 {
     uint64_t resident, file;
-    TRY(read_statm(process, view, &resident, &file));
+    if (!process_is_outlived(process)) {
+        set_memory_pid(process, process->pid, view);
+        TRY(read_statm(process, view, &resident, &file));
+    } else if (read_outlived_statm(process, view, &resident, &file) != GPUT_OK) {
+        /* It is just ending: the next look will tell. */
+        return GPUT_OK;
+    }
     memory_set_cheap(&process->memory, resident, file);
     if (process->memory.resident_bytes > process->peak_resident_bytes)
         process->peak_resident_bytes = process->memory.resident_bytes;
@@ -76,7 +132,9 @@ static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process
 
 static void take_stat(struct process *process, const struct proc_stat *stat)
 {
-    if (process->image != stat->start_stack_address) {
+    process->state = stat->state;
+    process->thread_count = stat->thread_count;
+    if (process->image != stat->start_stack_address && !process_is_outlived(process)) {
         /* It called execve: all its memory is new. */
         memory_reset(&process->memory);
         process->memory_is_stale = true;
@@ -84,8 +142,6 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
     }
     memcpy(process->name, stat->name, sizeof process->name - 1);
     process->parent = stat->ppid;
-    process->state = stat->state;
-    process->thread_count = stat->thread_count;
     process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
     process->minor_faults = stat->minor_faults;
     process->major_faults = stat->major_faults;
@@ -102,10 +158,18 @@ static bool borrows_memory(
            process->image == parent->image && kcmp_same_memory(process->pid, parent->pid);
 }
 
+static uint64_t image_of(pid_t pid, const struct process_view *view)
+{
+    struct proc_stat stat;
+    bool has_stat = proc_stat_read(view->procfs_root, pid, &stat, NULL) == GPUT_OK;
+    return has_stat ? stat.start_stack_address : 0;
+}
+
 int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
     struct process_view *view)
 {
     *process = (struct process){.pid = pid,
+        .memory_pid = pid,
         .stat_fd = -1,
         .statm_fd = -1,
         .children_fd = -1,
@@ -115,8 +179,13 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
 
     struct proc_stat stat;
     int code = read_stat(process, view, &stat);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
+        process->image = stat.start_stack_address;
+        take_stat(process, &stat);
         code = read_cheap(process, view);
+        if (process_is_outlived(process))
+            process->image = image_of(process->memory_pid, view);
+    }
     if (code == GPUT_OK && view->has_cpu_clocks)
         code = cpu_clock_read(pid, &process->cpu_ns);
     else if (code == GPUT_OK)
@@ -127,8 +196,6 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     }
 
     process->start_time_ticks = stat.start_time_ticks;
-    process->image = stat.start_stack_address;
-    take_stat(process, &stat);
     process->borrows_memory = borrows_memory(process, parent, view);
     process->is_old = is_old;
     if (is_old) {
@@ -136,15 +203,6 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
         process->children_before_ticks = process->children_ticks;
     }
     return GPUT_OK;
-}
-
-static void close_kept(int *fd, struct process_view *view)
-{
-    if (*fd < 0)
-        return;
-    close(*fd);
-    *fd = -1;
-    view->free_files++;
 }
 
 void process_finish(struct process *process, struct process_view *view)
@@ -183,12 +241,12 @@ int process_look(struct process *process, const struct process *parent, struct p
     TRY(read_stat(process, view, &stat));
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
+    take_stat(process, &stat);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);
         process->has_run = true;
     }
-    take_stat(process, &stat);
     if (process->borrows_memory)
         process->borrows_memory = borrows_memory(process, parent, view);
     process->children_unread |= process->has_run;
@@ -199,7 +257,7 @@ int process_look(struct process *process, const struct process *parent, struct p
 int process_read_exact(struct process *process, bool rollup, struct process_view *view)
 {
     uint64_t resident, file;
-    TRY(memory_read_exact(&process->memory, view->procfs_root, process->pid, rollup));
+    TRY(memory_read_exact(&process->memory, view->procfs_root, process->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
         memory_settle(&process->memory, resident, file);
     return GPUT_OK;
@@ -240,8 +298,17 @@ bool process_has_collected(const struct process *process)
 
 bool process_is_zombie(const struct process *process)
 {
-    /* A main thread that ended before the others shows Z too. */
-    return (process->state == 'Z' && process->thread_count <= 1) || process->state == 'X';
+    return (process->state == 'Z' && !process_is_outlived(process)) || process->state == 'X';
+}
+
+bool process_is_outlived(const struct process *process)
+{
+    return process->state == 'Z' && process->thread_count > 1;
+}
+
+uint32_t process_thread_count(const struct process *process)
+{
+    return process->thread_count - process_is_outlived(process);
 }
 
 bool process_has_memory(const struct process *process)

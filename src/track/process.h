@@ -41,6 +41,9 @@ struct process {
     int64_t cpu_before_ns;
     uint64_t children_before_ticks;
 
+    /* Whose files tell of its memory: its own, or, when its first thread has ended and others live
+     * on, one of those. Procfs has a folder for every thread, though it lists them not. */
+    pid_t memory_pid;
     int stat_fd, statm_fd, children_fd; /* kept open, or -1 */
 
     bool is_main;
@@ -107,6 +110,12 @@ bool process_has_collected(const struct process *process);
 
 /* True when it has ended and only waits to be collected by its parent. */
 bool process_is_zombie(const struct process *process);
+
+/* True when its first thread has ended and others live on. */
+bool process_is_outlived(const struct process *process);
+
+/* Its threads that live. */
+uint32_t process_thread_count(const struct process *process);
 
 /* True when its memory is to be counted. */
 bool process_has_memory(const struct process *process);

@@ -189,6 +189,21 @@ static void end_record(struct process_log *log, struct process_record *record, i
         close_record(log, record);
 }
 
+/* It was announced as ended, but that was its first thread alone. */
+static void revive(struct process_log *log, struct process_record *record)
+{
+    record->is_outlived = true;
+    if (!record->has_ended)
+        return;
+    record->has_ended = record->has_status = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < log->ending_count; i++) {
+        if (log->ending[i] != record)
+            log->ending[kept++] = log->ending[i];
+    }
+    log->ending_count = kept;
+}
+
 /* Whether it has to stay in reach: more may be told, or it has not ended after all. */
 static bool must_wait(const struct process_log *log, struct process_record *record)
 {
@@ -314,6 +329,8 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
             continue;
         if (process->has_run || process->record->peak_is_pending)
             follow(log, process->record, now_ns);
+        if (process_is_outlived(process))
+            revive(log, process->record);
         if (process_is_zombie(process))
             end_record(log, process->record, now_ns);
     }
@@ -345,7 +362,7 @@ void process_log_gone(void *user, struct process *process)
     record->process = NULL;
     process->record = NULL;
     /* Where events are, its end is one: until then those that it started may still be announced. */
-    if (!log->options.has_events)
+    if (!log->options.has_events || record->is_outlived)
         end_record(log, record, log->now_ns);
 }
 
@@ -409,6 +426,8 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     if (!record)
         return;
     process_record_take_exit(record, exit);
+    if (exit->is_last && record->is_outlived)
+        end_record(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns);
     if (exit->is_leader)
         take_name(log, record, exit->name);
 }

@@ -107,7 +107,8 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
     struct proc_status status;
     record->faults = record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
-    if (proc_status_read(procfs_root, record->pid, &status, NULL) == GPUT_OK && status.has_memory) {
+    if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) == GPUT_OK &&
+        status.has_memory) {
         record->kept_peak_bytes = status.peak_rss_bytes;
         raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
     }

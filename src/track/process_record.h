@@ -33,8 +33,9 @@ struct process_record {
     bool is_old;       /* it began before tracking did */
     bool is_announced; /* an event told its start */
     bool has_ended;
-    bool is_final; /* its figures are those of its end */
-    bool is_kept;  /* scratch */
+    bool is_outlived; /* its first thread ended before others: its end will not be announced */
+    bool is_final;    /* its figures are those of its end */
+    bool is_kept;     /* scratch */
     unsigned ended_round;
 
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */

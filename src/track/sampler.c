@@ -66,7 +66,7 @@ static void put_threads(struct sampler *sampler, bool in_main)
         const struct process *process = sampler->tree.processes[i];
         if (process_is_zombie(process))
             continue;
-        *(process->is_main ? &main : &descendants) += process->thread_count;
+        *(process->is_main ? &main : &descendants) += process_thread_count(process);
     }
     uint64_t ours = in_main ? 1 + sampler->helper_threads : 0;
     main -= ours < main ? ours : main;

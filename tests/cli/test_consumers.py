@@ -1,5 +1,6 @@
 """Programs that use exactly what they are told, run under the built command: are the figures true?"""
 
+import csv
 import json
 import os
 import pathlib
@@ -87,6 +88,25 @@ class KnownFigures(ConsumerTest):
     def test_what_a_thread_forked_is_tracked(self):
         report = self.consume("thread-child [ alloc 60 sleep 0.5 ] wait")
         self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
+
+    def test_a_process_whose_first_thread_has_ended(self):
+        report = self.consume(
+            "alloc 20 leave [ sleep 0.3 alloc 50 child [ alloc 30 spin 0.2 sleep 0.2 ] spin 0.2 sleep 0.4 wait ]",
+            options=["--tf", "rows.csv", "--processes"])
+        with open(self.folder / "rows.csv", newline="") as file:
+            names, *rows = list(csv.reader(file))[2:]
+        main, threads = names.index("main_ram"), names.index("main_n_threads")
+        # From when it has reached 50 MB: that is long after its first thread ended.
+        rows = rows[next(i for i, row in enumerate(rows) if float(row[main]) > 50):]
+        self.assertGreaterEqual(min(float(row[main]) for row in rows), 50)
+        self.assertEqual({row[threads] for row in rows}, {"1"})
+        self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 70)
+        # The 70 MB of before the fork count once.
+        self.assert_within(0.03, report["max_ram"]["combined"]["total_rss"], 100, more=2)
+        self.assert_books_close(report)
+        process = report["processes"][0]
+        self.assertGreaterEqual(process["end_timestamp"] - process["start_timestamp"], 0.9)
+        self.assertEqual(process["exit_code"], 0)
 
     def track_in_steps(self, ram_mode):
         """A family that shares, copies, grows and shrinks, held at each step for several samples."""

@@ -19,6 +19,8 @@
  * report PATH  writes what the kernel counted for this process and the children that it waited for,
  *              and its own peak: "CPU seconds" "bytes"
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
+ * leave [ … ]  another thread does what is in the brackets and ends the process; the first one ends
+ *              at once
  * thread-child [ … ]  forks from another thread than the main one
  * wait         waits for all children
  * tell         writes one byte to standard output: "I am here"
@@ -257,10 +259,20 @@ static void report(const char *path)
     fclose(file);
 }
 
+static void *run_in_thread(void *word)
+{
+    run((char **)word + 1);
+    exit(0);
+}
+
 static char **run_brackets(char **word)
 {
     pthread_t thread;
-    if (strcmp(*word, "child") == 0)
+    if (strcmp(*word, "leave") == 0) {
+        if (pthread_create(&thread, NULL, run_in_thread, word + 1) == 0)
+            pthread_exit(NULL);
+        exit(1);
+    } else if (strcmp(*word, "child") == 0)
         fork_child(word + 1);
     else if (strcmp(*word, "daemon") == 0)
         fork_daemon(word + 1);
@@ -306,7 +318,7 @@ static char **run(char **word)
 {
     while (*word && strcmp(*word, "]") != 0) {
         if (strcmp(*word, "child") == 0 || strcmp(*word, "daemon") == 0 ||
-            strcmp(*word, "thread-child") == 0) {
+            strcmp(*word, "leave") == 0 || strcmp(*word, "thread-child") == 0) {
             word = run_brackets(word);
         } else if (strcmp(*word, "wait") == 0) {
             while (wait(NULL) > 0)

@@ -151,6 +151,75 @@ static void a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does(void 
     assert_false(process_has_memory(&process));
 }
 
+/* A first thread that has ended, in a procfs that has a folder for each thread. */
+static void put_outlived(const struct fake_procfs *fake, unsigned threads)
+{
+    fake_put(fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .threads = threads});
+    fake_write(fake, "", "10/task/10/children");
+    fake_write(fake, "", "10/task/11/children");
+    fake_write(fake, "", "10/task/12/children");
+}
+
+static void one_whose_first_thread_ended_is_read_by_another(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {
+        .pid = 10, .parent = 1, .threads = 3, .start_stack = 5, .resident_pages = 500};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process_thread_count(&process), 3);
+
+    put_outlived(&fake, 3);
+    struct fake_process thread = {.pid = 11, .start_stack = 5, .resident_pages = 510};
+    fake_put(&fake, thread);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_false(process_is_zombie(&process));
+    assert_int_equal(process_thread_count(&process), 2);
+    assert_int_equal(process.memory.resident_bytes, 510 * view.page_bytes);
+    assert_int_equal(process.image, 5);
+    assert_false(process.memory_is_stale);
+
+    /* That thread ends, too. */
+    fake_end(&fake, 11);
+    thread.pid = 12;
+    thread.resident_pages = 520;
+    fake_put(&fake, thread);
+    put_outlived(&fake, 2);
+    assert_int_equal(process_look(&process, NULL, &view, 2), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
+    assert_int_equal(process_thread_count(&process), 1);
+
+    /* Nothing that could be read lives: it is about to end, and what was known stays. */
+    fake_end(&fake, 12);
+    assert_int_equal(process_look(&process, NULL, &view, 3), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
+    put_outlived(&fake, 1);
+    assert_int_equal(process_look(&process, NULL, &view, 4), GPUT_OK);
+    assert_true(process_is_zombie(&process));
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void one_that_has_lost_its_first_thread_before_is_known_by_another(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    fake_procfs_init(&fake);
+    put_outlived(&fake, 2);
+    fake_put(&fake, (struct fake_process){.pid = 12, .start_stack = 7, .resident_pages = 30});
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, true, NULL, &view), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 30 * view.page_bytes);
+    assert_int_equal(process.image, 7);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
 /* ---- live ---- */
 
 static void descriptors_are_kept_as_far_as_they_may(void **state)
@@ -283,6 +352,8 @@ int main(void)
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
         cmocka_unit_test(a_process_that_is_not_there_is_gone),
         cmocka_unit_test(an_execve_makes_its_memory_new),
+        cmocka_unit_test(one_whose_first_thread_ended_is_read_by_another),
+        cmocka_unit_test(one_that_has_lost_its_first_thread_before_is_known_by_another),
         cmocka_unit_test(a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does),
         cmocka_unit_test(descriptors_are_kept_as_far_as_they_may),
         cmocka_unit_test(a_process_that_stands_still_is_not_read_again),

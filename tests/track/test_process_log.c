@@ -287,6 +287,40 @@ static void a_pid_given_out_anew_is_another_process(void **state)
     close_stage(&stage);
 }
 
+static void the_end_of_a_first_thread_is_not_the_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct taskstats_exit last = {.thread = 11,
+        .process = 10,
+        .is_last = true,
+        .cpu_ns = 300,
+        .process_elapsed_ns = (uint64_t)(90 * SECOND)};
+    open_stage(&stage, everything);
+    exited(&stage, 10, 0);
+    process_log_exit(&stage.log,
+        &(struct taskstats_exit){.thread = 10, .process = 10, .is_leader = true, .cpu_ns = 200});
+    process_log_end_batch(&stage.log, false);
+    fake_put(&stage.fake, (struct fake_process){.pid = 10, .state = 'Z', .threads = 2});
+    look(&stage);
+    assert_false(stage.log.main->has_ended);
+    assert_false(stage.log.main->has_status);
+    forked(&stage, 10, 20);
+    assert_int_equal(stage.log.living.count, 2);
+
+    /* Nobody announces the end of the last thread as that of a process. */
+    process_log_exit(&stage.log, &last);
+    process_log_end_batch(&stage.log, false);
+    fake_end(&stage.fake, 10);
+    look(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_true(stage.log.main->has_ended);
+    assert_int_equal(stage.log.main->end_ns, stage.log.main->start_ns + 90 * SECOND);
+    assert_int_equal(stage.log.main->cpu_ns, 500);
+    assert_int_equal(stage.log.living.count, 1);
+    close_stage(&stage);
+}
+
 static void memory_is_bounded_and_nothing_is_lost(void **state)
 {
     (void)state;
@@ -447,6 +481,7 @@ int main(void)
         cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
         cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
+        cmocka_unit_test(the_end_of_a_first_thread_is_not_the_end),
         cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
         cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),
         cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
