@@ -23,7 +23,8 @@ MAY_INCLUDE = {
     "analyze": {"base", "model", "store"},
     "trace": {"base", "model", "store"},
     "output": {"base", "model", "analyze"},
-    "session": {"base", "model", "os", "gpu", "track", "store", "output"},
+    "serve": {"base"},
+    "session": {"base", "model", "os", "gpu", "track", "store", "output", "serve"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

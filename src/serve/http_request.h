@@ -1,0 +1,31 @@
+/*
+ * The head of an HTTP/1.x request, as far as a server of metrics needs it.
+ */
+#ifndef SERVE_HTTP_REQUEST_H
+#define SERVE_HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_request {
+    bool is_head;     /* HEAD: the answer has no body */
+    const char *path; /* in the bytes that were parsed, without query; not terminated */
+    size_t path_length;
+    bool wants_openmetrics; /* by Accept: rather than Prometheus' own text format */
+};
+
+enum {
+    HTTP_MORE = 0, /* its end has not come yet */
+    HTTP_OK = 200,
+    HTTP_BAD_REQUEST = 400,
+    HTTP_METHOD_NOT_ALLOWED = 405,
+    HTTP_BAD_VERSION = 505,
+};
+
+/*
+ * Reads a head, which ends with an empty line. Returns HTTP_MORE, HTTP_OK, or the status to refuse
+ * it with; the request is filled in with HTTP_OK alone. What follows the head is not looked at.
+ */
+int http_request_parse(const char *bytes, size_t length, struct http_request *request);
+
+#endif

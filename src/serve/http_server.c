@@ -1,0 +1,358 @@
+#include "serve/http_server.h"
+
+#include "base/clock.h"
+#include "serve/listen_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MOST_CONNECTIONS 32
+#define MOST_HEAD_BYTES 8192
+/* How long each stage may last in all. */
+#define READING_NS (5 * NS_PER_SECOND)
+#define WRITING_NS (10 * NS_PER_SECOND)
+#define ENDING_NS (1 * NS_PER_SECOND)
+/* After accept() failed for want of descriptors or memory. */
+#define PAUSE_NS (NS_PER_SECOND / 10)
+
+enum stage {
+    FREE,
+    READING, /* the head of the request */
+    WRITING, /* the answer */
+    ENDING,  /* all is sent: until the other side has taken it and hangs up */
+};
+
+struct connection {
+    enum stage stage;
+    int fd;
+    int64_t since_ns; /* when it was accepted */
+    int64_t deadline_ns;
+    char head[MOST_HEAD_BYTES];
+    size_t head_length;
+    struct str answer;
+    size_t sent;
+};
+
+struct http_server {
+    int listen_fd;
+    int stop_fd; /* an eventfd */
+    char address[LISTEN_ADDRESS_SIZE];
+    http_handler *handler;
+    void *user;
+    pthread_t thread;
+    bool has_thread;
+    int64_t accept_after_ns;
+    _Atomic int64_t cpu_ns;
+    struct connection connections[MOST_CONNECTIONS];
+};
+
+/* ---- connections ---- */
+
+static void set_stage(struct connection *connection, enum stage stage, int64_t lasts_ns)
+{
+    connection->stage = stage;
+    connection->deadline_ns = clock_monotonic_ns() + lasts_ns;
+}
+
+static void hang_up(struct connection *connection)
+{
+    close(connection->fd);
+    str_finish(&connection->answer);
+    connection->stage = FREE;
+}
+
+/* A free place; when there is none, that of the one that came first. */
+static struct connection *make_room(struct http_server *server)
+{
+    struct connection *first = NULL;
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        struct connection *connection = &server->connections[i];
+        if (connection->stage == FREE)
+            return connection;
+        if (!first || connection->since_ns < first->since_ns)
+            first = connection;
+    }
+    hang_up(first);
+    return first;
+}
+
+static void accept_one(struct http_server *server)
+{
+    int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            server->accept_after_ns = clock_monotonic_ns() + PAUSE_NS;
+        return;
+    }
+    struct connection *connection = make_room(server);
+    connection->fd = fd;
+    connection->since_ns = clock_monotonic_ns();
+    connection->head_length = 0;
+    connection->sent = 0;
+    connection->answer = (struct str){0};
+    set_stage(connection, READING, READING_NS);
+}
+
+/* ---- answers ---- */
+
+static const char *reason_of(int status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 400:
+        return "Bad Request";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 431:
+        return "Request Header Fields Too Large";
+    case 505:
+        return "HTTP Version Not Supported";
+    default:
+        return "Service Unavailable";
+    }
+}
+
+static void begin_answer(
+    struct connection *connection, const struct http_response *response, bool is_head)
+{
+    struct str *answer = &connection->answer;
+    answer->failed = response->body.failed;
+    str_printf(answer,
+        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n",
+        response->status, reason_of(response->status), response->content_type,
+        response->body.length,
+        response->status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
+    if (!is_head)
+        str_append_bytes(answer, response->body.data, response->body.length);
+    set_stage(connection, WRITING, WRITING_NS);
+}
+
+static void refuse(struct connection *connection, int status)
+{
+    struct http_response response = {.status = status, .content_type = "text/plain; charset=utf-8"};
+    str_printf(&response.body, "%s\n", reason_of(status));
+    begin_answer(connection, &response, false);
+    str_finish(&response.body);
+}
+
+static void answer(
+    struct http_server *server, struct connection *connection, const struct http_request *request)
+{
+    struct http_response response = {.status = 503, .content_type = "text/plain; charset=utf-8"};
+    server->handler(server->user, request, &response);
+    begin_answer(connection, &response, request->is_head);
+    str_finish(&response.body);
+}
+
+/* ---- stages ---- */
+
+static bool would_block(ssize_t done)
+{
+    return done < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void write_answer(struct connection *connection)
+{
+    const struct str *text = &connection->answer;
+    if (text->failed) {
+        hang_up(connection);
+        return;
+    }
+    ssize_t done = send(connection->fd, text->data + connection->sent,
+        text->length - connection->sent, MSG_NOSIGNAL);
+    if (would_block(done))
+        return;
+    if (done < 0) {
+        hang_up(connection);
+        return;
+    }
+    connection->sent += (size_t)done;
+    if (connection->sent < text->length)
+        return;
+    /* Closed with bytes unread, the kernel would reset the connection under the answer. */
+    shutdown(connection->fd, SHUT_WR);
+    set_stage(connection, ENDING, ENDING_NS);
+}
+
+static void read_head(struct http_server *server, struct connection *connection)
+{
+    struct http_request request;
+    ssize_t got = recv(connection->fd, connection->head + connection->head_length,
+        sizeof connection->head - connection->head_length, 0);
+    if (would_block(got))
+        return;
+    if (got <= 0) {
+        hang_up(connection);
+        return;
+    }
+    connection->head_length += (size_t)got;
+    int status = http_request_parse(connection->head, connection->head_length, &request);
+    if (status == HTTP_MORE && connection->head_length < sizeof connection->head)
+        return;
+    if (status == HTTP_OK)
+        answer(server, connection, &request);
+    else
+        refuse(connection, status == HTTP_MORE ? 431 : status);
+    write_answer(connection);
+}
+
+static void drop_rest(struct connection *connection)
+{
+    ssize_t got = recv(connection->fd, connection->head, sizeof connection->head, 0);
+    if (got == 0 || (got < 0 && !would_block(got)))
+        hang_up(connection);
+}
+
+static void advance(struct http_server *server, struct connection *connection)
+{
+    if (connection->stage == READING)
+        read_head(server, connection);
+    else if (connection->stage == WRITING)
+        write_answer(connection);
+    else if (connection->stage == ENDING)
+        drop_rest(connection);
+}
+
+/* ---- the thread ---- */
+
+enum { STOP, LISTEN, FIRST_CONNECTION, POLLED = FIRST_CONNECTION + MOST_CONNECTIONS };
+
+/* Fills in what to wait for; returns until when. */
+static int64_t list_events(const struct http_server *server, struct pollfd events[POLLED])
+{
+    int64_t now_ns = clock_monotonic_ns(), until_ns = INT64_MAX;
+    bool pauses = now_ns < server->accept_after_ns;
+    events[STOP] = (struct pollfd){.fd = server->stop_fd, .events = POLLIN};
+    events[LISTEN] = (struct pollfd){.fd = pauses ? -1 : server->listen_fd, .events = POLLIN};
+    if (pauses)
+        until_ns = server->accept_after_ns;
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        const struct connection *connection = &server->connections[i];
+        bool is_free = connection->stage == FREE;
+        events[FIRST_CONNECTION + i] = (struct pollfd){.fd = is_free ? -1 : connection->fd,
+            .events = connection->stage == WRITING ? POLLOUT : POLLIN};
+        if (!is_free && connection->deadline_ns < until_ns)
+            until_ns = connection->deadline_ns;
+    }
+    return until_ns;
+}
+
+static void wait_for(struct pollfd events[POLLED], int64_t until_ns)
+{
+    struct timespec left = {0};
+    int64_t left_ns = until_ns - clock_monotonic_ns();
+    if (left_ns > 0)
+        left = clock_timespec_of_ns(left_ns);
+    if (ppoll(events, POLLED, until_ns == INT64_MAX ? NULL : &left, NULL) < 0) {
+        for (int i = 0; i < POLLED; i++)
+            events[i].revents = 0;
+    }
+}
+
+static void *serve(void *user)
+{
+    struct http_server *server = user;
+    struct pollfd events[POLLED];
+    prctl(PR_SET_NAME, "gpu-tracker-web");
+    for (;;) {
+        wait_for(events, list_events(server, events));
+        if (events[STOP].revents)
+            return NULL;
+        int64_t now_ns = clock_monotonic_ns();
+        for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+            struct connection *connection = &server->connections[i];
+            if (events[FIRST_CONNECTION + i].revents)
+                advance(server, connection);
+            if (connection->stage != FREE && connection->deadline_ns <= now_ns)
+                hang_up(connection);
+        }
+        if (events[LISTEN].revents)
+            accept_one(server);
+        atomic_store(&server->cpu_ns, clock_thread_cpu_ns());
+    }
+}
+
+/* ---- beginning and end ---- */
+
+int http_server_open(const char *address, struct http_server **result, struct gput_error *error)
+{
+    *result = NULL;
+    struct http_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return error_memory(error);
+    server->stop_fd = -1;
+    int code = listen_socket_open(address, &server->listen_fd, server->address, error);
+    if (code == GPUT_OK) {
+        server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (server->stop_fd < 0)
+            code = error_set_errno(error, errno, "Cannot listen at %s", address);
+    }
+    if (code == GPUT_OK)
+        *result = server;
+    else
+        http_server_close(server);
+    return code;
+}
+
+int http_server_start(
+    struct http_server *server, http_handler *handler, void *user, struct gput_error *error)
+{
+    server->handler = handler;
+    server->user = user;
+    /* All signals stay with the program's own threads. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&server->thread, NULL, serve, server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure)
+        return error_set_errno(error, failure, "Cannot start the thread that serves metrics");
+    server->has_thread = true;
+    return GPUT_OK;
+}
+
+const char *http_server_address(const struct http_server *server)
+{
+    return server->address;
+}
+
+int64_t http_server_cpu_ns(const struct http_server *server)
+{
+    return atomic_load(&server->cpu_ns);
+}
+
+void http_server_close(struct http_server *server)
+{
+    uint64_t one = 1;
+    if (!server)
+        return;
+    if (server->has_thread) {
+        (void)!write(server->stop_fd, &one, sizeof one);
+        pthread_join(server->thread, NULL);
+    }
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        if (server->connections[i].stage != FREE)
+            hang_up(&server->connections[i]);
+    }
+    if (server->stop_fd >= 0)
+        close(server->stop_fd);
+    if (server->listen_fd >= 0) {
+        /* A fork of ours may hold it too: this ends it for all. */
+        shutdown(server->listen_fd, SHUT_RDWR);
+        close(server->listen_fd);
+    }
+    free(server);
+}

@@ -1,0 +1,50 @@
+/*
+ * A small HTTP server for pages that are asked for now and then. It answers GET and HEAD, one
+ * request a connection, from one thread that sleeps until somebody comes.
+ *
+ * Whoever connects can be slow, broken or hostile: heads are bounded, every stage has a deadline,
+ * and when there are too many at once, the one that has been there longest makes room. Our own
+ * rather than a library: what a scrape needs of HTTP is a request line, two fields and a length,
+ * and no build needs one more dependency for that.
+ */
+#ifndef SERVE_HTTP_SERVER_H
+#define SERVE_HTTP_SERVER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "serve/http_request.h"
+
+#include <stdint.h>
+
+struct http_response {
+    int status;               /* 200, 404, 503 */
+    const char *content_type; /* static text */
+    struct str body;          /* the server frees it */
+};
+
+/* Makes the answer, in the server's thread; must be quick. */
+typedef void http_handler(
+    void *user, const struct http_request *request, struct http_response *response);
+
+struct http_server;
+
+/*
+ * Begins to listen (see listen_socket_open() for `address` and errors). Who connects waits until
+ * http_server_start(). On success the caller calls http_server_close().
+ */
+int http_server_open(const char *address, struct http_server **server, struct gput_error *error);
+
+/* Starts the thread. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
+int http_server_start(
+    struct http_server *server, http_handler *handler, void *user, struct gput_error *error);
+
+/* Where it listens: "127.0.0.1:5001". */
+const char *http_server_address(const struct http_server *server);
+
+/* CPU time that its thread has used, as of the last answer. From any thread. */
+int64_t http_server_cpu_ns(const struct http_server *server);
+
+/* Ends the thread, hangs up, and frees the server. NULL is fine. */
+void http_server_close(struct http_server *server);
+
+#endif
