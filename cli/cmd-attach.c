@@ -27,24 +27,6 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Does what a signal asks for. Returns true when that is the end of tracking. */
-static bool is_ended_by_signal(const struct signal_event *event)
-{
-    switch (event->number) {
-    case SIGINT:
-    case SIGTERM:
-    case SIGHUP:
-        return true;
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-        signals_do_to_self(event->number);
-        return false;
-    default:
-        return false;
-    }
-}
-
 /* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
  */
 static int follow(struct gput_session *session, struct signals *signals, int process_fd,
@@ -62,7 +44,7 @@ static int follow(struct gput_session *session, struct signals *signals, int pro
         if (process_fd < 0 && (timeout < 0 || timeout > LOOK_MS))
             timeout = LOOK_MS;
         struct signal_event event;
-        if (signals_next(signals, process_fd, timeout, &event) && is_ended_by_signal(&event))
+        if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event))
             return GPUT_OK;
     }
 }
@@ -90,6 +72,8 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     int process_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     int code = gput_session_track_pid(session, pid, error);
+    if (code == GPUT_OK)
+        tracking_say_address(session);
     if (code == GPUT_OK)
         code = follow(session, &signals, process_fd, for_seconds, error);
     signals_release(&signals);

@@ -10,7 +10,8 @@
         OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_GPU_BRAND, OPTION_TRACKING_FILE,             \
         OPTION_OVERWRITE, OPTION_RAM, OPTION_PROCESSES, OPTION_COMMAND_LINES,                      \
         OPTION_RESOURCE_USAGE_FILE, OPTION_ENERGY_UNIT, OPTION_CARBON_INTENSITY,                   \
-        OPTION_ENERGY_FOLDER, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_LIMIT, OPTION_ENFORCE
+        OPTION_ENERGY_FOLDER, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_LISTEN, OPTION_LIMIT, \
+        OPTION_ENFORCE
 
 #define COMMON_OPTIONS OPTION_HELP, OPTION_VERSION
 
@@ -28,6 +29,9 @@ static const enum option_id execute_options[] = {
 static const enum option_id run_options[] = {COMMON_OPTIONS, TRACKING_OPTIONS, OPTION_END};
 static const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
+static const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN,
+    OPTION_SLEEP_TIME, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_ENERGY_FOLDER,
+    OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_DISABLE_LOGS, OPTION_END};
 static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_TRACKING_FORMAT,
     OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
 static const enum option_id doctor_options[] = {
@@ -115,6 +119,18 @@ static const struct command commands[] = {
         .operand = ARGUMENT_TEXT,
         .least_operands = 0,
         .most_operands = 1,
+    },
+    {
+        .name = "serve",
+        .function = cmd_serve,
+        .usage = "[OPTIONS]",
+        .summary = "Serve figures of the whole machine to Prometheus.",
+        .help = "Measures the machine (CPU, RAM, network, GPUs, energy) and serves the figures at "
+                "/metrics over HTTP, in Prometheus' text format or as OpenMetrics, until Ctrl-C or "
+                "SIGTERM. No process is tracked: 'gpu-tracker run' and 'gpu-tracker attach' with "
+                "--listen serve what a command or a process uses too. With --energy-folder the "
+                "power of the machine is also recorded.",
+        .options = serve_options,
     },
     {
         .name = "show",

@@ -42,6 +42,7 @@ int cmd_doctor(const struct arguments *arguments);
 int cmd_energy_record(const struct arguments *arguments);
 int cmd_energy_summary(const struct arguments *arguments);
 int cmd_energy_curve(const struct arguments *arguments);
+int cmd_serve(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark_start(const struct arguments *arguments);
 int cmd_mark_stop(const struct arguments *arguments);

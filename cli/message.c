@@ -34,6 +34,11 @@ void message_error(const struct gput_error *error)
     print_line("", error->message);
 }
 
+void message_note(const char *text)
+{
+    print_line("gpu-tracker: ", text);
+}
+
 void message_warning(void *user, const char *text)
 {
     (void)user;

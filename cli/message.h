@@ -23,6 +23,9 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
 /* Prints the sentence of an error. */
 void message_error(const struct gput_error *error);
 
+/* Prints a line of information, not of trouble, on the standard error. */
+void message_note(const char *text);
+
 /* Prints `gpu-tracker: warning: …`, so that it can be told from what the tracked command prints.
  * Has the form of gput_options.warn; `user` is not used. May be called from any thread. */
 void message_warning(void *user, const char *text);

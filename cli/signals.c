@@ -175,6 +175,23 @@ void signals_forward(const struct signal_event *event, pid_t pid)
         kill(pid, event->number);
 }
 
+bool signals_obey(const struct signal_event *event)
+{
+    switch (event->number) {
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+        return true;
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        signals_do_to_self(event->number);
+        return false;
+    default:
+        return false;
+    }
+}
+
 void signals_do_to_self(int number)
 {
     sigset_t before;

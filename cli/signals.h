@@ -53,6 +53,10 @@ void signals_release(struct signals *signals);
 /* Sends a signal on to a process as it came. */
 void signals_forward(const struct signal_event *event, pid_t pid);
 
+/* Where no command runs that signals are for: stops when one asks for it; returns true when one
+ * asks for the end. */
+bool signals_obey(const struct signal_event *event);
+
 /* Gives this process the default action of a signal, then sends it that signal: to stop as the
  * command stopped, or to die as it died. Returns when continued, or when the signal did nothing. */
 void signals_do_to_self(int number);

@@ -75,6 +75,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         message_error(&error);
         return failure_status(&error, style);
     }
+    tracking_say_address(session);
     tracking->leaves_warnings_to_report = false;
     if (launch_follow(session, &end, &error) != GPUT_OK) {
         message_error(&error);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,6 +148,7 @@ static void set_surroundings(const struct arguments *arguments, struct tracking 
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     read_text(arguments, OPTION_ENERGY_FOLDER, &options->energy_folder);
     read_text(arguments, OPTION_OUTPUT_FOLDER, &options->energy_folder);
+    read_text(arguments, OPTION_LISTEN, &options->listen);
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
@@ -194,6 +196,15 @@ int tracking_read(
     if (code != GPUT_OK)
         tracking_finish(tracking);
     return code;
+}
+
+void tracking_say_address(const struct gput_session *session)
+{
+    char line[160];
+    const char *address = gput_session_address(session);
+    snprintf(line, sizeof line, "serving http://%s/metrics", address ? address : "");
+    if (address)
+        message_note(line);
 }
 
 void tracking_finish(struct tracking *tracking)

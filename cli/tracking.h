@@ -29,6 +29,9 @@ int tracking_read(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
+/* Says on the standard error where a session serves its metrics, if it does. */
+void tracking_say_address(const struct gput_session *session);
+
 /* Reads --ru, --gru and --tu where they were given. */
 int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
     enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error);

@@ -68,6 +68,10 @@ struct gput_energy {
     char flags[160]; /**< what is wrong with a counter: stood still, went back; "" when nothing */
 };
 
+/** The figures of the enum above, in its order. */
+GPUT_API void gput_energy_figures(
+    const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT]);
+
 #ifdef __cplusplus
 }
 #endif

@@ -84,6 +84,13 @@ struct gput_gpu {
     double mean_descendants_sm_percent;
     double max_power_watts;
     double mean_power_watts;
+    struct { /* as of the last sample */
+        double ram_bytes;
+        double combined_ram_bytes;
+        double utilization_percent;
+        double power_watts;
+        double joules; /**< since the start; counted by the device, else power over time */
+    } now;
     char missing[240]; /**< figures that are missing, and why: "power: not supported by this GPU" */
 };
 
@@ -129,6 +136,16 @@ struct gput_results {
     double mean[GPUT_MEASUREMENT_COUNT]; /**< mean over time; NaN when never read */
     double elapsed_seconds;              /**< wall time from start to the last sample */
 
+    /** As of the last sample, for those who watch a session while it runs. NaN: not known. */
+    struct {
+        double values[GPUT_MEASUREMENT_COUNT];
+        /** Mean power over the last second or more; that of the GPUs as their drivers say it. */
+        double watts[GPUT_ENERGY_FIGURE_COUNT];
+        double system_cpu_seconds; /**< that all processes of the machine used since the start */
+        double main_cpu_seconds;
+        double descendants_cpu_seconds;
+    } now;
+
     struct {
         struct gput_peak main;        /**< RSS of the main process: VmHWM or ru_maxrss */
         struct gput_peak descendants; /**< RSS of the largest single descendant */
@@ -158,11 +175,20 @@ struct gput_results {
 };
 
 /** How a report is written. */
-enum gput_format { GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_PICKLE };
+enum gput_format {
+    GPUT_TEXT,
+    GPUT_JSON,
+    GPUT_CSV,
+    GPUT_PICKLE,
+    GPUT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
+    GPUT_OPENMETRICS, /**< OpenMetrics 1.0 */
+};
 
 /**
  * The report of a session as text, JSON or pickle (which Python's gpu_tracker loads as its own
- * Tracker, with the figures in its `resource_usage`).
+ * Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
+ * Prometheus, which gput_session_snapshot() and an HTTP server of your own can serve: there a
+ * figure that is not known is no metric.
  *
  * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
  * bytes (`length` may be NULL). Text and JSON end with a newline; pickles hold NULs too.

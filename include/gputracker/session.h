@@ -15,7 +15,7 @@
  *     gput_session_destroy(session);
  *
  * A session is used once: create, one of the gput_session_track_*() calls, stop, results, destroy.
- * Its functions are called from one thread at a time.
+ * Its functions are called from one thread at a time; gput_session_snapshot() from any.
  */
 #ifndef GPUTRACKER_SESSION_H
 #define GPUTRACKER_SESSION_H
@@ -57,6 +57,9 @@ struct gput_options {
                                           gputracker/energy_recording.h; NULL: none */
     double energy_period_seconds;    /**< between its lines; default 2 */
     bool energy_continue;            /**< add a segment to the recording that is there */
+    const char *listen;              /**< where GET /metrics gives results so far to Prometheus:
+                                          "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine
+                                          alone; port 0: any that is free; NULL: nowhere */
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */
@@ -84,7 +87,8 @@ struct gput_session;
  *
  * On success `*session` is to be freed by gput_session_destroy(); on failure it is NULL.
  * Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_EXISTS (the tracking file, without overwrite),
- * GPUT_ERROR_NOT_FOUND (a GPU), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ * GPUT_ERROR_NOT_FOUND (a GPU, a host to listen at), GPUT_ERROR_IO (a port that is in use, too),
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_session_create(
     const struct gput_options *options, struct gput_session **session, struct gput_error *error);
@@ -100,6 +104,12 @@ GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
 
 /**
+ * Starts to measure the machine alone: CPU, RAM, GPUs, energy, network. No process is tracked, so
+ * all figures of main, descendants and combined are missing. It goes on until gput_session_stop().
+ */
+GPUT_API int gput_session_track_machine(struct gput_session *session, struct gput_error *error);
+
+/**
  * Starts a command and tracks it from its first instruction. The command inherits everything from
  * the caller (working directory, environment, standard streams, signal mask as it was before the
  * call). The calling process becomes a child subreaper, so that orphaned descendants stay in sight,
@@ -111,6 +121,10 @@ GPUT_API int gput_session_track_pid(
  */
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
+
+/** Where it serves metrics: gput_options.listen in numbers, with the port that was free. NULL:
+ * nowhere, or not any more. Belongs to the session. */
+GPUT_API const char *gput_session_address(const struct gput_session *session);
 
 /** The main process, or 0 before tracking started. */
 GPUT_API pid_t gput_session_pid(const struct gput_session *session);
@@ -138,6 +152,16 @@ GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *
  * session (which can only destroy its copy).
  */
 GPUT_API int gput_session_results(
+    struct gput_session *session, struct gput_results *results, struct gput_error *error);
+
+/**
+ * Figures as the sampling thread last put them down: at most half a second, or one interval, old.
+ * For those who watch a session: it may be called from any thread between the beginning of tracking
+ * and gput_session_destroy(), and neither waits for a sample nor makes one wait. What is told only
+ * at the end is not in them.
+ * Errors: GPUT_ERROR_STATE before tracking began.
+ */
+GPUT_API int gput_session_snapshot(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
 /** Stops if need be, and frees everything. NULL is fine. In a fork of the process that created the

@@ -32,6 +32,20 @@ const char *gput_energy_figure_name(enum gput_energy_figure figure)
     return figure_names[figure];
 }
 
+void gput_energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT])
+{
+    joules[GPUT_ENERGY_PACKAGE] = energy->machine.package;
+    joules[GPUT_ENERGY_CORE] = energy->machine.core;
+    joules[GPUT_ENERGY_UNCORE] = energy->machine.uncore;
+    joules[GPUT_ENERGY_DRAM] = energy->machine.dram;
+    joules[GPUT_ENERGY_PSYS] = energy->machine.psys;
+    joules[GPUT_ENERGY_GPU] = energy->machine.gpu;
+    joules[GPUT_ENERGY_TOTAL] = energy->machine.total;
+    joules[GPUT_ENERGY_MAIN] = energy->main;
+    joules[GPUT_ENERGY_DESCENDANTS] = energy->descendants;
+    joules[GPUT_ENERGY_COMBINED] = energy->combined;
+}
+
 const char *gput_energy_unit_name(enum gput_energy_unit unit)
 {
     return units[unit].word;

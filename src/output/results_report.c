@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
+#include "output/prometheus.h"
 #include "output/results_pickle.h"
 
 #include <gputracker/processes.h>
@@ -460,26 +461,40 @@ int gput_results_render(const struct gput_results *results, enum gput_format for
     return gput_results_render_processes(results, NULL, format, bytes, length, error);
 }
 
-int gput_results_render_processes(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
-    struct gput_error *error)
+static bool is_metrics(enum gput_format format)
+{
+    return format == GPUT_PROMETHEUS || format == GPUT_OPENMETRICS;
+}
+
+static int render_report(const struct gput_results *results, const struct gput_processes *processes,
+    enum gput_format format, struct str *text, struct gput_error *error)
 {
     const struct report_format *chosen = NULL;
-    *bytes = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].format == format)
             chosen = &formats[i];
     }
     if (!chosen)
-        return error_set(
-            error, GPUT_ERROR_INVALID, "A report is written as text, JSON or pickle only.");
-
+        return error_set(error, GPUT_ERROR_INVALID,
+            "A report is written as text, JSON, pickle or metrics only.");
     struct doc *doc = results_doc(results);
     if (!doc)
         return error_memory(error);
-    struct str rendered = {0};
-    chosen->write(doc, processes, &rendered);
+    chosen->write(doc, processes, text);
     doc_destroy(doc);
+    return GPUT_OK;
+}
+
+int gput_results_render_processes(const struct gput_results *results,
+    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
+    struct gput_error *error)
+{
+    struct str rendered = {0};
+    *bytes = NULL;
+    if (is_metrics(format))
+        prometheus_write(results, format, &rendered);
+    else
+        TRY(render_report(results, processes, format, &rendered, error));
     if (length)
         *length = rendered.length;
     *bytes = str_take(&rendered);

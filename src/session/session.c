@@ -51,7 +51,7 @@ static int copy_options(struct gput_session *session, const struct gput_options 
     const char **texts[] = {&session->options.gpu_uuids, &session->options.gpu_brand,
         &session->options.tracking_file, &session->options.resource_usage_file,
         &session->options.procfs_root, &session->options.sysfs_root, &session->options.nvml_path,
-        &session->options.energy_folder};
+        &session->options.energy_folder, &session->options.listen};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!*texts[i])
             continue;
@@ -110,6 +110,7 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     const struct gput_options *options = &session->options;
     TRY(open_gpus(session, error));
     TRY(read_static_data(session, error));
+    TRY(session_open_serving(session, error));
     TRY(session_open_recording(session, error));
     if (!options->tracking_file)
         return GPUT_OK;
@@ -124,6 +125,7 @@ static int init_lock(struct gput_session *session)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
+    pthread_mutex_init(&session->snapshot.lock, NULL);
     int failure = pthread_cond_init(&session->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     return failure ? GPUT_ERROR_MEMORY : GPUT_OK;
@@ -144,6 +146,7 @@ int gput_session_create(
     session_events_init(&created->events);
     session_surroundings_init(&created->surroundings);
     usage_init(&created->usage);
+    energy_power_init(&created->power);
 
     int code = init_lock(created);
     if (code == GPUT_OK)
@@ -167,6 +170,7 @@ static void release_shared(struct gput_session *session)
         gput_session_stop(session, NULL);
     /* A session that never began leaves no tracking file in the way of the next try. */
     bool unused = session->tracking_file && session->phase == SESSION_CREATED;
+    session_end_serving(session);
     tracking_file_finish(session->tracking_file, NULL, NULL);
     session_close_recording(session);
     if (unused)
@@ -176,6 +180,7 @@ static void release_shared(struct gput_session *session)
     own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
     pthread_mutex_destroy(&session->lock);
+    pthread_mutex_destroy(&session->snapshot.lock);
 }
 
 void gput_session_destroy(struct gput_session *session)

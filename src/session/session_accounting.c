@@ -116,7 +116,7 @@ void session_surroundings_begin(
             network_traffic_reread(surroundings->network_fd, &surroundings->before) == GPUT_OK;
 }
 
-void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root)
+void session_surroundings_update(struct session_surroundings *surroundings, const char *procfs_root)
 {
     struct system_stat stat;
     if (surroundings->has_starts)

@@ -46,7 +46,7 @@ void session_counts_add_io_fd(struct session_counts *counts, int fd);
 /* Takes away what had been counted before. */
 void session_counts_subtract_io(struct session_counts *counts, const struct session_counts *before);
 
-/* Figures of the whole system, at the beginning of a session and at its end. */
+/* Figures of the whole system, at the beginning of a session and since. */
 struct session_surroundings {
     int network_fd; /* of main's network; -1: not to be had */
     bool has_traffic, has_starts;
@@ -57,10 +57,12 @@ struct session_surroundings {
 void session_surroundings_init(struct session_surroundings *surroundings);
 void session_surroundings_begin(
     struct session_surroundings *surroundings, const char *procfs_root, pid_t pid);
-void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root);
+/* Reads what is there now; may be called again and again. */
+void session_surroundings_update(
+    struct session_surroundings *surroundings, const char *procfs_root);
 void session_surroundings_finish(struct session_surroundings *surroundings);
 
-/* Fills in what is counted; `surroundings` must have ended. */
+/* Fills in what is counted; as of the last update. */
 void session_surroundings_fill(
     const struct session_surroundings *surroundings, struct gput_accounting *accounting);
 void session_counts_fill(const struct session_counts *counts, struct gput_accounting *accounting);

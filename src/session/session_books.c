@@ -58,9 +58,10 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
     session_counts_fill(&counts, accounting);
     accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
     accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
-    accounting->kernel_cpu_seconds = seconds_of_ns(
-        counts.user_ns + counts.system_ns + living_descendants_ns(session) -
-        session->sampler_cpu_ns - session->events.cpu_ns - session->sampler.tree.gone_before_ns);
+    accounting->kernel_cpu_seconds =
+        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) -
+                      session->sampler_cpu_ns - session_helpers_cpu_ns(session) -
+                      session->sampler.tree.gone_before_ns);
 }
 
 /* Two lower bounds that miss different things: parents' books know nothing of orphans that others
@@ -128,12 +129,14 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
 void session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
 {
     session_accounting_clear(accounting);
+    session_surroundings_fill(&session->surroundings, accounting);
+    if (session->mode == SESSION_MACHINE)
+        return;
     accounting->sampled_cpu_seconds =
         seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     fill_processes(session, accounting);
     if (!session->has_ended)
         return;
-    session_surroundings_fill(&session->surroundings, accounting);
     if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
         session_counts_fill(&session->counts, accounting);
         fill_launched_cpu(session, accounting);

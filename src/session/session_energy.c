@@ -48,20 +48,8 @@ void session_write_energy(struct gput_session *session)
             return;
         session->has_energy_table = true;
     }
-    const struct gput_energy *energy = &session->sampler.energy.energy;
-    const double figures[COLUMN_COUNT] = {
-        (double)session->sampler.sample.time_ns * 1e-9,
-        [1 + GPUT_ENERGY_PACKAGE] = energy->machine.package,
-        [1 + GPUT_ENERGY_CORE] = energy->machine.core,
-        [1 + GPUT_ENERGY_UNCORE] = energy->machine.uncore,
-        [1 + GPUT_ENERGY_DRAM] = energy->machine.dram,
-        [1 + GPUT_ENERGY_PSYS] = energy->machine.psys,
-        [1 + GPUT_ENERGY_GPU] = energy->machine.gpu,
-        [1 + GPUT_ENERGY_TOTAL] = energy->machine.total,
-        [1 + GPUT_ENERGY_MAIN] = energy->main,
-        [1 + GPUT_ENERGY_DESCENDANTS] = energy->descendants,
-        [1 + GPUT_ENERGY_COMBINED] = energy->combined,
-    };
+    double figures[COLUMN_COUNT] = {(double)session->sampler.sample.time_ns * 1e-9};
+    gput_energy_figures(&session->sampler.energy.energy, figures + 1);
     struct tracking_value values[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         values[i] = (struct tracking_value){.kind = TRACKING_REAL, .real = figures[i]};

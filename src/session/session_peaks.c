@@ -171,6 +171,11 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
 
 void session_fill_peaks(const struct gput_session *session, struct gput_results *results)
 {
+    if (session->mode == SESSION_MACHINE) {
+        set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
+        results->peaks.descendants = results->peaks.combined = results->peaks.main;
+        return;
+    }
     fill_main(session, &results->peaks.main);
     fill_descendants(session, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "gpu/set.h"
 #include "os/proc_statm.h"
 
@@ -71,6 +72,8 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
         else
             session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
                 "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
+        break;
+    case SESSION_MACHINE:
         break;
     }
 }
@@ -176,12 +179,17 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
 
 static void fill_sources(const struct gput_session *session, struct gput_results *results)
 {
-    add_ram_source(session, results);
-    add_cpu_sources(session, results);
-    add_process_source(session, results);
-    add_counts_source(session, results);
-    session_add_source(
-        results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
+    if (session->mode == SESSION_MACHINE) {
+        session_add_source(
+            results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
+    } else {
+        add_ram_source(session, results);
+        add_cpu_sources(session, results);
+        add_process_source(session, results);
+        add_counts_source(session, results);
+        session_add_source(
+            results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
+    }
     session_add_source(results, "system", GPUT_SOURCE_SAMPLED,
         "/proc/meminfo, and /proc/stat over 100 ms or more");
     add_gpu_sources(session, results);
@@ -200,7 +208,7 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
         results->tracker.rss_bytes =
             (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
     results->tracker.cpu_seconds =
-        seconds_of_ns(inside ? session->sampler_cpu_ns + session->events.cpu_ns
+        seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
                              : clock_process_cpu_ns() - session->own_cpu_at_start_ns);
     results->tracker.ticks = session->ticks;
     results->tracker.late_ticks = session->late_ticks;
@@ -208,6 +216,38 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
     results->tracker.rows_lost = session->tracking_file
                                      ? tracking_file_rows_lost(session->tracking_file)
                                      : session->rows_lost;
+}
+
+/* What the drivers say now; NaN: none does. */
+static double gpu_watts(const struct gput_results *results)
+{
+    double sum = NAN;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        double watts = results->gpus[i].now.power_watts;
+        if (!isnan(watts))
+            sum = (isnan(sum) ? 0 : sum) + watts;
+    }
+    return sum;
+}
+
+/* The GPUs are filled in. */
+static void fill_now(struct gput_session *session, struct gput_results *results)
+{
+    double gpu = gpu_watts(results);
+    const struct cpu_books *books = &session->sampler.books;
+    double busy =
+        system_meter_busy_seconds(&session->system) - session->system_busy_at_start_seconds;
+    memcpy(results->now.values, session->usage.last, sizeof results->now.values);
+    memcpy(results->now.watts, session->power.watts, sizeof results->now.watts);
+    if (!isnan(gpu))
+        results->now.watts[GPUT_ENERGY_GPU] = gpu;
+    /* Of clock ticks: no more places than they have. */
+    session->system_cpu_seconds = fmax(session->system_cpu_seconds, number_round(busy, 3));
+    results->now.system_cpu_seconds =
+        session->system.stat_fd >= 0 ? session->system_cpu_seconds : NAN;
+    bool has_process = session->mode != SESSION_MACHINE;
+    results->now.main_cpu_seconds = has_process ? seconds_of_ns(books->main_ns) : NAN;
+    results->now.descendants_cpu_seconds = has_process ? seconds_of_ns(books->descendants_ns) : NAN;
 }
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
@@ -219,10 +259,13 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         results->max[i] = session->usage.max[i];
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);
     }
+    if (!session->has_ended)
+        session_surroundings_update(&session->surroundings, session->options.procfs_root);
     process_log_refresh(&session->log);
     session_fill_peaks(session, results);
     session_fill_accounting(session, &results->accounting);
     session_gpus_fill_results(session, results);
+    fill_now(session, results);
     session_fill_energy(session, &results->energy);
     results->limit = session->limit;
     fill_tracker(session, results);

@@ -5,6 +5,8 @@
  *   session_track.c    the four ways to begin, waiting, stopping
  *   session_ticks.c    the sampling thread
  *   session_results.c  from samples and books to results
+ *   session_snapshot.c results so far, for those who watch
+ *   session_serving.c  them as a page of metrics, over HTTP
  *   session_energy.c   energy, into the results and the tracking file
  *   session_recording.c  a recording of power beside them
  *   session_limits.c   limits on what the tree may use
@@ -23,6 +25,7 @@
 #include "session/session_recording.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
+#include "track/energy_power.h"
 #include "track/gpu_usage.h"
 #include "track/process_log.h"
 #include "track/sampler.h"
@@ -34,7 +37,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED };
+enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MACHINE };
 
 enum session_phase {
     SESSION_CREATED,
@@ -42,9 +45,30 @@ enum session_phase {
     SESSION_STOPPED,
 };
 
+/* Results as of a moment ago, for other threads. */
+struct session_snapshot {
+    pthread_mutex_t lock; /* held for no more than a copy */
+    uint64_t number;
+    struct gput_results results;
+};
+
+#define SESSION_PAGES 2 /* Prometheus' text format, OpenMetrics */
+
+/* A session's HTTP server. */
+struct session_serving {
+    struct http_server *server; /* NULL: nothing is served, or not any more */
+    bool has_thread;            /* the lock is held */
+    int64_t cpu_ns;             /* of its thread, when it ended */
+
+    /* Its thread's alone: */
+    uint64_t number;            /* of the snapshot that the pages are of */
+    char *pages[SESSION_PAGES]; /* NULL: to be made */
+    struct gput_results results;
+};
+
 struct gput_session {
     struct gput_options options; /* its strings are copies, in `strings` */
-    char *strings[9];
+    char *strings[10];
     int64_t interval_ns;
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
 
@@ -84,11 +108,14 @@ struct gput_session {
     struct usage usage;
     struct gpu_usage gpu_usage;
     uint64_t gpu_holdings_version; /* that the log has */
+    struct energy_power power;
+    double system_busy_at_start_seconds;
+    double system_cpu_seconds; /* of all processes since the start; never goes back */
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;           /* CPU time of orphans that we collected */
     struct session_counts counts; /* of them, and in the end of main and all that it waited for */
-    int64_t sampler_cpu_ns;       /* of the thread when it ended */
+    int64_t sampler_cpu_ns;       /* of the thread so far, as of the last sample */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
     bool has_energy_table, energy_table_failed;
@@ -98,6 +125,8 @@ struct gput_session {
     struct gput_limit_passed limit;
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
     bool warned_of_lost_rows;
+    struct session_snapshot snapshot; /* has a lock of its own */
+    struct session_serving serving;
 
     bool has_ended; /* main has, or tracking was stopped: nothing more is counted */
     /* After the end of a launched command. */
@@ -117,6 +146,29 @@ void session_end_ticks(struct gput_session *session);
 
 /* Collects orphans that have ended (launched sessions). The lock is held, or no thread runs. */
 void session_reap_orphans(struct gput_session *session);
+
+/* session_snapshot.c */
+
+/* Puts results down for gput_session_snapshot(); never waits. */
+void session_snapshot_put(struct session_snapshot *snapshot, const struct gput_results *results);
+
+/* The number of the snapshot that is there; 0: none. When it is another than `known`, it is copied
+ * to `results`. */
+uint64_t session_snapshot_get(
+    struct session_snapshot *snapshot, uint64_t known, struct gput_results *results);
+
+/* session_serving.c */
+
+/* Listens, where that is wanted. Errors: those of http_server_open(). */
+int session_open_serving(struct gput_session *session, struct gput_error *error);
+
+/* Answers from now on; the first sample was taken. */
+int session_start_serving(struct gput_session *session, struct gput_error *error);
+/* The sampling thread has ended. */
+void session_end_serving(struct gput_session *session);
+
+/* CPU time of our threads besides the sampling one, so far. */
+int64_t session_helpers_cpu_ns(const struct gput_session *session);
 
 /* session_results.c; the lock is held, or no thread runs */
 

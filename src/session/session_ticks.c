@@ -24,11 +24,12 @@
 static void keep_results(struct gput_session *session)
 {
     int64_t now_ns = session->last_sample_ns;
-    if (!session->results_file || now_ns - session->results_kept_ns < KEEP_INTERVAL_NS)
+    if (now_ns - session->results_kept_ns < KEEP_INTERVAL_NS)
         return;
     session->results_kept_ns = now_ns;
     struct gput_results results;
     session_fill_results(session, &results);
+    session_snapshot_put(&session->snapshot, &results);
     results_file_update(session->results_file, &results);
 }
 
@@ -59,8 +60,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     session_events_read(&session->events);
     if (session->mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
-    session->sampler.helper_threads = session->events.stop_fd >= 0;
-    session->sampler.helper_cpu_ns = session->events.cpu_ns;
+    session->sampler.helper_threads = (session->events.stop_fd >= 0) + session->serving.has_thread;
+    session->sampler.helper_cpu_ns = session_helpers_cpu_ns(session);
     unsigned flags = is_last ? SAMPLER_LAST : 0;
     /* All but the first are taken in the thread that only samples. */
     if (is_row && session->mode == SESSION_SELF)
@@ -87,8 +88,12 @@ static void take_sample(struct gput_session *session, enum moment moment)
         session->options.sample(session->options.user, &sample);
     if (is_row)
         write_row(session);
-    if (session->sampler.energy_moved)
+    if (is_row)
+        session->sampler_cpu_ns = clock_thread_cpu_ns();
+    if (session->sampler.energy_moved) {
+        energy_power_add(&session->power, &session->sampler.energy.energy, now_ns);
         session_write_energy(session);
+    }
     session_record(session, is_last);
     keep_results(session);
 }

@@ -107,6 +107,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
+    session->system_busy_at_start_seconds = system_meter_busy_seconds(&session->system);
     /* Main must be known before the first event is read: it may have children already. */
     process_log_look(&session->log, &session->sampler.tree, clock_monotonic_ns());
     if (session->mode == SESSION_LAUNCHED && session->log.main)
@@ -122,7 +123,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
             "This session was used before. A session tracks once; create another one.");
     /* An earlier try that failed has left it. "Not found" is said of commands alone. */
     int code = GPUT_OK;
-    if (!session->results_file)
+    bool is_kept = mode != SESSION_MACHINE || session->options.resource_usage_file;
+    if (is_kept && !session->results_file)
         code = results_file_create(
             session->options.resource_usage_file, &session->results_file, error);
     if (code == GPUT_ERROR_NOT_FOUND || code == GPUT_ERROR_PERMISSION) {
@@ -134,7 +136,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
         return code;
     session->mode = mode;
     session_events_finish(&session->events);
-    session_events_open(&session->events, session->options.procfs_root);
+    if (mode != SESSION_MACHINE)
+        session_events_open(&session->events, session->options.procfs_root);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     session->start_ns = clock_monotonic_ns();
     return GPUT_OK;
@@ -143,15 +146,22 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->pid = pid;
-    session->pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    session->pid_fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     session_surroundings_finish(&session->surroundings);
-    session_surroundings_begin(&session->surroundings, session->options.procfs_root, pid);
+    session_surroundings_begin(
+        &session->surroundings, session->options.procfs_root, pid ? pid : getpid());
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
+    int code = session_start_serving(session, error);
+    if (code != GPUT_OK) {
+        session_end_ticks(session);
+        return code;
+    }
     session_events_start(&session->events, &session->lock, session->interval_ns);
     session->phase = SESSION_TRACKING;
-    read_limits(session);
+    if (session->mode != SESSION_MACHINE)
+        read_limits(session);
     return GPUT_OK;
 }
 
@@ -173,6 +183,12 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
         return error_set(error, GPUT_ERROR_INVALID, "%d is not the number of a process.", (int)pid);
     TRY(begin(session, SESSION_ATTACHED, error));
     return track(session, pid, error);
+}
+
+int gput_session_track_machine(struct gput_session *session, struct gput_error *error)
+{
+    TRY(begin(session, SESSION_MACHINE, error));
+    return track(session, 0, error);
 }
 
 /*
@@ -244,6 +260,8 @@ static bool main_has_ended(const struct gput_session *session)
         return waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                info.si_pid == session->pid;
     }
+    if (session->mode == SESSION_MACHINE)
+        return false;
     if (session->pid_fd >= 0) {
         struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
         return poll(&ended, 1, 0) == 1;
@@ -278,7 +296,7 @@ static void end_counting(struct gput_session *session)
     session_events_read(&session->events);
     session_events_read(&session->events);
     process_log_count(&session->log);
-    session_surroundings_end(&session->surroundings, session->options.procfs_root);
+    session_surroundings_update(&session->surroundings, session->options.procfs_root);
     session->has_ended = true;
 }
 
@@ -328,6 +346,7 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
         return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
     TRY(session_check_owner(session, error));
     session_end_ticks(session);
+    session_end_serving(session);
     if (!session->has_ended)
         end_counting(session);
     session->phase = SESSION_STOPPED;

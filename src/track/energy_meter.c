@@ -62,7 +62,7 @@ static bool any_zone_opened(const struct powercap *powercap)
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
 {
     double watts;
-    *meter = (struct energy_meter){.sysfs_root = sysfs_root};
+    *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
     powercap_open(sysfs_root, &meter->powercap);
     if (!any_zone_opened(&meter->powercap)) {
         explain_powercap(meter);
@@ -73,6 +73,8 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
     }
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         meter->pending[i] = NAN;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        meter->gpus[i].joules = NAN;
     meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
 
     struct gput_energy *energy = &meter->energy;
@@ -182,7 +184,7 @@ static double share(double part, double whole)
 /* Gives main and the descendants their shares of some joules; both together never more than all. */
 static void attribute(struct energy_meter *meter, double joules, double main, double descendants)
 {
-    if (isnan(joules))
+    if (isnan(joules) || !meter->shares_out)
         return;
     double sum = main + descendants;
     if (sum > 1) {
@@ -296,6 +298,7 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
         double joules = gpu_joules(meter, i, &now->gpus->devices[i], now_ns);
         if (isnan(joules))
             continue;
+        add(&meter->gpus[i].joules, joules);
         add(&interval->gpu, joules);
         attribute_gpu(meter, &now->gpus->devices[i], joules);
     }

@@ -34,6 +34,7 @@ struct gpu_energy {
     struct energy_counter counter;
     int64_t since_ns; /* when its last figures were read; 0: never */
     double watts;     /* then */
+    double joules;    /* so far; NaN: not known */
     double counted_joules, integrated_joules, seconds; /* over the intervals that have both */
 };
 
@@ -45,6 +46,7 @@ struct energy_meter {
         counters[POWERCAP_MAX_ZONES]; /* of powercap's zones, or perf's counters */
     double pending[ENERGY_DOMAINS];   /* joules since `since_ns`, from readings in between */
     struct gpu_energy gpus[GPU_MAX_DEVICES];
+    bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
     bool has_battery;
     bool uses_perf;
 

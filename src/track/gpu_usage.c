@@ -28,6 +28,7 @@ static void reserve(struct gpu_usage *usage, size_t count)
 
 static void add(struct gpu_usage_value *value, double figure, double seconds)
 {
+    value->last = figure;
     if (isnan(figure))
         return;
     if (!value->has)
@@ -64,6 +65,11 @@ double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usag
     if (device >= usage->n_devices || !usage->devices[device][figure].has)
         return NAN;
     return usage->devices[device][figure].max;
+}
+
+double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
+{
+    return device < usage->n_devices ? usage->devices[device][figure].last : NAN;
 }
 
 double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)

@@ -10,13 +10,22 @@
 /* Percents are rounded to this many places: the clocks behind them are not finer. */
 #define PERCENT_DECIMALS 4
 
+static bool has_process(const struct sampler *sampler)
+{
+    return sampler->options.tree.main != 0;
+}
+
 int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     struct system_meter *system, struct gput_error *error)
 {
     *sampler = (struct sampler){.options = *options, .system = system};
-    TRY(process_tree_init(&sampler->tree, &options->tree, error));
+    if (has_process(sampler))
+        TRY(process_tree_init(&sampler->tree, &options->tree, error));
+    else
+        sampler->tree = (struct process_tree){.loadavg_fd = -1};
     system_meter_restart(system, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
+    sampler->energy.shares_out = has_process(sampler);
     ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
     sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
@@ -170,9 +179,11 @@ static void put_gpus(struct sampler *sampler)
     gpu_set_sample(sampler->options.gpus, &tree, gpu);
 
     double *values = sampler->sample.values;
-    values[GPUT_MAIN_GPU_RAM] = gpu->main_ram_bytes;
-    values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
-    values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
+    if (has_process(sampler)) {
+        values[GPUT_MAIN_GPU_RAM] = gpu->main_ram_bytes;
+        values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
+        values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
+    }
     values[GPUT_SYSTEM_GPU_RAM] = gpu->system_ram_bytes;
     values[GPUT_GPU_SUM_UTILIZATION] = gpu->utilization_sum_percent;
     values[GPUT_GPU_HARDWARE_UTILIZATION] = gpu->utilization_hardware_percent;
@@ -207,14 +218,9 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     sampler->energy_moved = true;
 }
 
-void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
+static void take_processes(
+    struct sampler *sampler, int64_t orphans_ns, bool in_main, int64_t now_ns)
 {
-    bool in_main = flags & SAMPLER_IN_MAIN;
-    int64_t now_ns = clock_monotonic_ns();
-    sampler->sample.time_ns = clock_realtime_ns();
-    if (sampler->options.gpus)
-        gpu_set_refresh(sampler->options.gpus);
-
     process_tree_look(&sampler->tree, now_ns);
     if (sampler_main_lives(sampler)) {
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
@@ -224,6 +230,17 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
     int64_t own_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
     cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, own_ns);
     put_process_cpu(sampler, now_ns);
+}
+
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    sampler->sample.time_ns = clock_realtime_ns();
+    if (sampler->options.gpus)
+        gpu_set_refresh(sampler->options.gpus);
+
+    if (has_process(sampler))
+        take_processes(sampler, orphans_ns, flags & SAMPLER_IN_MAIN, now_ns);
     if (flags & SAMPLER_LAST)
         system_meter_read_last(sampler->system, now_ns);
     else

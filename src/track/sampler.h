@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 struct sampler_options {
-    struct process_tree_options tree;
+    struct process_tree_options tree; /* main 0: no process, the machine alone */
     uint32_t system_core_count;
     uint32_t n_expected_cores;
     bool exact_ram;

@@ -6,13 +6,14 @@ void usage_init(struct usage *usage)
 {
     *usage = (struct usage){0};
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        usage->max[i] = usage->first[i] = NAN;
+        usage->max[i] = usage->first[i] = usage->last[i] = NAN;
 }
 
 void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds)
 {
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         double value = sample->values[i];
+        usage->last[i] = value;
         if (isnan(value))
             continue;
         if (isnan(usage->first[i]))

@@ -13,6 +13,7 @@ struct usage {
     double weighted[GPUT_MEASUREMENT_COUNT]; /* sum of figure x seconds it stands for */
     double seconds[GPUT_MEASUREMENT_COUNT];  /* sum of those seconds */
     double first[GPUT_MEASUREMENT_COUNT];    /* first figure: the mean while no time has passed */
+    double last[GPUT_MEASUREMENT_COUNT];     /* of the last sample */
 };
 
 void usage_init(struct usage *usage);

@@ -550,6 +550,80 @@ static void an_attached_session_sees_the_end(void **state)
     actors_end(&actors);
 }
 
+/* ---- for those who watch ---- */
+
+/* As of the last half a second. */
+static struct gput_results snapshot_after(struct gput_session *session, double seconds)
+{
+    struct gput_results results;
+    do {
+        assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_OK);
+        nap(0.01);
+    } while (results.elapsed_seconds < seconds);
+    return results;
+}
+
+static void a_snapshot_says_what_is_known_now(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.05);
+    struct gput_results results;
+    assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_ERROR_STATE);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    results = snapshot_after(session, 0);
+    assert_true(results.now.values[GPUT_MAIN_RAM] > 0);
+    spin(0.1);
+    results = snapshot_after(session, 0.6);
+    assert_true(results.now.main_cpu_seconds >= 0.1);
+    assert_true(results.now.main_cpu_seconds == results.accounting.sampled_cpu_seconds);
+    assert_true(results.now.descendants_cpu_seconds == 0);
+    assert_true(results.now.system_cpu_seconds >= 0);
+    assert_true(results.tracker.cpu_seconds > 0);
+    gput_session_destroy(session);
+}
+
+static void the_server_of_metrics_is_not_counted(void **state)
+{
+    (void)state;
+    struct gput_options options = options_every(0.05);
+    options.listen = "0";
+    struct gput_session *session = create(&options);
+    assert_memory_equal(gput_session_address(session), "127.0.0.1:", 10);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    struct gput_results results = snapshot_after(session, 0.6);
+    assert_true(results.now.values[GPUT_MAIN_THREADS] == 1);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_null(gput_session_address(session));
+    gput_session_destroy(session);
+}
+
+static void the_machine_alone_has_no_processes(void **state)
+{
+    (void)state;
+    struct gput_options options = options_every(0.05);
+    options.resource_usage_file = NULL;
+    options.tracking_file = csv_path;
+    struct gput_session *session = create(&options);
+    assert_int_equal(gput_session_track_machine(session, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), 0);
+    struct gput_results results = snapshot_after(session, 0.6);
+    assert_true(results.now.values[GPUT_SYSTEM_RAM] > 0);
+    assert_true(isnan(results.now.values[GPUT_MAIN_RAM]));
+    assert_true(isnan(results.now.values[GPUT_COMBINED_GPU_RAM]));
+    assert_true(isnan(results.now.values[GPUT_CPU_COMBINED_SUM]));
+    assert_true(isnan(results.now.main_cpu_seconds));
+    assert_true(isnan(results.max[GPUT_COMBINED_RAM]));
+    assert_true(isnan(results.peaks.combined.bytes));
+    assert_true(isnan(results.accounting.sampled_cpu_seconds));
+    assert_int_equal(results.accounting.processes_seen, 0);
+    bool ended = true;
+    int status;
+    assert_int_equal(gput_session_wait(session, 0, &ended, &status, NULL), GPUT_OK);
+    assert_false(ended);
+    assert_int_equal(files_in_folder(), 1); /* the tracking file */
+    gput_session_destroy(session);
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
@@ -575,6 +649,9 @@ int main(void)
         IN_FOLDER(our_own_earlier_children_stay_ours),
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
+        IN_FOLDER(a_snapshot_says_what_is_known_now),
+        IN_FOLDER(the_server_of_metrics_is_not_counted),
+        IN_FOLDER(the_machine_alone_has_no_processes),
     };
     return cmocka_run_group_tests_name("session/session", tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static void surroundings_are_read_at_both_ends(void **state)
     if (child == 0)
         _exit(0);
     waitpid(child, NULL, 0);
-    session_surroundings_end(&surroundings, "/proc");
+    session_surroundings_update(&surroundings, "/proc");
     assert_true(surroundings.has_starts);
     assert_true(surroundings.started_after > surroundings.started_before);
     session_surroundings_finish(&surroundings);

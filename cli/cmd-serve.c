@@ -1,0 +1,58 @@
+/* gpu-tracker serve: the machine's figures for Prometheus, until a signal ends it. */
+#include "arguments.h"
+#include "message.h"
+#include "signals.h"
+#include "tracking.h"
+
+#include <gputracker/session.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The port that AIPowerMeter's users scrape. */
+#define DEFAULT_ADDRESS "127.0.0.1:5001"
+
+static int serve_until_signal(struct gput_session *session, struct gput_error *error)
+{
+    struct signals signals;
+    struct signal_event event;
+    signals_catch();
+    int failure = signals_take(&signals);
+    if (failure)
+        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    int code = gput_session_track_machine(session, error);
+    if (code == GPUT_OK)
+        tracking_say_address(session);
+    while (code == GPUT_OK) {
+        if (signals_next(&signals, -1, -1, &event) && signals_obey(&event))
+            break;
+    }
+    signals_release(&signals);
+    return code == GPUT_OK ? gput_session_stop(session, error) : code;
+}
+
+static int serve(const struct arguments *arguments, struct gput_error *error)
+{
+    struct tracking tracking;
+    struct gput_session *session = NULL;
+    int code = tracking_read(arguments, &tracking, error);
+    if (code != GPUT_OK)
+        return code;
+    const char *address = arguments_value(arguments, OPTION_SERVE_LISTEN);
+    tracking.config.options.listen = address ? address : DEFAULT_ADDRESS;
+    code = gput_session_create(&tracking.config.options, &session, error);
+    if (code == GPUT_OK)
+        code = serve_until_signal(session, error);
+    gput_session_destroy(session);
+    tracking_finish(&tracking);
+    return code;
+}
+
+int cmd_serve(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (serve(arguments, &error) == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

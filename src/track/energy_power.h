@@ -1,0 +1,24 @@
+/*
+ * Power now: the mean of each figure of energy over the last second or so. Shorter intervals jump
+ * about, because devices bring their counters up to date when they like.
+ */
+#ifndef TRACK_ENERGY_POWER_H
+#define TRACK_ENERGY_POWER_H
+
+#include <gputracker/energy.h>
+
+#include <stdint.h>
+
+struct energy_power {
+    double watts[GPUT_ENERGY_FIGURE_COUNT]; /* NaN: not known */
+
+    int64_t since_ns;                        /* start of the interval being measured; 0: none yet */
+    double joules[GPUT_ENERGY_FIGURE_COUNT]; /* then */
+};
+
+void energy_power_init(struct energy_power *power);
+
+/* Takes the joules so far. Power is known after 100 ms, and then renewed every second at most. */
+void energy_power_add(struct energy_power *power, const struct gput_energy *energy, int64_t now_ns);
+
+#endif

@@ -1,0 +1,134 @@
+#include "base/file.h"
+#include "testing.h"
+
+#include <gputracker/results.h>
+
+#include <math.h>
+#include <string.h>
+
+/* Nothing is known. */
+static void clear(double *figures, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        figures[i] = NAN;
+}
+
+static struct gput_results no_results(void)
+{
+    struct gput_results results;
+    memset(&results, 0, sizeof results);
+    clear(results.max, GPUT_MEASUREMENT_COUNT);
+    clear(results.now.values, GPUT_MEASUREMENT_COUNT);
+    clear(results.now.watts, GPUT_ENERGY_FIGURE_COUNT);
+    clear(&results.now.system_cpu_seconds, 3);
+    clear(&results.energy.machine.package, 8);
+    clear(&results.energy.main, 8);
+    results.accounting.sampled_cpu_seconds = NAN;
+    results.accounting.system_network_received_bytes = NAN;
+    results.accounting.system_network_sent_bytes = NAN;
+    results.static_data.ram_system_capacity_bytes = NAN;
+    results.tracker.rss_bytes = NAN;
+    return results;
+}
+
+/* Figures whose pages are tests/fixtures/output/metrics.prom and .openmetrics. */
+static struct gput_results make_results(void)
+{
+    struct gput_results results = no_results();
+    results.static_data = (struct gput_static_data){.ram_system_capacity_bytes = 33567825920.0,
+        .gpu_ram_system_capacity_bytes = 150754820096.0,
+        .system_core_count = 16,
+        .system_gpu_count = 2};
+    results.elapsed_seconds = 100.25;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        bool percent =
+            gput_measurement((enum gput_measurement_id)i)->quantity == GPUT_QUANTITY_PERCENT;
+        results.now.values[i] = percent ? i : 4096.0 * (i + 1);
+        results.max[i] = results.now.values[i] * 2;
+    }
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        results.now.watts[i] = 10.5 + i;
+    results.now.system_cpu_seconds = 400;
+    results.now.main_cpu_seconds = 90.5;
+    results.now.descendants_cpu_seconds = 9.5;
+    results.accounting.sampled_cpu_seconds = 100;
+    results.accounting.processes_seen = 7;
+    results.accounting.system_network_received_bytes = 1e17;
+    results.accounting.system_network_sent_bytes = 0;
+    double *joules = &results.energy.machine.package;
+    for (int i = 0; i < 8; i++)
+        joules[i] = 1000 + i;
+    results.energy.main = 300;
+    results.energy.descendants = 30;
+    results.energy.combined = 330;
+    results.energy.co2e_grams = 0.033;
+    results.tracker.cpu_seconds = 0.0125;
+    results.tracker.rss_bytes = 3645440;
+    results.tracker.ticks = 1000;
+    results.tracker.late_ticks = 3;
+    results.n_sources = 2;
+    results.sources[0] = (struct gput_source){"cpu_energy", GPUT_SOURCE_EXACT, "RAPL"};
+    results.sources[1] = (struct gput_source){"gpu_energy", GPUT_SOURCE_SAMPLED, "stood still"};
+    results.n_gpus = 2;
+    results.gpus[0] = (struct gput_gpu){.uuid = "GPU-1",
+        .name = "A \"quoted\" \\ GPU\nof two lines",
+        .vendor = "nvidia",
+        .pci_address = "0000:01:00.0",
+        .ram_capacity_bytes = 75377410048.0,
+        .now = {1e9, 5e8, 37.5, 250.5, 25000}};
+    results.gpus[1] = (struct gput_gpu){
+        .uuid = "GPU-2", .ram_capacity_bytes = 75377410048.0, .now = {NAN, NAN, NAN, NAN, NAN}};
+    return results;
+}
+
+static void assert_like_fixture(enum gput_format format, const char *name)
+{
+    struct gput_results results = make_results();
+    struct str expected = {0};
+    char *text;
+    assert_int_equal(file_read(fixture(name), &expected, NULL), GPUT_OK);
+    assert_int_equal(gput_results_render(&results, format, &text, NULL, NULL), GPUT_OK);
+    assert_string_equal(text, str_text(&expected));
+    free(text);
+    str_finish(&expected);
+}
+
+static void results_are_written_as_prometheus_reads_them(void **state)
+{
+    (void)state;
+    assert_like_fixture(GPUT_PROMETHEUS, "output/metrics.prom");
+}
+
+static void results_are_written_as_openmetrics(void **state)
+{
+    (void)state;
+    assert_like_fixture(GPUT_OPENMETRICS, "output/metrics.openmetrics");
+}
+
+static void what_is_not_known_is_left_out(void **state)
+{
+    (void)state;
+    struct gput_results results = no_results();
+    char *text;
+    assert_int_equal(gput_results_render(&results, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "memory_used"));
+    assert_null(strstr(text, "joules"));
+    assert_null(strstr(text, "intel_power"));
+    assert_null(strstr(text, "gputracker_main"));
+    assert_null(strstr(text, "gputracker_processes"));
+    assert_null(strstr(text, "gputracker_gpu_"));
+    assert_null(strstr(text, "gpu_memory"));
+    assert_non_null(strstr(text, "\ngputracker_system_gpus 0.0\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results_are_written_as_prometheus_reads_them),
+        cmocka_unit_test(results_are_written_as_openmetrics),
+        cmocka_unit_test(what_is_not_known_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
