@@ -1,5 +1,7 @@
 """`SubTrackingAnalyzer` and `TrackingComparison`: thin over the library."""
 
+import contextlib
+import io
 import json
 import os
 import pickle
@@ -38,17 +40,17 @@ def _block(values):
         num_timepoints=values["num_timepoints"],
         num_calls=values["num_calls"],
         num_non_empty_calls=values["num_non_empty_calls"],
-        compute_time=series(_numbers(values["compute_time"])),
+        compute_time=series(_floats(values["compute_time"])),
         resource_usage=frame(_rows(values["resource_usage"])),
     )
 
 
-def _numbers(values):
-    return {name: float("nan") if value is None else value for name, value in values.items()}
+def _floats(values):
+    return {name: float("nan") if value is None else float(value) for name, value in values.items()}
 
 
 def _rows(rows):
-    return {name: _numbers(row) for name, row in rows.items()}
+    return {name: _floats(row) for name, row in rows.items()}
 
 
 def _results(text):
@@ -167,24 +169,38 @@ class _PlainUnpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _json_of(path):
-    """The JSON of results in a file of any kind."""
+def _content(path):
+    """What is in a file of results, as the library reads it."""
     _check_there(path)
+    with open(path, "rb") as file:
+        content = file.read()
     try:
-        return _native.load_analysis(path, _native.JSON)
+        _native.load_analysis(path, _native.JSON)
     except ValueError:
         try:
-            with open(path, "rb") as file:
-                results = _PlainUnpickler(file).load()
+            results = _PlainUnpickler(io.BytesIO(content)).load()
         except Exception:
             results = None
         if not isinstance(results, SubTrackingResults):
             raise
         return json.dumps(results.to_json()).encode()
+    return content
+
+
+@contextlib.contextmanager
+def _files_of(contents):
+    """Paths of files of those contents."""
+    with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
+        paths = [os.path.join(folder, str(i)) for i in range(len(contents))]
+        for path, content in zip(paths, contents):
+            with open(path, "wb") as file:
+                file.write(content)
+        yield paths
 
 
 def load_results(path):
-    return _results(_json_of(path))
+    with _files_of([_content(path)]) as [file]:
+        return _results(_native.load_analysis(file, _native.JSON))
 
 
 class TrackingComparison:
@@ -198,8 +214,9 @@ class TrackingComparison:
         if not file_path_map:
             raise ValueError("A mapping of tracking session name to file path must be provided.")
         self._results_map = None
-        self._files = [
-            (name, _json_of(path))
+        # Held from the beginning, so that what becomes of the files changes nothing.
+        self._contents = [
+            (name, _content(path))
             for name, paths in file_path_map.items()
             for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)
         ]
@@ -209,18 +226,18 @@ class TrackingComparison:
     def results_map(self):
         """Session name -> its SubTrackingResults."""
         if self._results_map is None:
-            self._results_map = {name: _results(text) for name, text in self._files}
+            with self._files() as files:
+                self._results_map = {name: load_results(path) for name, path in files}
         return self._results_map
 
+    @contextlib.contextmanager
+    def _files(self):
+        with _files_of([content for _, content in self._contents]) as paths:
+            yield [(name, path) for (name, _), path in zip(self._contents, paths)]
+
     def _compare(self, statistic):
-        with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
-            pairs = []
-            for i, (name, text) in enumerate(self._files):
-                path = os.path.join(folder, f"{i}.json")
-                with open(path, "wb") as file:
-                    file.write(text)
-                pairs.append((name, path))
-            return _native.compare(pairs, statistic, _native.JSON)
+        with self._files() as files:
+            return _native.compare(files, statistic, _native.JSON)
 
     def compare(self, statistic="mean"):
         """One statistic of all sessions: "min", "max", "mean" or "std", as ComparisonResults.
@@ -240,7 +257,12 @@ class TrackingComparison:
 
 
 def _map(comparisons):
-    return {name: series(_numbers(sessions)) for name, sessions in comparisons.items()}
+    # Counts are whole numbers in old pickles, and stay that.
+    missing = float("nan")
+    return {
+        name: series({session: missing if value is None else value for session, value in sessions.items()}, dtype=None)
+        for name, sessions in comparisons.items()
+    }
 
 
 for _class in (SubTrackingAnalyzer, TrackingComparison):

@@ -24,7 +24,7 @@ def _static(values):
 def _usage(rows, indent):
     """Columns of numbers, which are one wider than their names."""
     names = [f" {name}" for name in next(iter(rows.values()), ())]
-    cells = [[number(float(value)) for value in row.values()] for row in rows.values()]
+    cells = [[number(value) for value in row.values()] for row in rows.values()]
     return [indent + line for line in table(list(rows), names, cells)]
 
 

@@ -21,7 +21,8 @@ def __getattr__(name):
 
 
 # The logs of this process, by the path they were asked for and the working directory then. A file is opened by the
-# first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once.
+# first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once, and again
+# when somebody removed the file.
 _logs = {}
 _opening = allocate_lock()
 
@@ -45,17 +46,13 @@ def _key(path):
     return path if path[:1] == "/" else (path, os.getcwd())
 
 
-def _open_log(path):
-    """The log at that path, if it is open and its file has not been removed."""
-    log = _logs.get(_key(path)) if _logs else None
-    return log if log is not None and log.is_in_place() else None
-
-
 def _find_log(path, overwrite):
     with _opening:
-        log = _open_log(path)
-        if log is not None:
+        log = _logs.get(_key(path)) if _logs else None
+        if log is not None and log.is_in_place():
             return log
+        if log is not None and not overwrite:
+            raise FileNotFoundError(f"The file {path} was removed in the middle of writing data to it.")
         if not _logs:
             import atexit
 
@@ -90,7 +87,8 @@ class SubTracker(BlockMarker):
     code_block_attribute: what then stands behind the colon in place of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
         process id with ".csv". A child that was forked writes files of its own, with its process id in the name.
-    overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it.
+    overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
+        when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
 
     The file is made by the first mark. Marks may come from any thread and task. A program that is killed
     keeps every mark it made. One object may be used for one block again and again, which is quickest.

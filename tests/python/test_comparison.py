@@ -13,6 +13,9 @@ import gpu_tracker as gput
 from gpu_tracker import _pandas
 
 
+installed = _pandas.pandas()
+
+
 class Comparison(package.PackageTest):
     def setUp(self):
         super().setUp()
@@ -55,6 +58,20 @@ class Comparison(package.PackageTest):
         path = package.FIXTURES / "pickles" / "pandas22-5.pkl"
         results = gput.TrackingComparison({"old": path, "same": str(path)}).compare()
         self.assertEqual(len(results.overall_resource_usage), 3)
+
+    @unittest.skipUnless(installed, "pandas is not installed")
+    def test_counts_of_older_pickles_stay_whole(self):
+        with open("A.pkl", "rb") as file:
+            results = pickle.load(file)
+        if not hasattr(results.overall, "astype"):
+            self.skipTest("made without pandas")
+        results.overall = results.overall.astype(object)
+        results.overall.loc["main_n_threads", "max"] = 7
+        with open("old.pkl", "wb") as file:
+            pickle.dump(results, file)
+        compared = gput.TrackingComparison({"A": "old.pkl", "B": "old.pkl"}).compare("max")
+        self.assertIs(type(compared.to_json()["overall_resource_usage"]["main_n_threads"]["A"]), int)
+        self.assertIn("\t\t  A  B\n\t\t  7  7\n", str(compared))
 
     def test_several_runs_of_a_session(self):
         results = gput.TrackingComparison({"A": ["A.pkl", "A.pkl"], "B": "B.pkl"}).compare("max")

@@ -101,12 +101,20 @@ class Files(package.PackageTest):
                 pass
         self.assertEqual([name for name, _ in marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
 
-    def test_a_removed_file_is_made_anew(self):
-        for _ in range(2):
-            with gput.SubTracker("a", sub_tracking_file="m.csv"):
+    def test_a_removed_file_is_told_or_made_anew(self):
+        def mark(overwrite):
+            with gput.SubTracker("a", sub_tracking_file="m.csv", overwrite=overwrite):
                 pass
-            self.assertEqual(len(marks("m.csv")), 2)
-            os.unlink("m.csv")
+
+        mark(False)
+        os.unlink("m.csv")
+        self.assert_raises(
+            FileNotFoundError, "The file m.csv was removed in the middle of writing data to it.", mark, False
+        )
+        self.assertFalse(os.path.exists("m.csv"))
+        mark(True)
+        mark(False)
+        self.assertEqual(len(marks("m.csv")), 4)
 
     def test_relative_paths_follow_the_working_directory(self):
         for folder in "one", "two":
