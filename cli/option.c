@@ -68,8 +68,9 @@ static const struct option options[OPTION_COUNT] = {
         "joules watt-hours kilowatt-hours", .newer = true,
         .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
     [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
-        .help = "Grams of CO2 equivalent for a kilowatt-hour of your grid; the report then says "
-                "what the command's energy comes to."},
+        .help = "Grams of CO2 equivalents for a kilowatt-hour of your grid, or the code of a "
+                "country (FR, FRA) for its mean over a year; the report then says what the "
+                "command's energy comes to."},
     [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Also record power in this folder, in the form of AIPowerMeter; see 'gpu-tracker "
                 "energy summary'."},

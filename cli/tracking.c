@@ -66,9 +66,7 @@ static int read_energy(
 {
     const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
     if (text && !tracking_read_number(text, 0, &options->carbon_intensity))
-        return fail(error, GPUT_ERROR_INVALID,
-            "--carbon-intensity=%s is not a valid intensity. It is a number of grams for a kWh.",
-            text);
+        options->carbon_country = text; /* which a session checks */
     text = arguments_value(arguments, OPTION_PERIOD);
     if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
         return fail(error, GPUT_ERROR_INVALID,

@@ -43,6 +43,23 @@ enum gput_energy_figure {
 /** "package", "total", "combined" …. Static text. */
 GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
 
+/** Carbon intensity of a country's electricity: a mean over a year. */
+struct gput_carbon_intensity {
+    const char *code;      /**< ISO 3166-1: "FR" */
+    const char *long_code; /**< "FRA" */
+    const char *country;
+    double grams; /**< of CO2 equivalents for a kWh */
+    int year;
+};
+
+/** The country of that code, of two or three letters in any case; static data.
+ * Errors: GPUT_ERROR_NOT_FOUND. */
+GPUT_API int gput_carbon_intensity_find(
+    const char *country, const struct gput_carbon_intensity **intensity, struct gput_error *error);
+
+/** Whose figures these are, and of which version. Static text. */
+GPUT_API const char *gput_carbon_intensity_source(void);
+
 /** Joules over a session. NaN: this machine does not tell. */
 struct gput_energy {
     enum gput_energy_unit unit; /**< to show it in; the figures here are joules */
@@ -60,11 +77,12 @@ struct gput_energy {
     double main;
     double descendants;
     double combined;
-    double unattributed; /**< total - combined */
-    double idle_share;   /**< part of the machine's CPU time, 0 to 1, in which no process ran */
-    double mean_watts;   /**< of the total */
-    double max_watts;    /**< of the total, over intervals of 100 ms or more */
-    double co2e_grams;   /**< of combined; NaN without a carbon intensity */
+    double unattributed;   /**< total - combined */
+    double idle_share;     /**< part of the machine's CPU time, 0 to 1, in which no process ran */
+    double mean_watts;     /**< of the total */
+    double max_watts;      /**< of the total, over intervals of 100 ms or more */
+    double co2e_grams;     /**< of combined; NaN without a carbon intensity */
+    char co2e_source[128]; /**< which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
     char flags[160]; /**< what is wrong with a counter: stood still, went back; "" when nothing */
 };
 

@@ -199,6 +199,7 @@ static const struct line lines[] = {
     OWN(1, "mean_watts", NUMBER, AT(energy.mean_watts)),
     OWN(1, "max_watts", NUMBER, AT(energy.max_watts)),
     OWN(1, "co2e_grams", NUMBER, AT(energy.co2e_grams)),
+    OWN(1, "co2e_source", TEXT, AT(energy.co2e_source)),
 
     {0, "limit_passed", SECTION, false, 0, has_passed_limit},
     OWN(1, "kind", TEXT, AT(limit.kind_name)),

@@ -35,6 +35,9 @@ static int check_options(const struct gput_options *options, struct gput_error *
         return error_set(error, GPUT_ERROR_INVALID,
             "The measurement period of energy must be above 0 seconds, not %g.",
             options->energy_period_seconds);
+    const struct gput_carbon_intensity *intensity;
+    if (options->carbon_country)
+        TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
     return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
                                   : GPUT_OK;
 }
@@ -51,7 +54,8 @@ static int copy_options(struct gput_session *session, const struct gput_options 
     const char **texts[] = {&session->options.gpu_uuids, &session->options.gpu_brand,
         &session->options.tracking_file, &session->options.resource_usage_file,
         &session->options.procfs_root, &session->options.sysfs_root, &session->options.nvml_path,
-        &session->options.energy_folder, &session->options.listen};
+        &session->options.energy_folder, &session->options.listen,
+        &session->options.carbon_country};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!*texts[i])
             continue;

@@ -11,15 +11,31 @@
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
 
+/* What the user gave comes before a country's mean. */
+static void fill_carbon(const struct gput_options *options, struct gput_energy *energy)
+{
+    const struct gput_carbon_intensity *country = NULL;
+    double grams = options->carbon_intensity;
+    char *source = energy->co2e_source;
+    if (grams > 0)
+        snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh, as given", grams);
+    else if (options->carbon_country)
+        gput_carbon_intensity_find(options->carbon_country, &country, NULL);
+    if (country) {
+        grams = country->grams;
+        snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh: %s, %d (%s)", grams,
+            country->country, country->year, gput_carbon_intensity_source());
+    }
+    energy->co2e_grams = grams > 0 ? energy->combined / JOULES_PER_KILOWATT_HOUR * grams : NAN;
+}
+
 void session_fill_energy(const struct gput_session *session, struct gput_energy *energy)
 {
     *energy = session->sampler.energy.energy;
     energy->unit = session->options.energy_unit;
     double seconds = (double)(session->last_sample_ns - session->start_ns) / (double)NS_PER_SECOND;
     energy->mean_watts = seconds > 0 ? energy->machine.total / seconds : NAN;
-    double intensity = session->options.carbon_intensity;
-    energy->co2e_grams =
-        intensity > 0 ? energy->combined / JOULES_PER_KILOWATT_HOUR * intensity : NAN;
+    fill_carbon(&session->options, energy);
 }
 
 /* ---- the table of the tracking file ---- */

@@ -63,8 +63,22 @@ class Energy(CommandTest):
         self.assert_near(energy["mean_watts"] * results["compute_time"]["time"] * 3600, 108)
         self.assertGreaterEqual(energy["max_watts"], energy["mean_watts"])
         self.assertAlmostEqual(energy["co2e_grams"], energy["combined"] / 1e4, places=3)
+        self.assertEqual(energy["co2e_source"], "360 g/kWh, as given")
         self.assertTrue(0 <= energy["idle_share"] <= 1)
         self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+
+    def test_carbon_of_a_country(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        move = self.machine.move(0.5, package_0=100)
+        energy = self.track(python(MOVE, *move), "--carbon-intensity", "fr")["energy"]
+        self.assertAlmostEqual(energy["co2e_grams"], energy["combined"] / 3.6e6 * 56.039)
+        self.assertRegex(energy["co2e_source"], r"^56\.039 g/kWh: France, 2023 \(codecarbon [0-9.]+\)$")
+        self.assert_fails(
+            self.run_command("run", "--carbon-intensity", "Atlantis", "--", "touch", "ran"),
+            125,
+            'No carbon intensity is known of "Atlantis". Give the code of a country (FR, FRA), or grams of CO2 for a kWh.',
+        )
+        self.assertFalse((self.folder / "ran").exists())
 
     def test_energy_units(self):
         self.machine.add_two_packages()
