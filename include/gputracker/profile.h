@@ -26,11 +26,11 @@ enum gput_profile_view {
     GPUT_PROFILE_UTILIZATION, /**< utilization of resources, over all or by training phase */
     GPUT_PROFILE_DEVICES,     /**< how many readings of a device are in which range */
     GPUT_PROFILE_DATALOADER,  /**< initialization, workers, getnext and batch time, with outliers */
-    GPUT_PROFILE_METRICS,  /**< the readings of the system and the events of the framework, row by
-                              row; or what went on at moments or in intervals */
-    GPUT_PROFILE_READINGS, /**< the readings of the system alone, row by row */
-    GPUT_PROFILE_EVENTS,   /**< the events of the framework alone, with all that is known of them:
-                              what data loaders say too */
+    GPUT_PROFILE_METRICS,   /**< the readings of the system and the events of the framework, row by
+                               row; or what went on at moments or in intervals */
+    GPUT_PROFILE_READINGS,  /**< the readings of the system alone, row by row */
+    GPUT_PROFILE_FRAMEWORK, /**< the events of the framework alone, row by row */
+    GPUT_PROFILE_EVENTS, /**< the same with all that is known of them: what data loaders say too */
 };
 
 /** What steps are grouped by. */

@@ -22,6 +22,7 @@ static const struct {
     [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false},
     [GPUT_PROFILE_METRICS] = {profile_metrics, false, false},
     [GPUT_PROFILE_READINGS] = {profile_readings, false, true},
+    [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false},
     [GPUT_PROFILE_EVENTS] = {profile_events, true, false},
 };
 
@@ -49,7 +50,8 @@ static struct profile_frame_selection selection_of(
 {
     struct profile_frame_selection selection = {.start_us = INT64_MIN,
         .end_us = INT64_MAX,
-        .without_system = views[view].without_system,
+        .without_system =
+            views[view].without_system || options->moment_count + options->interval_count > 0,
         .without_framework = views[view].without_framework ||
                              (view == GPUT_PROFILE_UTILIZATION && !options->by_phase)};
     if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end)) {

@@ -73,6 +73,14 @@ static void put_times(
     table_put_int(table, row->end_us - frame->start_us);
 }
 
+/* Are two rows the same in these columns? Rows are in an order in which those stand together. */
+static bool same_in_framework(const struct framework_row *a, const struct framework_row *b)
+{
+    return a->start_us == b->start_us && a->end_us == b->end_us && a->tid == b->tid &&
+           a->pid == b->pid && a->metric == b->metric && a->step == b->step &&
+           a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
+}
+
 int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
@@ -83,11 +91,13 @@ int profile_framework_rows(struct profile_frame *frame, const struct gput_profil
         {"bytes", GPUT_COLUMN_INT}, {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
     struct gput_table *table =
         add_table(tables, "framework", columns, sizeof columns / sizeof *columns);
+    const struct framework_row *last = NULL;
     (void)error;
     for (size_t i = 0; i < frame->framework_count; i++) {
         const struct framework_row *row = frame->framework + i;
-        if (!profile_selects_event(frame, options, row))
+        if (!profile_selects_event(frame, options, row) || (last && same_in_framework(last, row)))
             continue;
+        last = row;
         put_times(frame, row, table);
         table_put_int(table, row->tid);
         table_put_int(table, row->pid);

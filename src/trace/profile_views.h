@@ -26,6 +26,8 @@ int profile_metrics(struct profile_frame *frame, const struct gput_profile_optio
 
 int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
+int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
@@ -33,10 +35,6 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
  * phase? */
 bool profile_selects_event(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
-
-/* A part of the metrics: the events with the columns of the old tool. */
-int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_tables *tables, struct gput_error *error);
 
 /* What is looked at, for messages. */
 static inline const char *profile_source(const struct gput_profile_options *options)

@@ -281,6 +281,12 @@ static void gives_events_with_what_data_loaders_say(void **state)
     assert_text(events, 0, "framework_metric", "conv1");
     gput_tables_destroy(tables);
 
+    tables = make(GPUT_PROFILE_FRAMEWORK, &options);
+    events = gput_tables_get(tables, 0);
+    assert_string_equal(gput_table_name(events), "framework");
+    assert_int_equal(gput_table_row_count(events), 4);
+    gput_tables_destroy(tables);
+
     options.metric_count = 0;
     tables = make(GPUT_PROFILE_READINGS, &options);
     assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 149);
