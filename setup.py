@@ -11,6 +11,7 @@ import re
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).parent
 VERSION = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text()).group(1)
@@ -21,6 +22,21 @@ LIBRARIES = ["jansson", "sqlite3", "z", "m", "dl", "pthread"]
 
 def sources(pattern):
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(pattern))
+
+
+class BuildPython(build_py):
+    """The packages, and the line that puts their aliases of older packages at the end of the path: a package of that name
+    that is installed itself stays the one that is imported."""
+
+    _LINE = "gpu_tracker_aliases.pth"
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            self.copy_file(str(ROOT / "python" / self._LINE), self.build_lib)
+
+    def get_outputs(self, include_bytecode=True):
+        return [*super().get_outputs(include_bytecode), os.path.join(self.build_lib, self._LINE)]
 
 
 class Build(build_ext):
@@ -72,7 +88,7 @@ setup(
             py_limited_api=True,
         )
     ],
-    cmdclass={"build_ext": Build},
+    cmdclass={"build_ext": Build, "build_py": BuildPython},
     # "build" is Meson's.
     options={"bdist_wheel": {"py_limited_api": "cp311"}, "build": {"build_base": "build-python"}},
 )

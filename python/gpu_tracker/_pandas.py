@@ -39,3 +39,12 @@ def timepoints(table):
     missing = float("nan")
     rows = ([missing if value is None else value for value in row] for row in table.rows())
     return _tables.Frame({i: dict(zip(table.columns, row)) for i, row in enumerate(rows)})
+
+
+def columns(data):
+    """A table out of column -> values, rows numbered from 0."""
+    library = pandas()
+    if library is not None:
+        return library.DataFrame(data)
+    rows = zip(*data.values())
+    return _tables.Frame({i: dict(zip(data, row)) for i, row in enumerate(rows)}, list(data))

@@ -60,8 +60,9 @@ class Series:
 class Frame:
     """Rows by label: `frame["max"]` is a column, `frame.loc["main_ram"]` a row, `frame.loc["main_ram", "max"]` a cell."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, columns=None):
         self._rows = {label: dict(row) for label, row in rows.items()}
+        self._columns = list(next(iter(rows.values()), ()) if columns is None else columns)
 
     @property
     def index(self):
@@ -69,7 +70,7 @@ class Frame:
 
     @property
     def columns(self):
-        return list(next(iter(self._rows.values()), ()))
+        return list(self._columns)
 
     @property
     def shape(self):
@@ -80,13 +81,20 @@ class Frame:
         return _Rows(self._rows)
 
     def __getitem__(self, column):
-        if column not in self.columns:
+        if column not in self._columns:
             raise KeyError(column)
         return Series({label: row[column] for label, row in self._rows.items()}, column)
 
+    def __setitem__(self, column, values):
+        if len(values) != len(self._rows):
+            raise ValueError(f"{len(values)} values for {len(self._rows)} rows")
+        for row, value in zip(self._rows.values(), values):
+            row[column] = value
+        if column not in self._columns:
+            self._columns.append(column)
+
     def __getattr__(self, column):
-        rows = self.__dict__.get("_rows", {})
-        if rows and column in next(iter(rows.values())):
+        if column in self.__dict__.get("_columns", ()):
             return self[column]
         raise AttributeError(f"no column {column!r}")
 

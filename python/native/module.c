@@ -148,7 +148,9 @@ static int fill(PyObject *module)
         return -1;
     if (native_add_analysis(module) < 0)
         return -1;
-    return native_add_table(module);
+    if (native_add_table(module) < 0)
+        return -1;
+    return native_add_profile(module);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -71,6 +71,7 @@ int native_add_session(PyObject *module);
 int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
 int native_add_table(PyObject *module);
+int native_add_profile(PyObject *module);
 
 /* Makes a type and adds it under its name; the reference returned is the caller's. */
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name);

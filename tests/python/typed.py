@@ -1,6 +1,7 @@
 """Not run: what a type checker sees of the package. `make test-python` checks it strictly."""
 
 import gpu_tracker as gput
+from gpu_tracker import profiler
 
 with gput.Tracker(sleep_time=0.1, ram_unit="megabytes", gpu_uuids={"GPU-1"}, tracking_file="t.csv") as tracker:
     pass
@@ -18,4 +19,15 @@ with gput.SubTracker("name") as block:
     name: str = block.code_block_name
 results: gput.SubTrackingResults = gput.SubTrackingAnalyzer("t.csv", "m.csv").sub_tracking_results()
 calls: int = results.code_block_results[0].num_calls
+frame = profiler.PandasFrame("root", scan_interval=1)
+system, framework = frame.get_profiler_data_by_time(0, 1, cache_metrics=True)
+shares: dict[str, float] = frame.get_framework_metrics_by_timesteps(["2020-09-13T12:26:40:000000"])[0]
+analysis = profiler.PandasFrameAnalysis(system, framework)
+analysis.get_utilization_stats([profiler.Resource.GPU], by=profiler.StatsBy.TRAINING_PHASE, phase="Step:ModeKeys.TRAIN")
+job: profiler.JobStats = analysis.get_job_statistics()
+chart: str = profiler.PT_dataloader_analysis(frame).plot_the_window(0, 1).html
+path: str = profiler.MergedTimeline("root").merge_timeline(0, 5, profiler.MergeUnit.STEP, {"lowgpu": ("cpu", 50)})
+stats: profiler.cProfileStats = profiler.cProfileAnalysis("root").fetch_profile_stats_by_job_phase()["training_loop"]
+seconds: float = stats.function_stats_list[0].total_time
+durations = profiler.read_profile("steps", "root", by="process", unit="step", start=1)["steps"]["duration_mean_us"]
 text: str = str(gput.TrackingComparison({"A": "a.pkl", "B": ["b.pkl", "c.pkl"]}).compare("max"))

@@ -1,0 +1,197 @@
+"""`cProfileAnalysis` and `PyinstrumentAnalysis`: the Python profiles of a training run by step, time, phase, mode and node."""
+
+import json
+import os
+import pstats
+
+from .. import _native
+from .._pandas import columns
+from ..table import tables_of
+from .python_stats import (
+    PyinstrumentStepStats,
+    PythonProfileModes,
+    StepPhase,
+    StepPythonProfileStats,
+    cProfileStats,
+    load_dump,
+    word_of_mode,
+)
+from .views import logger, warned
+
+_NONE_FIT = "No stats were found for the requested interval!"
+
+
+class PythonProfileAnalysis:
+    """The profiles below a folder, and those of them that fit what is asked for.
+
+    local_profile_dir: the folder `framework/FRAMEWORK/PROFILER` of a trace root. s3_path is not read: copy it first.
+
+    Each `fetch_…` takes node_id (default: the node of the first profile) and refresh_stats (False: the folder is not read
+    again), and gives what the profiles that fit hold together; None, after a line that says so, where none fits.
+
+    Raises FileNotFoundError, and ValueError for a folder whose name is none of a profile.
+    """
+
+    name = ""
+
+    def __init__(self, local_profile_dir="/tmp/python_stats", s3_path=None):
+        if s3_path is not None:
+            raise ValueError(f"{s3_path} is not on this machine. Copy it first: aws s3 sync {s3_path} FOLDER")
+        self.profile_dir = os.fspath(local_profile_dir)
+        if not os.path.isdir(self.profile_dir):
+            raise FileNotFoundError(f"There is no folder {self.profile_dir} of Python profiles")
+        self._refresh_python_profile_stats(True)
+
+    def _refresh_python_profile_stats(self, refresh_stats):
+        if refresh_stats:
+            found = [_describe(path, node, self.profile_dir) for path, node in _find(self.profile_dir)]
+            found = [stats for stats in found if not self.name or stats.profiler_name == self.name]
+            self.python_profile_stats = sorted(
+                found, key=lambda stats: (stats.start_time_since_epoch_in_micros, stats.node_id)
+            )
+
+    def _fetch(self, node_id, refresh_stats, fits):
+        self._refresh_python_profile_stats(refresh_stats)
+        if node_id == "any" and self.python_profile_stats:
+            node_id = self.python_profile_stats[0].node_id
+        found = [stats for stats in self.python_profile_stats if stats.has_node_id(node_id) and fits(stats)]
+        return self._aggregate_stats(found)
+
+    def _aggregate_stats(self, stats):
+        return stats
+
+    def fetch_profile_stats_by_step(
+        self,
+        start_step,
+        end_step=None,
+        mode=PythonProfileModes.TRAIN,
+        start_phase=StepPhase.STEP_START,
+        end_phase=StepPhase.STEP_END,
+        node_id="any",
+        refresh_stats=True,
+    ):
+        """Of steps, both inclusive (end_step None: of the one step), that began and ended in a mode."""
+        end_step = start_step if end_step is None else end_step
+        return self._fetch(
+            node_id,
+            refresh_stats,
+            lambda stats: stats.in_step_interval(start_step, end_step, start_phase, end_phase)
+            and stats.has_start_and_end_mode(mode, mode),
+        )
+
+    def fetch_profile_stats_by_time(
+        self, start_time_since_epoch_in_secs, end_time_since_epoch_in_secs, node_id="any", refresh_stats=True
+    ):
+        """Of those that overlap a stretch of time, in seconds since the epoch."""
+        start, end = start_time_since_epoch_in_secs * 1000000, end_time_since_epoch_in_secs * 1000000
+        return self._fetch(node_id, refresh_stats, lambda stats: stats.in_time_interval(start, end))
+
+    def fetch_profile_stats_between_modes(self, start_mode, end_mode, node_id="any", refresh_stats=True):
+        """Of those that began in one mode and ended in the other."""
+        return self._fetch(
+            node_id, refresh_stats, lambda stats: stats.has_start_and_end_mode(start_mode, end_mode)
+        )
+
+    def fetch_pre_step_zero_profile_stats(self, node_id="any", refresh_stats=True):
+        """Of the time before step 0."""
+        return self._fetch(node_id, refresh_stats, StepPythonProfileStats.has_pre_step_zero_profile_stats)
+
+    def fetch_post_hook_close_profile_stats(self, node_id="any", refresh_stats=True):
+        """Of the time after the training, to the end of the script."""
+        return self._fetch(node_id, refresh_stats, StepPythonProfileStats.has_post_hook_close_profile_stats)
+
+    def list_profile_stats(self, refresh_stats=True):
+        """A frame of all profiles: a row each, the columns the attributes of StepPythonProfileStats."""
+        self._refresh_python_profile_stats(refresh_stats)
+        if not self.python_profile_stats:
+            print("No stats were found!")
+            return columns({})
+        rows = [vars(stats) for stats in self.python_profile_stats]
+        data = {name: [row[name] for row in rows] for name in rows[0]}
+        for name in ("start_mode", "end_mode"):
+            data[name] = [word_of_mode(mode) for mode in data[name]]
+        return columns(data)
+
+    def list_available_node_ids(self, refresh_stats=True):
+        """The nodes that there are profiles of, sorted."""
+        self._refresh_python_profile_stats(refresh_stats)
+        return sorted({stats.node_id for stats in self.python_profile_stats})
+
+
+class cProfileAnalysis(PythonProfileAnalysis):
+    """Profiles of cProfile; several that fit are added up as one cProfileStats."""
+
+    name = "cprofile"
+
+    def _aggregate_stats(self, stats, refresh_stats=True):
+        if not stats:
+            print(_NONE_FIT)
+            return None
+        sum_of_all = pstats.Stats()
+        for one in stats:
+            sum_of_all.add(load_dump(one.stats_path))
+        return cProfileStats(sum_of_all)
+
+    def fetch_profile_stats_by_training_phase(self, node_id="any", refresh_stats=True):
+        """(start mode, end mode) -> cProfileStats, of those that there are."""
+        self._refresh_python_profile_stats(refresh_stats)
+        by_phase = {}
+        for start_mode in PythonProfileModes:
+            for end_mode in PythonProfileModes:
+                stats = self.fetch_profile_stats_between_modes(start_mode, end_mode, node_id, refresh_stats=False)
+                if stats is not None:
+                    by_phase[start_mode, end_mode] = stats
+        return by_phase
+
+    def fetch_profile_stats_by_job_phase(self, node_id="any", refresh_stats=True):
+        """"initialization", "training_loop", "finalization" -> cProfileStats; the first and last where there are any."""
+        by_job_phase = {}
+        loop = pstats.Stats()
+        for (start_mode, end_mode), stats in self.fetch_profile_stats_by_training_phase(node_id, refresh_stats).items():
+            if start_mode == PythonProfileModes.PRE_STEP_ZERO:
+                by_job_phase["initialization"] = stats
+            elif end_mode == PythonProfileModes.POST_HOOK_CLOSE:
+                by_job_phase["finalization"] = stats
+            else:
+                loop.add(stats.ps)
+        return by_job_phase | {"training_loop": cProfileStats(loop)}
+
+
+class PyinstrumentAnalysis(PythonProfileAnalysis):
+    """Sessions of pyinstrument; those that fit are a list of PyinstrumentStepStats."""
+
+    name = "pyinstrument"
+
+    def _aggregate_stats(self, stats):
+        if not stats:
+            print(_NONE_FIT)
+            return None
+        sessions = []
+        for one in stats:
+            if not one.stats_path.endswith(".json"):
+                continue
+            with open(one.stats_path, encoding="utf-8") as file:
+                page = one.stats_path.removesuffix(".json") + ".html"
+                sessions.append(PyinstrumentStepStats(page, json.load(file)))
+        return sessions
+
+
+def _find(folder):
+    """(path, node) of each profile below a folder: dumps of cProfile, sessions of pyinstrument and their pages."""
+    table = tables_of(warned(_native.python_profiles([folder])))["profiles"]
+    for path, node in zip(table["stats_path"], table["node_id"]):
+        if os.path.basename(path) not in ("python_stats", "python_stats.json"):
+            logger.info("%s is none of a training run's profiles and left out", path)
+            continue
+        yield path, node
+        page = path.removesuffix(".json") + ".html"
+        if path.endswith(".json") and os.path.exists(page):
+            yield page, node
+
+
+def _describe(path, node, profile_dir):
+    folder, name = os.path.split(path)
+    profiler = "cprofile" if name == "python_stats" else "pyinstrument"
+    node = node or os.path.basename(os.path.dirname(folder))
+    framework = os.path.basename(os.path.dirname(os.path.abspath(profile_dir)))
+    return StepPythonProfileStats(framework, profiler, node, os.path.basename(folder), path)

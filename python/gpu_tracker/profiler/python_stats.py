@@ -1,0 +1,234 @@
+"""What Python's profilers counted in stretches of a training run: cProfile's functions, pyinstrument's sessions."""
+
+import os
+import pstats
+import re
+import time
+from enum import Enum, IntEnum
+
+from .. import _native
+from .._pandas import columns
+from ..table import tables_of
+from .views import warned
+
+
+class Metrics(Enum):
+    """What functions are sorted by."""
+
+    #: time in the function itself, seconds
+    TOTAL_TIME = "tottime"
+    #: time in the function and in what it called, seconds
+    CUMULATIVE_TIME = "cumtime"
+    #: calls that are no recursion
+    PRIMITIVE_CALLS = "pcalls"
+    #: all calls
+    TOTAL_CALLS = "ncalls"
+
+
+class PythonProfileModes(IntEnum):
+    """The training phase in which profiling began or ended."""
+
+    TRAIN = 1
+    EVAL = 2
+    PREDICT = 3
+    GLOBAL = 4
+    PRE_STEP_ZERO = 5
+    POST_HOOK_CLOSE = 6
+
+
+class StepPhase(Enum):
+    """The moment of a step at which profiling began or ended."""
+
+    #: before step 0
+    START = "start"
+    STEP_START = "stepstart"
+    FORWARD_PASS_END = "forwardpassend"
+    STEP_END = "stepend"
+    #: the end of the script
+    END = "end"
+
+
+_MODES = {mode.name.replace("_", "").lower(): mode for mode in PythonProfileModes}
+_MODE_WORDS = {mode: word for word, mode in _MODES.items()}
+_MOMENT = r"(?P<{0}mode>\w+?)-(?P<{0}step>\d+|\*)-(?P<{0}phase>\w+?)-(?P<{0}time>[\d.]+)"
+_FOLDER = re.compile(_MOMENT.format("start_") + "_" + _MOMENT.format("end_"))
+_OLDER_FOLDER = re.compile(r"(?P<start_time>[\d.]+)_(?P<end_time>[\d.]+)_.+_(?P<step>\d+)")
+
+
+def mode_of_word(word):
+    if word not in _MODES:
+        raise ValueError(f'"{word}" is not a valid mode. Valid values are {", ".join(_MODES)}')
+    return _MODES[word]
+
+
+def word_of_mode(mode):
+    """The word of a PythonProfileModes; None of None."""
+    return _MODE_WORDS.get(mode)
+
+
+class StepPythonProfileStats:
+    """One profile: what it covers, and where it is. Prints as the dictionary of its attributes.
+
+    profiler_name: "cprofile" or "pyinstrument". framework, node_id: of the training.
+    start_mode, end_mode: PythonProfileModes; start_phase, end_phase: StepPhase.
+    start_step: -1 before step 0; end_step: infinity at the end of the script.
+    start_time_since_epoch_in_micros, end_time_since_epoch_in_micros: UTC, microseconds.
+    stats_path: the file.
+
+    stats_dir: the name of the file's folder, which says all that: "train-3-stepstart-1596…_train-3-stepend-1596…", or the
+        older "1596…_1596…_NODE_3", which says no mode and no phase: these are None. Raises ValueError for any other.
+    """
+
+    def __init__(self, framework, profiler_name, node_id, stats_dir, stats_path):
+        parts = _read_folder_name(stats_dir)
+        self.profiler_name = profiler_name
+        self.framework = framework
+        self.node_id = node_id
+        (
+            self.start_mode,
+            self.start_step,
+            self.start_phase,
+            self.start_time_since_epoch_in_micros,
+            self.end_mode,
+            self.end_step,
+            self.end_phase,
+            self.end_time_since_epoch_in_micros,
+        ) = parts
+        self.stats_path = stats_path
+
+    def has_start_and_end_mode(self, start_mode, end_mode):
+        return self.start_mode == start_mode and self.end_mode == end_mode
+
+    def in_time_interval(self, start_time_since_epoch_in_micros, end_time_since_epoch_in_micros):
+        """Does the profile overlap a stretch of time, both ends included?"""
+        return (
+            self.start_time_since_epoch_in_micros <= end_time_since_epoch_in_micros
+            and self.end_time_since_epoch_in_micros >= start_time_since_epoch_in_micros
+        )
+
+    def in_step_interval(self, start_step, end_step, start_phase, end_phase):
+        """Is the profile within steps and, where it begins or ends in the same step, within their phases?"""
+        if start_step > self.start_step or end_step < self.end_step:
+            return False
+        late = start_phase in (StepPhase.STEP_END, StepPhase.FORWARD_PASS_END) and self.start_phase != start_phase
+        early = end_phase == StepPhase.STEP_START and self.end_phase != end_phase
+        return not (start_step == self.start_step and late or end_step == self.end_step and early)
+
+    def has_pre_step_zero_profile_stats(self):
+        return self.start_phase == StepPhase.START
+
+    def has_post_hook_close_profile_stats(self):
+        return self.end_phase == StepPhase.END
+
+    def has_node_id(self, node_id):
+        return self.node_id == node_id
+
+    def __repr__(self):
+        return repr(self.__dict__)
+
+
+def _read_folder_name(name):
+    """mode, step, phase and microseconds of the start, and of the end."""
+    match = _FOLDER.fullmatch(name)
+    if match is None:
+        older = _OLDER_FOLDER.fullmatch(name)
+        if older is None:
+            raise ValueError(f'"{name}" is no folder of a Python profile: MODE-STEP-PHASE-MICROSECONDS twice, "_" between')
+        step = int(older["step"])
+        return None, step, None, float(older["start_time"]), None, step, None, float(older["end_time"])
+    moments = []
+    for side, open_step in (("start_", -1), ("end_", float("inf"))):
+        step = match[side + "step"]
+        moments += [
+            mode_of_word(match[side + "mode"]),
+            open_step if step == "*" else int(step),
+            StepPhase(match[side + "phase"]),
+            float(match[side + "time"]),
+        ]
+    return tuple(moments)
+
+
+class _Dump:
+    """A dump of cProfile, read by the library as data, in the form that pstats.Stats takes."""
+
+    def __init__(self, path):
+        tables = tables_of(warned(_native.python_functions([path])))
+        functions = list(tables["functions"].rows())
+        keys = [function[:3] for function in functions]
+        self.stats = {key: (*figures, {}) for key, (_, _, _, *figures) in zip(keys, functions) if figures[0] is not None}
+        for function, caller, *figures in tables["callers"].rows():
+            self.stats[keys[function]][4][keys[caller]] = tuple(figures)
+
+    def create_stats(self):
+        pass  # they are there
+
+
+def load_dump(path):
+    """A dump of cProfile as pstats.Stats makes it of the file.
+
+    Raises FileNotFoundError, and ValueError for a file that is none.
+    """
+    path = os.fspath(path)
+    stats = pstats.Stats(_Dump(path))
+    stats.files = [f"{time.ctime(os.stat(path).st_mtime)}    {path}"]
+    return stats
+
+
+class cProfileStats:
+    """What cProfile counted.
+
+    ps: the pstats.Stats of it. function_stats_list: its functions as cProfileFunctionStats.
+    """
+
+    def __init__(self, ps):
+        self.ps = ps
+        self.function_stats_list = [cProfileFunctionStats(key, value) for key, value in ps.stats.items()]
+
+    def print_top_n_functions(self, by, n=10):
+        """Prints the first n functions sorted by a Metrics, as pstats prints them."""
+        assert isinstance(by, Metrics), "by must be valid metric from Metrics!"
+        assert isinstance(n, int), "n must be an integer!"
+        self.ps.sort_stats(by.value).print_stats(n)
+
+    def get_function_stats(self):
+        """The functions as a frame: function name, # of primitive calls, # of total calls, total time, cumulative time
+        (seconds)."""
+        rows = [function.figures() for function in self.function_stats_list]
+        names = cProfileFunctionStats(("", 0, ""), (0, 0, 0, 0, {})).figures()
+        return columns({name: [row[name] for row in rows] for name in names})
+
+
+class cProfileFunctionStats:
+    """One function and what cProfile counted of it.
+
+    function_name: "file:line(function)". prim_calls: calls that are no recursion; total_calls: all.
+    total_time: seconds in the function itself; cumulative_time: and in what it called. callers: names of functions.
+
+    key, value: as in pstats: (file, line, function), (prim_calls, total_calls, total_time, cumulative_time, callers).
+    """
+
+    def __init__(self, key, value):
+        self.function_name = pstats.func_std_string(key)
+        self.prim_calls, self.total_calls, self.total_time, self.cumulative_time, callers = value
+        self.callers = [pstats.func_std_string(caller) for caller in callers]
+
+    def figures(self):
+        """The figures by their names."""
+        return {
+            "function name": self.function_name,
+            "# of primitive calls": self.prim_calls,
+            "# of total calls": self.total_calls,
+            "total time": self.total_time,
+            "cumulative time": self.cumulative_time,
+        }
+
+    def __repr__(self):
+        return repr(self.figures())
+
+
+class PyinstrumentStepStats:
+    """A session of pyinstrument: the path of its page, and its JSON as a dictionary."""
+
+    def __init__(self, html_file_path, json_stats):
+        self.html_file_path = html_file_path
+        self.json_stats = json_stats

@@ -1,0 +1,78 @@
+"""The views of profiles as Tables, and what the other modules of this package share."""
+
+import logging
+import os
+
+from .. import _native
+from .._pandas import columns, pandas
+from ..table import tables_of
+
+logger = logging.getLogger("gpu_tracker")
+
+
+def warned(answer):
+    """What the library gave, after its warnings went to the logger."""
+    given, warnings = answer
+    for message in warnings:
+        logger.warning(message)
+    return given
+
+
+def local_path(path):
+    path = os.fspath(path)
+    if path.startswith("s3:"):
+        raise ValueError(f"{path} is not on this machine. Copy it first: aws s3 sync {path} FOLDER")
+    return path
+
+
+def frame_of(table, names):
+    """These columns of a Table as a DataFrame, or as a plain table."""
+    if pandas() is None:
+        return columns({name: table[name].tolist() for name in names})
+    return table.to_pandas()[names]
+
+
+def values_of(frame, column):
+    """A column of a DataFrame or of a plain table as a list."""
+    column = frame[column]
+    return column.tolist() if hasattr(column, "tolist") else list(column)
+
+
+def profile(view, source, **options):
+    return tables_of(warned(_native.profile(view, source, **options)))
+
+
+def read_profile(view, path, *, start=None, end=None, unit="time", by="training_phase", **options):
+    """A view of a trace root as Tables by name: what `gpu-tracker profile` shows.
+
+    view: "job", "steps", "phases", "utilization", "devices", "dataloader", "metrics" (those of the next two), "readings",
+        "framework", "events" (with what data loaders say).
+    start, end: only what happened between, both inclusive: microseconds since the epoch or, with unit="step", step numbers.
+    by: "training_phase", "framework_metric" or "process" (steps).
+    Further options: by_phase, by_dimension, each_step (bool); resources, phases, metrics (lists of names); ranges (pairs of
+        percent); moments (microseconds since the epoch); intervals (pairs of those).
+
+    Raises FileNotFoundError (no such folder, or nothing of the kind in it), ValueError (no trace root, or a wrong option).
+    """
+    return profile(
+        view, local_path(path), start=start, end=end, by_step=is_step(unit), by=by, **options
+    )
+
+
+def read_kineto(view, *paths, limit=0):
+    """A view of traces of PyTorch's profiler (files, or folders of them, one file a rank) as a Table; times in microseconds.
+
+    view: "breakdown", "kernels", "idle" or "diff" (of two files).
+    limit: how many kernels, names; 0: 10 kernels, all names.
+
+    Raises FileNotFoundError (a path; no GPU activity in any trace), ValueError (no trace).
+    """
+    (table,) = tables_of(warned(_native.kineto(view, [local_path(path) for path in paths], limit))).values()
+    return table
+
+
+def is_step(unit):
+    word = getattr(unit, "value", unit)
+    if word not in ("time", "step"):
+        raise ValueError(f'"{word}" is not a valid unit. Valid values are time, step')
+    return word == "step"

@@ -1,0 +1,591 @@
+/*
+ * Training profiles, Python profiles, traces of PyTorch's profiler and merged timelines: functions
+ * that read files, or rows that Python has, and give tables.
+ */
+#include "native.h"
+
+#include <string.h>
+
+/*
+ * What a call points to is held by one list until the call is over: tuples of the texts whose bytes
+ * are used in place, and memory in the form of bytes objects.
+ */
+
+static int hold(PyObject *held, PyObject *object)
+{
+    int code = object ? PyList_Append(held, object) : -1;
+    Py_XDECREF(object);
+    return code;
+}
+
+static void *hold_memory(PyObject *held, Py_ssize_t count, size_t size)
+{
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (count + 1) * (Py_ssize_t)size);
+    char *bytes = memory ? PyBytes_AsString(memory) : NULL;
+    return hold(held, memory) == 0 ? memset(bytes, 0, ((size_t)count + 1) * size) : NULL;
+}
+
+/* A sequence as a tuple that nobody changes; borrowed. NULL with an exception. */
+static PyObject *hold_tuple(PyObject *held, PyObject *sequence)
+{
+    PyObject *tuple = PySequence_Tuple(sequence);
+    return hold(held, tuple) == 0 ? tuple : NULL;
+}
+
+static bool to_int64(PyObject *object, int64_t *value)
+{
+    PyObject *number = PyNumber_Long(object);
+    *value = number ? PyLong_AsLongLong(number) : -1;
+    Py_XDECREF(number);
+    return *value != -1 || !PyErr_Occurred();
+}
+
+/* A list of texts; None: empty. */
+static bool read_texts(PyObject *held, PyObject *list, const char *const **texts, size_t *count)
+{
+    if (!list || list == Py_None)
+        return true;
+    PyObject *tuple = hold_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    const char **items = length < 0 ? NULL : hold_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++)
+        if (!(items[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL)))
+            return false;
+    *texts = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
+}
+
+/* A list of paths. */
+static bool read_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count)
+{
+    PyObject *tuple = hold_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    const char **items = length < 0 ? NULL : hold_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++) {
+        PyObject *path = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &path) || hold(held, path) < 0)
+            return false;
+        items[i] = PyBytes_AsString(path);
+    }
+    *paths = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
+}
+
+static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_options *options)
+{
+    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    if (!tuple)
+        return list == Py_None;
+    Py_ssize_t length = PyTuple_Size(tuple);
+    int64_t *moments = hold_memory(held, length, sizeof *moments);
+    for (Py_ssize_t i = 0; moments && i < length; i++)
+        if (!to_int64(PyTuple_GetItem(tuple, i), &moments[i]))
+            return false;
+    options->moments = moments;
+    options->moment_count = (size_t)length;
+    return moments != NULL;
+}
+
+static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_options *options)
+{
+    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    if (!tuple)
+        return list == Py_None;
+    Py_ssize_t length = PyTuple_Size(tuple);
+    struct gput_interval *intervals = hold_memory(held, length, sizeof *intervals);
+    for (Py_ssize_t i = 0; intervals && i < length; i++) {
+        PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
+        long long start, end;
+        if (!pair || !PyArg_ParseTuple(pair, "LL", &start, &end))
+            return false;
+        intervals[i] = (struct gput_interval){start, end};
+    }
+    options->intervals = intervals;
+    options->interval_count = (size_t)length;
+    return intervals != NULL;
+}
+
+static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_options *options)
+{
+    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    if (!tuple)
+        return list == Py_None;
+    Py_ssize_t length = PyTuple_Size(tuple);
+    struct gput_range *ranges = hold_memory(held, length, sizeof *ranges);
+    for (Py_ssize_t i = 0; ranges && i < length; i++) {
+        PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
+        if (!pair || !PyArg_ParseTuple(pair, "dd", &ranges[i].low, &ranges[i].high))
+            return false;
+    }
+    options->ranges = ranges;
+    options->range_count = (size_t)length;
+    return ranges != NULL;
+}
+
+/* None or a number of microseconds or a step. */
+static bool read_bound(PyObject *object, bool *has, int64_t *bound)
+{
+    *has = object != Py_None;
+    return !*has || to_int64(object, bound);
+}
+
+/* ---- Rows that Python has ---- */
+
+/* Columns of one length, each a list, as tuples. */
+static bool hold_columns(
+    PyObject *held, PyObject *columns, PyObject **tuples, Py_ssize_t count, Py_ssize_t *length)
+{
+    PyObject *all = hold_tuple(held, columns);
+    if (!all)
+        return false;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *column = i < PyTuple_Size(all) ? PyTuple_GetItem(all, i) : NULL;
+        tuples[i] = column ? hold_tuple(held, column) : NULL;
+        if (tuples[i] && i == 0)
+            *length = PyTuple_Size(tuples[0]);
+        if (!tuples[i] || PyTuple_Size(tuples[i]) != *length) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_ValueError, "%zd columns of one length are needed", count);
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *text_at(PyObject *column, Py_ssize_t row, bool *ok)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(column, row), NULL);
+    *ok = *ok && text;
+    return text;
+}
+
+static int64_t int64_at(PyObject *column, Py_ssize_t row, bool *ok)
+{
+    int64_t value = 0;
+    *ok = *ok && to_int64(PyTuple_GetItem(column, row), &value);
+    return value;
+}
+
+static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
+{
+    double value = *ok ? PyFloat_AsDouble(PyTuple_GetItem(column, row)) : 0;
+    *ok = *ok && !(value == -1 && PyErr_Occurred());
+    return value;
+}
+
+static bool read_readings(PyObject *held, PyObject *columns, struct gput_profile_rows *rows)
+{
+    PyObject *at[6];
+    Py_ssize_t length = 0;
+    bool ok = hold_columns(held, columns, at, 6, &length);
+    struct gput_profile_reading *readings = ok ? hold_memory(held, length, sizeof *readings) : NULL;
+    ok = readings != NULL;
+    for (Py_ssize_t i = 0; ok && i < length; i++)
+        readings[i] = (struct gput_profile_reading){.time_us = int64_at(at[0], i, &ok),
+            .value = double_at(at[1], i, &ok),
+            .metric = text_at(at[2], i, &ok),
+            .dimension = text_at(at[3], i, &ok),
+            .node = text_at(at[4], i, &ok),
+            .type = text_at(at[5], i, &ok)};
+    rows->readings = readings;
+    rows->reading_count = (size_t)length;
+    return ok;
+}
+
+static bool read_events(PyObject *held, PyObject *columns, struct gput_profile_rows *rows)
+{
+    PyObject *at[6];
+    Py_ssize_t length = 0;
+    bool ok = hold_columns(held, columns, at, 6, &length);
+    struct gput_profile_event *events = ok ? hold_memory(held, length, sizeof *events) : NULL;
+    ok = events != NULL;
+    for (Py_ssize_t i = 0; ok && i < length; i++)
+        events[i] = (struct gput_profile_event){.start_us = int64_at(at[0], i, &ok),
+            .end_us = int64_at(at[1], i, &ok),
+            .step = int64_at(at[2], i, &ok),
+            .metric = text_at(at[3], i, &ok),
+            .process = text_at(at[4], i, &ok),
+            .node = text_at(at[5], i, &ok)};
+    rows->events = events;
+    rows->event_count = (size_t)length;
+    return ok;
+}
+
+/* (start_us, columns of readings, columns of events) */
+static bool read_rows(PyObject *held, PyObject *tuple, struct gput_profile_rows *rows)
+{
+    PyObject *readings, *events;
+    long long start_us;
+    if (!PyArg_ParseTuple(tuple, "LOO", &start_us, &readings, &events))
+        return false;
+    rows->start_us = start_us;
+    return read_readings(held, readings, rows) && read_events(held, events, rows);
+}
+
+/* ---- Profiles ---- */
+
+static const char *const profile_views[] = {[GPUT_PROFILE_JOB] = "job",
+    [GPUT_PROFILE_STEPS] = "steps",
+    [GPUT_PROFILE_PHASES] = "phases",
+    [GPUT_PROFILE_UTILIZATION] = "utilization",
+    [GPUT_PROFILE_DEVICES] = "devices",
+    [GPUT_PROFILE_DATALOADER] = "dataloader",
+    [GPUT_PROFILE_METRICS] = "metrics",
+    [GPUT_PROFILE_READINGS] = "readings",
+    [GPUT_PROFILE_FRAMEWORK] = "framework",
+    [GPUT_PROFILE_EVENTS] = "events",
+    NULL};
+static const char *const groupings[] = {[GPUT_BY_TRAINING_PHASE] = "training_phase",
+    [GPUT_BY_FRAMEWORK_METRIC] = "framework_metric",
+    [GPUT_BY_PROCESS] = "process",
+    NULL};
+static const char *const kineto_views[] = {[GPUT_KINETO_BREAKDOWN] = "breakdown",
+    [GPUT_KINETO_KERNELS] = "kernels",
+    [GPUT_KINETO_IDLE] = "idle",
+    [GPUT_KINETO_DIFF] = "diff",
+    NULL};
+
+/* The place of a word; false with an exception that lists them. */
+static bool find_word(const char *const *words, const char *word, const char *noun, int *place)
+{
+    char list[160] = "";
+    for (*place = 0; words[*place]; ++*place) {
+        if (strcmp(words[*place], word) == 0)
+            return true;
+        strcat(strcat(list, *place > 0 ? ", " : ""), words[*place]);
+    }
+    PyErr_Format(
+        PyExc_ValueError, "\"%s\" is not a valid %s. Valid values are %s", word, noun, list);
+    return false;
+}
+
+/* Does the work without the GIL, and gives (tables, warnings). */
+struct work {
+    int (*run)(
+        const void *options, int view, struct gput_tables **tables, struct gput_error *error);
+    const void *options;
+    int view;
+};
+
+static PyObject *give_tables(
+    PyObject *module, const struct work *work, struct native_warnings *warnings)
+{
+    struct gput_tables *tables;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = work->run(work->options, work->view, &tables, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    PyObject *dictionary = native_take_tables(module, tables);
+    return dictionary ? Py_BuildValue("NN", dictionary, native_warnings_take(warnings)) : NULL;
+}
+
+static int run_profile(
+    const void *options, int view, struct gput_tables **tables, struct gput_error *error)
+{
+    return gput_profile((enum gput_profile_view)view, options, tables, error);
+}
+
+static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywords, int *view,
+    struct gput_profile_options *options, struct gput_profile_rows *rows)
+{
+    static char *names[] = {"view", "source", "start", "end", "by_step", "by", "by_phase",
+        "by_dimension", "each_step", "resources", "phases", "metrics", "ranges", "moments",
+        "intervals", NULL};
+    PyObject *source, *start = Py_None, *end = Py_None, *resources = Py_None, *phases = Py_None,
+                      *metrics = Py_None, *ranges = Py_None, *moments = Py_None,
+                      *intervals = Py_None;
+    const char *word, *by = groupings[0];
+    int by_step = 0, by_phase = 0, by_dimension = 0, each_step = 0, grouping;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sO|$OOpspppOOOOOO", names, &word, &source,
+            &start, &end, &by_step, &by, &by_phase, &by_dimension, &each_step, &resources, &phases,
+            &metrics, &ranges, &moments, &intervals))
+        return false;
+    if (!find_word(profile_views, word, "view", view) ||
+        !find_word(groupings, by, "grouping", &grouping))
+        return false;
+    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->by = (enum gput_stats_by)grouping;
+    options->by_phase = by_phase;
+    options->by_dimension = by_dimension;
+    options->each_step = each_step;
+    if (PyTuple_Check(source)) {
+        options->rows = rows;
+        if (!read_rows(held, source, rows))
+            return false;
+    } else {
+        PyObject *path = NULL;
+        if (!PyUnicode_FSConverter(source, &path) || hold(held, path) < 0)
+            return false;
+        options->path = PyBytes_AsString(path);
+    }
+    return read_bound(start, &options->has_start, &options->start) &&
+           read_bound(end, &options->has_end, &options->end) &&
+           read_texts(held, resources, &options->resources, &options->resource_count) &&
+           read_texts(held, phases, &options->phases, &options->phase_count) &&
+           read_texts(held, metrics, &options->metrics, &options->metric_count) &&
+           read_ranges(held, ranges, options) && read_moments(held, moments, options) &&
+           read_intervals(held, intervals, options);
+}
+
+static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    struct gput_profile_options options = {0};
+    struct gput_profile_rows rows = {0};
+    struct work work = {run_profile, &options, 0};
+    PyObject *result = NULL, *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_profile_options(held, args, keywords, &work.view, &options, &rows))
+        result = give_tables(module, &work, warnings);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+static PyObject *profile_start(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *path;
+    int64_t start_us;
+    struct gput_error error;
+    int code;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_profile_start(PyBytes_AsString(path), &start_us, &error);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
+    return code == GPUT_OK ? PyLong_FromLongLong(start_us) : native_raise(&error);
+}
+
+static PyObject *list_of(const int64_t *numbers, size_t count)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *number = PyLong_FromLongLong(numbers[i]);
+        if (!number || PyList_SetItem(list, (Py_ssize_t)i, number) < 0)
+            Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *assign_steps(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *source, *result = NULL;
+    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &source))
+        return NULL;
+    struct gput_profile_rows rows = {0};
+    struct gput_error error;
+    PyObject *held = PyList_New(0);
+    bool read = held && read_rows(held, source, &rows);
+    int64_t *steps = read ? hold_memory(held, (Py_ssize_t)rows.event_count, sizeof *steps) : NULL;
+    if (steps && gput_profile_assign_steps(&rows, steps, &error) != GPUT_OK)
+        native_raise(&error);
+    else if (steps)
+        result = list_of(steps, rows.event_count);
+    Py_XDECREF(held);
+    return result;
+}
+
+/* ---- Python profiles ---- */
+
+static bool read_python_options(
+    PyObject *held, PyObject *args, PyObject *keywords, struct gput_python_options *options)
+{
+    static char *names[] = {"paths", "start", "end", "by_step", "start_phase", "end_phase",
+        "start_mode", "end_mode", "node", "framework", NULL};
+    PyObject *paths, *start = Py_None, *end = Py_None;
+    int by_step = 0;
+    const char **texts[] = {&options->start_phase, &options->end_phase, &options->start_mode,
+        &options->end_mode, &options->node, &options->framework};
+    PyObject *objects[6] = {Py_None, Py_None, Py_None, Py_None, Py_None, Py_None};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpOOOOOO", names, &paths, &start, &end,
+            &by_step, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4], &objects[5]))
+        return false;
+    for (int i = 0; i < 6; i++)
+        if (objects[i] != Py_None && !(*texts[i] = PyUnicode_AsUTF8AndSize(objects[i], NULL)))
+            return false;
+    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->has_start = start != Py_None;
+    options->has_end = end != Py_None;
+    bool ok = true;
+    if (options->has_start)
+        options->start = PyFloat_AsDouble(start);
+    if (options->has_end && !PyErr_Occurred())
+        options->end = PyFloat_AsDouble(end);
+    ok = !PyErr_Occurred();
+    return ok && read_paths(held, paths, &options->paths, &options->path_count);
+}
+
+static int run_python_profiles(
+    const void *options, int view, struct gput_tables **tables, struct gput_error *error)
+{
+    (void)view;
+    return gput_python_profiles(options, tables, error);
+}
+
+static int run_python_functions(
+    const void *options, int view, struct gput_tables **tables, struct gput_error *error)
+{
+    (void)view;
+    return gput_python_functions(options, tables, error);
+}
+
+static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
+    int (*run)(const void *, int, struct gput_tables **, struct gput_error *))
+{
+    struct gput_python_options options = {0};
+    struct work work = {run, &options, 0};
+    PyObject *result = NULL, *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_python_options(held, args, keywords, &options))
+        result = give_tables(module, &work, warnings);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+static PyObject *python_profiles(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    return of_python(module, args, keywords, run_python_profiles);
+}
+
+static PyObject *python_functions(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    return of_python(module, args, keywords, run_python_functions);
+}
+
+/* ---- Traces of PyTorch's profiler ---- */
+
+static int run_kineto(
+    const void *options, int view, struct gput_tables **tables, struct gput_error *error)
+{
+    return gput_kineto((enum gput_kineto_view)view, options, tables, error);
+}
+
+static PyObject *kineto(PyObject *module, PyObject *args)
+{
+    struct gput_kineto_options options = {0};
+    struct work work = {run_kineto, &options, 0};
+    Py_ssize_t limit = 0;
+    PyObject *paths, *result = NULL;
+    const char *word;
+    if (!PyArg_ParseTuple(args, "sO|n", &word, &paths, &limit) ||
+        !find_word(kineto_views, word, "view", &work.view))
+        return NULL;
+    PyObject *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    options.limit = limit > 0 ? (size_t)limit : 0;
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_paths(held, paths, &options.paths, &options.path_count))
+        result = give_tables(module, &work, warnings);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+/* ---- Timelines ---- */
+
+static bool read_timeline_options(
+    PyObject *held, PyObject *args, PyObject *keywords, struct gput_timeline_options *options)
+{
+    static char *names[] = {"inputs", "start", "end", "by_step", "suffixes", "output",
+        "output_folder", "node", "readings", "low_dimension", "low_threshold", NULL};
+    PyObject *inputs, *start = Py_None, *end = Py_None, *suffixes = Py_None;
+    PyObject *files[2] = {Py_None, Py_None};
+    const char **paths[] = {&options->output, &options->output_folder};
+    int by_step = 0, readings = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpOOOzpzd", names, &inputs, &start, &end,
+            &by_step, &suffixes, &files[0], &files[1], &options->node, &readings,
+            &options->low_dimension, &options->low_threshold))
+        return false;
+    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->without_readings = !readings;
+    for (int i = 0; i < 2; i++) {
+        PyObject *path = NULL;
+        if (files[i] == Py_None)
+            continue;
+        if (!PyUnicode_FSConverter(files[i], &path) || hold(held, path) < 0)
+            return false;
+        *paths[i] = PyBytes_AsString(path);
+    }
+    return read_bound(start, &options->has_start, &options->start) &&
+           read_bound(end, &options->has_end, &options->end) &&
+           read_texts(held, suffixes, &options->suffixes, &options->suffix_count) &&
+           read_paths(held, inputs, &options->inputs, &options->input_count);
+}
+
+static PyObject *give_timeline(
+    const struct gput_timeline_options *options, struct native_warnings *warnings)
+{
+    struct gput_timeline_result made;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_timeline_merge(options, &made, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    PyObject *path = PyUnicode_DecodeFSDefault(made.path);
+    if (!path)
+        return NULL;
+    return Py_BuildValue("NN",
+        Py_BuildValue("{sNsKsKsKsKsKsKsKsLsL}", "path", path, "files", made.files, "slices",
+            made.slices, "counters", made.counters, "others", made.others, "left_out",
+            made.left_out, "damaged", made.damaged, "torn", made.torn, "start_us",
+            (long long)made.start_us, "end_us", (long long)made.end_us),
+        native_warnings_take(warnings));
+}
+
+static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+    struct gput_timeline_options options = gput_timeline_options_default();
+    PyObject *result = NULL, *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_timeline_options(held, args, keywords, &options))
+        result = give_timeline(&options, warnings);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef functions[] = {
+    {"profile", WITH_KEYWORDS(profile),
+        "profile(view, path or rows, *, …) -> ({name: Table}, warnings); rows: (start_us, columns "
+        "of readings, columns "
+        "of events)"},
+    {"profile_start", profile_start, METH_VARARGS,
+        "profile_start(path) -> microseconds since the epoch"},
+    {"assign_steps", assign_steps, METH_VARARGS, "assign_steps(rows) -> the step of each event"},
+    {"python_profiles", WITH_KEYWORDS(python_profiles),
+        "python_profiles(paths, *, …) -> ({name: Table}, warnings)"},
+    {"python_functions", WITH_KEYWORDS(python_functions),
+        "python_functions(paths, *, …) -> ({name: Table}, warnings)"},
+    {"kineto", kineto, METH_VARARGS, "kineto(view, paths, limit) -> ({name: Table}, warnings)"},
+    {"merge_timeline", WITH_KEYWORDS(merge_timeline),
+        "merge_timeline(inputs, *, …) -> (result, warnings)"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_profile(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}
