@@ -106,6 +106,15 @@ GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
 
 /**
+ * The same for several: the first of them that is there (the calling process, if it is among them)
+ * is the main process, the others and what they start count with its descendants. Give a process
+ * before those that it started. One that is not there is warned of.
+ * Errors: GPUT_ERROR_NOT_FOUND when none is there; GPUT_ERROR_INVALID when none is given.
+ */
+GPUT_API int gput_session_track_pids(
+    struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error);
+
+/**
  * Starts to measure the machine alone: CPU, RAM, GPUs, energy, network. No process is tracked, so
  * all figures of main, descendants and combined are missing. It goes on until gput_session_stop().
  */

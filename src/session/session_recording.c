@@ -27,6 +27,14 @@ static void warn_of_missing(struct gput_session *session)
             meter->why_not, meter->remedy[0] ? "; an administrator can run: " : "", meter->remedy);
 }
 
+/* CPU time of a process that is work: our own threads inside it are none. */
+static int64_t cpu_ns_of(const struct gput_session *session, const struct process *process)
+{
+    int64_t own_ns = process->is_main ? session->sampler.own_cpu_ns : 0;
+    int64_t cpu_ns = process_cpu_ns(process);
+    return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
+}
+
 /* ---- the state at the start of a period ---- */
 
 static void remember(struct gput_session *session)
@@ -45,23 +53,25 @@ static void remember(struct gput_session *session)
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         processes[i] = (struct recorded_process){
-            process->pid, process->start_time_ticks, process_cpu_ns(process)};
+            process->pid, process->start_time_ticks, cpu_ns_of(session, process)};
     }
     recording->n_processes = tree->count;
 }
 
 /* CPU time of a process in the period. */
 static int64_t cpu_since(
-    const struct session_recording *recording, const struct process *process, size_t guess)
+    const struct gput_session *session, const struct process *process, size_t guess)
 {
+    const struct session_recording *recording = &session->recording;
+    int64_t now_ns = cpu_ns_of(session, process);
     for (size_t n = 0; n < recording->n_processes; n++) {
         /* Processes keep their order, so it is usually at the same place. */
         const struct recorded_process *before =
             &recording->processes[(guess + n) % recording->n_processes];
         if (before->pid == process->pid && before->start_time_ticks == process->start_time_ticks)
-            return process_cpu_ns(process) - before->cpu_ns;
+            return now_ns - before->cpu_ns;
     }
-    return process_cpu_ns(process);
+    return now_ns;
 }
 
 /* ---- a line ---- */
@@ -116,7 +126,7 @@ static double pss_bytes(const struct memory *memory, const struct rss *rss)
     return (double)(rss->total - anonymous + memory_anonymous_share_bytes(memory));
 }
 
-static void add_process(const struct by_pid *by_pid, const struct process *process,
+static void add_process(const struct by_pid *by_pid, const struct process *process, int64_t cpu_ns,
     double cpu_share, const struct period *period)
 {
     char pid[16];
@@ -128,7 +138,7 @@ static void add_process(const struct by_pid *by_pid, const struct process *proce
     doc_add_int(by_pid->uss, pid, (int64_t)rss.private);
     add_known(by_pid->ram_share, pid, ram_share);
     doc_add_double(by_pid->cpu_share, pid, cpu_share);
-    doc_add_double(by_pid->cpu_time, pid, (double)process_cpu_ns(process) / (double)NS_PER_SECOND);
+    doc_add_double(by_pid->cpu_time, pid, (double)cpu_ns / (double)NS_PER_SECOND);
     add_known(by_pid->package, pid, period->package * cpu_share);
     add_known(by_pid->core, pid, period->core * cpu_share);
     add_known(by_pid->dram, pid, period->dram * ram_share);
@@ -153,12 +163,13 @@ static void add_processes(
         by_pid.dram = doc_add_object(cpu, "per_process_dram_power");
     double used = 0;
     for (size_t i = 0; i < tree->count; i++)
-        used += (double)cpu_since(&session->recording, tree->processes[i], i);
+        used += (double)cpu_since(session, tree->processes[i], i);
     double whole = fmax(period->busy_seconds, used / (double)NS_PER_SECOND);
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        double seconds = (double)cpu_since(&session->recording, process, i) / (double)NS_PER_SECOND;
-        add_process(&by_pid, process, whole > 0 ? fmax(0, seconds) / whole : 0, period);
+        double seconds = (double)cpu_since(session, process, i) / (double)NS_PER_SECOND;
+        add_process(&by_pid, process, cpu_ns_of(session, process),
+            whole > 0 ? fmax(0, seconds) / whole : 0, period);
     }
 }
 

@@ -82,6 +82,8 @@ struct gput_session {
     enum session_mode mode;
     enum session_phase phase;
     pid_t pid;
+    const pid_t *others; /* to be tracked with it; while tracking starts */
+    size_t n_others;
     int pid_fd;                /* becomes readable when main ends; -1: not to be had */
     struct own_cgroup cgroup;  /* around a launched command, where it could be made */
     struct pid_vector foreign; /* children of ours that were there before a launch */

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -89,6 +90,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     struct sampler_options options = {
         .tree = {.procfs_root = session->options.procfs_root,
             .main = session->pid,
+            .others = session->others,
+            .n_others = session->n_others,
             .main_is_old = session->mode != SESSION_LAUNCHED,
             .adopts = session->mode == SESSION_LAUNCHED,
             .foreign = session->foreign.pids,
@@ -183,6 +186,57 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
         return error_set(error, GPUT_ERROR_INVALID, "%d is not the number of a process.", (int)pid);
     TRY(begin(session, SESSION_ATTACHED, error));
     return track(session, pid, error);
+}
+
+/* Tracks the first of them that is there, with those after it; the rest is left out. */
+static int track_first(
+    struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error)
+{
+    struct gput_error problem;
+    int code = GPUT_ERROR_NOT_FOUND;
+    for (size_t i = 0; i < count && code == GPUT_ERROR_NOT_FOUND; i++) {
+        session->others = &pids[i + 1];
+        session->n_others = count - i - 1;
+        code = gput_session_track_pid(session, pids[i], &problem);
+    }
+    session->others = NULL;
+    session->n_others = 0;
+    if (code != GPUT_OK && error)
+        *error = problem;
+    return code;
+}
+
+static void warn_of_absent(struct gput_session *session, const pid_t *pids, size_t count)
+{
+    pthread_mutex_lock(&session->lock);
+    for (size_t i = 0; i < count; i++)
+        if (!process_tree_get(&session->sampler.tree, pids[i]))
+            session_warn(
+                session, "There is no process %d to track; the others are tracked.", (int)pids[i]);
+    pthread_mutex_unlock(&session->lock);
+}
+
+int gput_session_track_pids(
+    struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error)
+{
+    if (count == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "No process was given.");
+    pid_t *order = malloc(count * sizeof *order);
+    if (!order)
+        return error_memory(error);
+    memcpy(order, pids, count * sizeof *order);
+    /* Ourselves first: our own sampling does not count. */
+    for (size_t i = 1; i < count; i++) {
+        if (order[i] != getpid())
+            continue;
+        memmove(&order[1], &order[0], i * sizeof *order);
+        order[0] = getpid();
+    }
+    int code = track_first(session, order, count, error);
+    if (code == GPUT_OK)
+        warn_of_absent(session, order, count);
+    free(order);
+    return code;
 }
 
 int gput_session_track_machine(struct gput_session *session, struct gput_error *error)

@@ -9,7 +9,7 @@ void cpu_books_update(
     struct cpu_books *books, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns)
 {
     int64_t living_ns = 0;
-    int64_t collected_ns = orphans_ns;
+    int64_t collected_ns = orphans_ns + tree->gone_others_ns;
 
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];

@@ -47,6 +47,7 @@ struct process {
     int stat_fd, statm_fd, children_fd; /* kept open, or -1 */
 
     bool is_main;
+    bool is_other;        /* tracked along with main, and no child of one in the tree */
     bool is_old;          /* it began before tracking did */
     bool is_new;          /* found by the last look */
     bool is_gone;         /* it has ended; the tree is about to drop it */

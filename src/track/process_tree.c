@@ -93,7 +93,11 @@ static void drop(struct process_tree *tree, struct process *process)
         tree->main_is_gone = true;
     } else {
         tree->gone_cpu_ns += process_cpu_ns(process);
-        tree->gone_before_ns += process_before_ns(process, &tree->view);
+        if (process->is_other)
+            tree->gone_others_ns +=
+                process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        else
+            tree->gone_before_ns += process_before_ns(process, &tree->view);
     }
     process_finish(process, &tree->view);
     free(process);
@@ -194,6 +198,23 @@ static int find_new(struct process_tree *tree, bool is_old)
             return code;
     }
     return GPUT_OK;
+}
+
+/* Those that main started are there already, as its descendants. */
+static int add_others(struct process_tree *tree)
+{
+    const struct process_tree_options *options = &tree->options;
+    size_t first = tree->count;
+    for (size_t i = 0; i < options->n_others; i++) {
+        pid_t pid = options->others[i];
+        if (pid == tree->own_pid || process_tree_get(tree, pid))
+            continue;
+        if (add(tree, pid, NULL, options->main_is_old) == GPUT_ERROR_MEMORY)
+            return GPUT_ERROR_MEMORY;
+    }
+    for (size_t i = first; i < tree->count; i++)
+        tree->processes[i]->is_other = !process_tree_get(tree, tree->processes[i]->parent);
+    return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 
 /* Orphans whose parents were never seen stand with us, their subreaper. */
@@ -298,6 +319,12 @@ int process_tree_init(
     int code = add(tree, options->main, NULL, options->main_is_old);
     if (code == GPUT_OK)
         code = find_new(tree, options->main_is_old);
+    if (code == GPUT_OK)
+        code = add_others(tree);
+    /* The list is the caller's. */
+    tree->has_others = options->n_others > 0;
+    tree->options.others = NULL;
+    tree->options.n_others = 0;
     if (code == GPUT_OK)
         return GPUT_OK;
     process_tree_finish(tree);

@@ -1,6 +1,7 @@
 /*
  * The tracked processes: main and everything that descends from it, also through threads that fork,
- * parents that have ended, and daemons.
+ * parents that have ended, and daemons. Others can be tracked along with it: they count as
+ * descendants, wherever they come from.
  */
 #ifndef TRACK_PROCESS_TREE_H
 #define TRACK_PROCESS_TREE_H
@@ -15,7 +16,10 @@
 struct process_tree_options {
     const char *procfs_root;
     pid_t main;
-    bool main_is_old;     /* what it and its descendants used so far does not count */
+    const pid_t *others; /* tracked too, with what they start; those that are not there are left
+                            out */
+    size_t n_others;
+    bool main_is_old;     /* what it, the others and their descendants used so far does not count */
     bool adopts;          /* the calling process is main's child subreaper: orphans become its own
                              children */
     const pid_t *foreign; /* children of the calling process that are none of the tree's */
@@ -39,12 +43,15 @@ struct process_tree {
     size_t table_size;
 
     bool main_is_gone;
+    bool has_others;         /* main is not the only one that was to be tracked */
     bool has_changed;        /* the last look found processes or lost some */
     uint64_t generation;     /* goes up whenever has_changed */
     uint64_t seen;           /* distinct processes so far, main included */
     int64_t gone_cpu_ns;     /* what descendants that are gone had used when last seen */
     int64_t gone_before_ns;  /* what they had used before tracking began: their parents have
                                 collected that, too */
+    int64_t gone_others_ns;  /* what others that are gone had used and collected: nobody in the tree
+                                collects it from them */
     int loadavg_fd;          /* -1: not to be had */
     pid_t last_pid;          /* given out by the kernel before the last reading of children */
     bool has_children_files; /* this kernel has task/T/children */

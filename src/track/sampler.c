@@ -222,13 +222,14 @@ static void take_processes(
     struct sampler *sampler, int64_t orphans_ns, bool in_main, int64_t now_ns)
 {
     process_tree_look(&sampler->tree, now_ns);
-    if (sampler_main_lives(sampler)) {
+    /* Of main and what it left behind the last figures stay. */
+    if (sampler_main_lives(sampler) || sampler->tree.has_others) {
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
         put_ram(sampler);
         put_threads(sampler, in_main);
     }
-    int64_t own_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
-    cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, own_ns);
+    sampler->own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
+    cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
     put_process_cpu(sampler, now_ns);
 }
 

@@ -46,6 +46,7 @@ struct sampler {
      */
     unsigned helper_threads;
     int64_t helper_cpu_ns;
+    int64_t own_cpu_ns; /* of all threads that only track inside main, at the last sample */
     struct pid_vector descendants; /* scratch, for the GPUs */
     uint64_t descendants_generation;
     struct gpu_sample gpu; /* of the last sample */

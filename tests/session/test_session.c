@@ -550,6 +550,51 @@ static void an_attached_session_sees_the_end(void **state)
     actors_end(&actors);
 }
 
+static void several_processes_are_tracked_as_one(void **state)
+{
+    (void)state;
+    struct actors first, second;
+    actors_start(&first, "alloc 20 tell hear 3 spin 0.1 tell hear 4");
+    actors_start(&second, "alloc 30 child [ spin 0.1 tell hear 3 ] tell hear 4 wait");
+    actors_await(&first, 1);
+    actors_await(&second, 2);
+    struct gput_session *session = create_every(0.01);
+    const pid_t pids[] = {999999999, first.pid, 999999998, second.pid};
+    assert_int_equal(gput_session_track_pids(session, pids, 0, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_session_track_pids(session, pids, 1, NULL), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(gput_session_track_pids(session, pids, 4, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), first.pid);
+    actors_release(&first, 3, 1);
+    actors_await(&first, 1);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_int_equal(results.accounting.processes_seen, 3);
+    assert_true(results.max[GPUT_MAIN_RAM] > 20e6 && results.max[GPUT_MAIN_RAM] < 30e6);
+    assert_true(results.max[GPUT_DESCENDANTS_RAM] > 30e6);
+    /* What the others used before does not count. */
+    assert_true(results.accounting.sampled_cpu_seconds >= 0.09);
+    assert_true(results.accounting.sampled_cpu_seconds < 0.15);
+    gput_session_destroy(session);
+    actors_end(&first);
+    actors_end(&second);
+}
+
+static void we_come_first_among_several(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(&actors, "tell hear 3");
+    actors_await(&actors, 1);
+    struct gput_session *session = create_every(0.01);
+    const pid_t pids[] = {actors.pid, getpid()};
+    assert_int_equal(gput_session_track_pids(session, pids, 2, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), getpid());
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_int_equal(results_of(session).accounting.processes_seen, 2);
+    gput_session_destroy(session);
+    actors_end(&actors);
+}
+
 /* ---- for those who watch ---- */
 
 /* As of the last half a second. */
@@ -652,6 +697,8 @@ int main(void)
         IN_FOLDER(a_snapshot_says_what_is_known_now),
         IN_FOLDER(the_server_of_metrics_is_not_counted),
         IN_FOLDER(the_machine_alone_has_no_processes),
+        IN_FOLDER(several_processes_are_tracked_as_one),
+        IN_FOLDER(we_come_first_among_several),
     };
     return cmocka_run_group_tests_name("session/session", tests, NULL, NULL);
 }

@@ -59,6 +59,43 @@ static void the_living_are_what_their_clocks_say(void **state)
     close_family(&family);
 }
 
+static void what_nobody_collects_of_others_is_kept(void **state)
+{
+    (void)state;
+    struct family family;
+    const pid_t other = 20;
+    struct fake_process stranger = {.pid = 20, .parent = 1, .utime = 40, .cutime = 7};
+    open_family(&family, true);
+    process_tree_finish(&family.tree);
+    fake_put(&family.fake, stranger);
+    fake_children(&family.fake, 20, 20, "");
+    struct process_tree_options options = {.procfs_root = family.fake.root,
+        .main = 10,
+        .main_is_old = true,
+        .others = &other,
+        .n_others = 1};
+    assert_int_equal(process_tree_init(&family.tree, &options, NULL), GPUT_OK);
+    look(&family);
+    expect(&family, 0, 0);
+
+    /* It used 3 ticks and collected a child of 2 that was never seen, then ended. */
+    stranger.utime += 3;
+    stranger.cutime += 2;
+    fake_put(&family.fake, stranger);
+    look(&family);
+    expect(&family, 0, 5);
+    fake_end(&family.fake, 20);
+    look(&family);
+    expect(&family, 0, 5);
+
+    /* And main collected one that was never seen either. */
+    family.main.cutime = 4;
+    fake_put(&family.fake, family.main);
+    look(&family);
+    expect(&family, 0, 9);
+    close_family(&family);
+}
+
 static void a_child_that_ends_counts_once_all_the_way_up(void **state)
 {
     (void)state;
@@ -219,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_living_are_what_their_clocks_say),
+        cmocka_unit_test(what_nobody_collects_of_others_is_kept),
         cmocka_unit_test(a_child_that_ends_counts_once_all_the_way_up),
         cmocka_unit_test(children_that_no_look_saw_count),
         cmocka_unit_test(children_that_nobody_collects_count_as_far_as_seen),

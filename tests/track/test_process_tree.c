@@ -177,6 +177,43 @@ static void in_a_procfs_of_others_our_number_is_somebody_elses(void **state)
     fake_procfs_finish(&fake);
 }
 
+static void others_are_tracked_along_wherever_they_come_from(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
+    fake_children(&fake, 10, 10, "11 ");
+    fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10});
+    fake_children(&fake, 11, 11, "");
+    fake_put(&fake, (struct fake_process){.pid = 20, .parent = 1});
+    fake_children(&fake, 20, 20, "21 ");
+    fake_put(&fake, (struct fake_process){.pid = 21, .parent = 20});
+    fake_children(&fake, 21, 21, "");
+
+    /* A stranger, one that is no more, one that is main's anyway, one that another started. */
+    const pid_t others[] = {20, 99, 11, 21};
+    struct process_tree_options options = {
+        .procfs_root = fake.root, .main = 10, .others = others, .n_others = 4};
+    assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
+    assert_int_equal(tree.count, 4);
+    assert_true(process_tree_main(&tree)->pid == 10);
+    assert_true(process_tree_get(&tree, 20)->is_other);
+    assert_false(process_tree_get(&tree, 21)->is_other);
+    assert_false(process_tree_get(&tree, 11)->is_other);
+
+    /* What it starts later is found, and main's end leaves all of that. */
+    fake_children(&fake, 20, 20, "21 22 ");
+    fake_put(&fake, (struct fake_process){.pid = 22, .parent = 20});
+    fake_end(&fake, 10);
+    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_non_null(process_tree_get(&tree, 22));
+    assert_null(process_tree_main(&tree));
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 static void the_end_of_main_leaves_the_others(void **state)
 {
     (void)state;
@@ -487,6 +524,7 @@ int main(void)
         cmocka_unit_test(a_child_whose_parent_ended_stays),
         cmocka_unit_test(a_pid_given_out_anew_is_dropped_and_found_again),
         cmocka_unit_test(in_a_procfs_of_others_our_number_is_somebody_elses),
+        cmocka_unit_test(others_are_tracked_along_wherever_they_come_from),
         cmocka_unit_test(the_end_of_main_leaves_the_others),
         cmocka_unit_test(thousands_of_processes_are_found_again_by_their_pid),
         cmocka_unit_test(finds_a_family_of_three_generations),
