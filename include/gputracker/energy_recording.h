@@ -19,6 +19,7 @@
 
 #include <gputracker/error.h>
 #include <gputracker/results.h>
+#include <gputracker/table.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +48,7 @@ struct gput_energy_point {
 struct gput_energy_metric {
     const char *name;  /**< belongs to the recording */
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
+    const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */
     double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts */
     double average;    /**< total / seconds; of a single point its value */
     double max;
@@ -84,6 +86,18 @@ GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *re
 GPUT_API size_t gput_energy_recording_curve(const struct gput_energy_recording *recording,
     const char *name, const struct gput_energy_window *window, struct gput_energy_point *points,
     size_t capacity);
+
+/**
+ * The points of metrics in the window (NULL: all) as tables: one for each metric, by its name, with
+ * the columns date (text, as the recording has it), seconds (after the first moment of the
+ * recording), segment and value, in order of time.
+ *
+ * On success `*tables` is to be freed by gput_tables_destroy().
+ * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_energy_recording_tables(const struct gput_energy_recording *recording,
+    const char *const *names, size_t n_names, const struct gput_energy_window *window,
+    struct gput_tables **tables, struct gput_error *error);
 
 /** Seconds recorded in the window, segment by segment. */
 GPUT_API double gput_energy_recording_seconds(

@@ -57,6 +57,20 @@ const char *gput_energy_recording_name(const struct gput_energy_recording *recor
     return NULL;
 }
 
+static const char *unit_of(const struct recorded_metric *metric)
+{
+    static const char *const bytes[] = {"per_process_mem_use_abs", "per_process_mem_use_uss",
+        "total_mem_use", "nvidia_memory", "per_gpu_memory"};
+    if (strcmp(metric->group, "wattmeter") == 0 || strstr(metric->name, "_power") ||
+        strstr(metric->name, "nvidia_draw"))
+        return "watts";
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        if (strcmp(metric->name, bytes[i]) == 0)
+            return "bytes";
+    }
+    return strcmp(metric->name, "absolute_cpu_time_per_pid") == 0 ? "seconds" : NULL;
+}
+
 static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
     const char *name, const struct recorded_series **series)
 {
@@ -102,6 +116,7 @@ int gput_energy_recording_metric(const struct gput_energy_recording *recording, 
         metric->values, series->count, bounds.start_us, bounds.end_us);
     *result = (struct gput_energy_metric){.name = metric->name,
         .group = metric->group,
+        .unit = unit_of(metric),
         .total = integral.total,
         .average = integral.seconds > 0 ? integral.total / integral.seconds : integral.single,
         .max = integral.max,
@@ -137,6 +152,12 @@ static const struct recorded_series *main_series(const struct gput_energy_record
 {
     const struct recorded_series *power = &recording->record->series[RECORDED_POWER];
     return power->count ? power : &recording->record->series[RECORDED_WATTMETER];
+}
+
+int64_t energy_recording_start_us(const struct gput_energy_recording *recording)
+{
+    const struct recorded_series *series = main_series(recording);
+    return series->count > 0 ? series->times_us[0] : 0;
 }
 
 double gput_energy_recording_seconds(
@@ -186,12 +207,12 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
         return GPUT_OK;
     if (series->count > 0 && number_parse_double(text, end, &seconds) == end &&
         fabs(seconds) < 9e9) {
-        *bound = series->times_us[0] + (int64_t)llround(seconds * 1e6);
+        *bound = energy_recording_start_us(recording) + (int64_t)llround(seconds * 1e6);
         return GPUT_OK;
     }
     return error_set(error, GPUT_ERROR_INVALID,
-        "--%s=%s is no moment of a recording. It is a date such as \"2023-06-30 16:32:14.5\", or "
-        "seconds after the beginning.",
+        "The %s \"%s\" is no moment of a recording. It is a date such as "
+        "\"2023-06-30 16:32:14.5\", or seconds after the beginning.",
         name, text);
 }
 

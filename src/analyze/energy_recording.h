@@ -12,4 +12,7 @@ struct gput_energy_recording {
     struct energy_record *record; /* owned */
 };
 
+/* The moment that seconds of a recording are counted from; 0 where there is none. */
+int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
+
 #endif

@@ -39,11 +39,10 @@ static void copy_doc(struct doc *parent, const char *key, const struct doc *valu
         copy_doc(copy, child->key, child);
 }
 
-/* Whether the metric is a power, so that its integral is joules. */
+/* Whether its integral is joules. */
 static bool is_power(const struct gput_energy_metric *metric)
 {
-    return strcmp(metric->group, "wattmeter") == 0 || strstr(metric->name, "_power") ||
-           strstr(metric->name, "nvidia_draw");
+    return metric->unit && strcmp(metric->unit, "watts") == 0;
 }
 
 static void add_metrics(const struct gput_energy_recording *recording,
@@ -58,6 +57,10 @@ static void add_metrics(const struct gput_energy_recording *recording,
             continue;
         struct doc *object = doc_add_object(metrics, name);
         doc_add_string(object, "group", metric.group);
+        if (metric.unit)
+            doc_add_string(object, "unit", metric.unit);
+        else
+            doc_add_null(object, "unit");
         doc_add_double(object, "total", metric.total);
         doc_add_double(object, "average", metric.average);
         doc_add_double(object, "max", metric.max);

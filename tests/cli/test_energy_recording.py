@@ -153,7 +153,7 @@ class Reading(CommandTest):
             self.run_command("energy", "curve", "rec", "power"), 1, 'There is no metric "power" in rec. There are: intel_power, psys_power.'
         )
         done = self.run_command("energy", "summary", "rec", "--start", "yesterday")
-        self.assertIn("--start=yesterday is no moment of a recording.", done.stderr)
+        self.assertIn('The start "yesterday" is no moment of a recording.', done.stderr)
         self.record("hello", line(0, {"intel_power": 1}))
         self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 is no JSON.")
         self.record('{"metrics": {}}')
