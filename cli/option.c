@@ -74,6 +74,10 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Also record power in this folder, in the form of AIPowerMeter; see 'gpu-tracker "
                 "energy summary'."},
+    [OPTION_ENERGY_DRIVER] = {0, "energy-driver", ARGUMENT_WORD, "driver", "json sqlite",
+        .newer = true,
+        .help = "How the recording of power is kept: 'json', lines of power_metrics.json, or "
+                "'sqlite', the table power_metrics of power_metrics.sqlite. Defaults to 'json'."},
     [OPTION_OUTPUT_FOLDER] = {0, "output-folder", ARGUMENT_FILE, "folder",
         .help = "The folder to record in; it is made if it is not there."},
     [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",

@@ -77,6 +77,12 @@ static int read_energy(
             "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
             "more.",
             text);
+    text = arguments_value(arguments, OPTION_ENERGY_DRIVER);
+    if (text && strcmp(text, "sqlite") == 0)
+        options->energy_driver = GPUT_ENERGY_SQLITE;
+    else if (text && strcmp(text, "json") != 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "\"%s\" is not a valid driver. Valid values are \"json\" or \"sqlite\".", text);
     text = arguments_value(arguments, OPTION_ENERGY_UNIT);
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }

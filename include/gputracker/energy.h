@@ -43,6 +43,12 @@ enum gput_energy_figure {
 /** "package", "total", "combined" …. Static text. */
 GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
 
+/** How a recording of power is kept; see gputracker/energy_recording.h. */
+enum gput_energy_driver {
+    GPUT_ENERGY_JSON,   /**< power_metrics.json, as AIPowerMeter has it */
+    GPUT_ENERGY_SQLITE, /**< power_metrics.sqlite: the table power_metrics, a row for each number */
+};
+
 /** Carbon intensity of a country's electricity: a mean over a year. */
 struct gput_carbon_intensity {
     const char *code;      /**< ISO 3166-1: "FR" */

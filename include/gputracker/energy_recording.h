@@ -9,10 +9,10 @@
  *         … metric.total is joules …
  *     gput_energy_recording_close(recording);
  *
- * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json, of an
- * experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those that
- * hold a number for each process count as its sum. A recording may have several segments (it was
- * stopped and went on); nothing is integrated from one to the next.
+ * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json (or .sqlite), of
+ * an experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those
+ * that hold a number for each process count as its sum. A recording may have several segments (it
+ * was stopped and went on); nothing is integrated from one to the next.
  */
 #ifndef GPUTRACKER_ENERGY_RECORDING_H
 #define GPUTRACKER_ENERGY_RECORDING_H

@@ -57,11 +57,12 @@ struct gput_options {
                                           hidden file of a random name in the working directory */
     const char *energy_folder;       /**< where a recording of power goes, in the form of
                                           gputracker/energy_recording.h; NULL: none */
-    double energy_period_seconds;    /**< between its lines; default 2 */
-    bool energy_continue;            /**< add a segment to the recording that is there */
-    const char *listen;              /**< where GET /metrics gives results so far to Prometheus:
-                                          "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine
-                                          alone; port 0: any that is free; NULL: nowhere */
+    enum gput_energy_driver energy_driver; /**< how it is kept; default JSON lines */
+    double energy_period_seconds;          /**< between its lines; default 2 */
+    bool energy_continue;                  /**< add a segment to the recording that is there */
+    const char *listen; /**< where GET /metrics gives results so far to Prometheus:
+                             "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine
+                             alone; port 0: any that is free; NULL: nowhere */
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */

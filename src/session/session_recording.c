@@ -15,8 +15,8 @@ int session_open_recording(struct gput_session *session, struct gput_error *erro
     const struct gput_options *options = &session->options;
     if (!options->energy_folder)
         return GPUT_OK;
-    return energy_recording_writer_create(options->energy_folder, options->energy_continue,
-        clock_realtime_ns(), &session->recording.writer, error);
+    return energy_recording_writer_create(options->energy_folder, options->energy_driver,
+        options->energy_continue, clock_realtime_ns(), &session->recording.writer, error);
 }
 
 static void warn_of_missing(struct gput_session *session)

@@ -118,15 +118,17 @@ static void try_doc(struct energy_record *record, const char *file, struct doc *
 
 static int read_folder(struct energy_record *record, struct gput_error *error)
 {
-    bool has_power, has_wattmeter;
+    bool has_power, has_sqlite, has_wattmeter;
     struct stat status;
     if (stat(record->folder, &status) != 0 || !S_ISDIR(status.st_mode))
         return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s.", record->folder);
     TRY(energy_record_read_power(record, &has_power, error));
+    TRY(energy_record_read_sqlite(record, &has_sqlite, error));
     TRY(energy_record_read_wattmeter(record, &has_wattmeter, error));
-    if (!has_power && !has_wattmeter)
+    if (!has_power && !has_sqlite && !has_wattmeter)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
-            "There is no recording of power in %s: neither power_metrics.json nor omegawatt.csv.",
+            "There is no recording of power in %s: no power_metrics.json or .sqlite, and no "
+            "omegawatt.csv.",
             record->folder);
     try_doc(record, "metadata.json", &record->metadata);
     try_doc(record, "model_summary.json", &record->model);

@@ -1,7 +1,7 @@
 /*
- * A folder of a power recording, AIPowerMeter's and ours: power_metrics.json (JSON lines),
- * results_exp.json, model_summary.json, metadata.json, omegawatt.csv. Every file but the first may
- * be missing, and the first too when there is a wattmeter's.
+ * A folder of a power recording, AIPowerMeter's and ours: power_metrics.json (JSON lines) or
+ * power_metrics.sqlite, results_exp.json, model_summary.json, metadata.json, omegawatt.csv. Every
+ * file but the first may be missing, and the first too when there is a wattmeter's.
  *
  * Lines are read one at a time; what stays in memory is a number for each line and metric. A metric
  * that is an object of pids (or a list) counts as its sum; one that is absent, null or, for power,
@@ -69,9 +69,10 @@ int recorded_series_set(struct recorded_series *series, const char *group, const
 void energy_record_warn(struct energy_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* energy_recording_power.c, …_experiment.c, …_wattmeter.c: read one file into the record; *found
- * tells whether it is there. */
+/* energy_recording_power.c, …_sqlite.c, …_experiment.c, …_wattmeter.c: read one file into the
+ * record; *found tells whether it is there. */
 int energy_record_read_power(struct energy_record *record, bool *found, struct gput_error *error);
+int energy_record_read_sqlite(struct energy_record *record, bool *found, struct gput_error *error);
 int energy_record_read_experiment(struct energy_record *record, struct gput_error *error);
 int energy_record_read_wattmeter(
     struct energy_record *record, bool *found, struct gput_error *error);

@@ -1,12 +1,14 @@
 /*
- * Writing a recording of power: a line of power_metrics.json for each moment, on disk when the call
- * returns, and what closes the segment.
+ * Writing a recording of power: a line of power_metrics.json, or rows of power_metrics.sqlite, for
+ * each moment, safe from our own death when the call returns.
  */
 #ifndef STORE_ENERGY_RECORDING_WRITER_H
 #define STORE_ENERGY_RECORDING_WRITER_H
 
 #include "base/doc.h"
 #include "base/error.h"
+
+#include <gputracker/energy.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,8 +22,9 @@ struct energy_recording_writer;
  * Errors: GPUT_ERROR_EXISTS (without `continues`: there is a recording in the folder),
  * GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_NOT_FOUND (the folder above), GPUT_ERROR_MEMORY.
  */
-int energy_recording_writer_create(const char *folder, bool continues, int64_t now_ns,
-    struct energy_recording_writer **writer, struct gput_error *error);
+int energy_recording_writer_create(const char *folder, enum gput_energy_driver driver,
+    bool continues, int64_t now_ns, struct energy_recording_writer **writer,
+    struct gput_error *error);
 
 /* Adds a line: `metrics` is an object of "cpu" and "gpu". A line that does not fit on the disk is
  * taken back whole. */

@@ -19,7 +19,7 @@
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error);
 
 /*
- * Makes a new, empty database; there must be no file at `path`. Its journal is a write-ahead log
+ * Makes a database, or opens the one at `path` for writing. Its journal is a write-ahead log
  * where the file system allows that, so that a commit costs one write and no waiting. The caller
  * owns `*database` and ends it by sqlite_file_finish().
  */
