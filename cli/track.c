@@ -109,6 +109,7 @@ int track_command(
                                          !style->quiet && style->screen_fd == STDERR_FILENO;
     int status = style->failed_status;
     int killed_by = 0;
+    tracking.config.options.starts_nothing_else = true;
     code = gput_session_create(&tracking.config.options, &session, &error);
     if (code == GPUT_OK)
         status = track_in_session(session, &tracking, argv, style, &killed_by);

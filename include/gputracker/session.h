@@ -66,6 +66,9 @@ struct gput_options {
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */
+    /** While a launched command is tracked, the caller starts no other process: every further child
+     * of its is an orphan of the command; see gput_session_launch() */
+    bool starts_nothing_else;
     struct gput_limits limits; /**< what the tree may use; default: no limits */
     const char *procfs_root;   /**< NULL: /proc */
     const char *sysfs_root;    /**< NULL: /sys */
@@ -125,7 +128,12 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * Starts a command and tracks it from its first instruction. The command inherits everything from
  * the caller (working directory, environment, standard streams, signal mask as it was before the
  * call). The calling process becomes a child subreaper, so that orphaned descendants stay in sight,
- * and reaps those orphans in gput_session_wait().
+ * and reaps those orphans, at samples and in gput_session_wait().
+ *
+ * Children that the caller starts itself stay the caller's: they are neither tracked nor reaped.
+ * They are told from orphans by the kernel's announcements (`gpu-tracker doctor`: process
+ * connector); where there are none, only orphans that a sample saw below the command before are
+ * tracked on and reaped, unless `starts_nothing_else` says that there can be no others.
  *
  * `argv` ends with NULL; argv[0] is looked up in PATH.
  * Errors: GPUT_ERROR_NOT_FOUND (no such command; message `Command not found: "x"`),

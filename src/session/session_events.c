@@ -40,6 +40,7 @@ static int64_t time_to_fill_ns(int fd, int64_t bytes_each)
 void session_events_open(struct session_events *events, const char *procfs_root)
 {
     struct gput_error error = {.message = "pids of this procfs are not our own"};
+    events->own_pid = getpid();
     events->has_events =
         cpu_clock_usable(procfs_root) && process_events_open(&events->events, &error) == GPUT_OK;
     if (!events->has_events) {
@@ -65,6 +66,40 @@ void session_events_open(struct session_events *events, const char *procfs_root)
         events->pause_ns = LONGEST_PAUSE_NS;
 }
 
+/* ---- our own children ---- */
+
+/* Their number is bounded by that of pids; those that are gone go when there are many. */
+#define MANY_CHILDREN 1024
+
+static void forget_collected(struct pid_vector *children)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < children->count; i++) {
+        if (kill(children->pids[i], 0) == 0)
+            children->pids[kept++] = children->pids[i];
+    }
+    children->count = kept;
+}
+
+/* Keeps the pids of those that we started: also when they have ended, until they are collected. */
+static void follow_own(struct session_events *events, const struct process_event *event)
+{
+    struct pid_vector *children = &events->own_children;
+    if (event->kind != PROCESS_EVENT_FORK)
+        return;
+    size_t at = 0;
+    while (at < children->count && children->pids[at] != event->pid)
+        at++;
+    bool is_known = at < children->count, is_own = event->parent == events->own_pid;
+    if (is_known && !is_own)
+        children->pids[at] = children->pids[--children->count]; /* the pid is another's now */
+    if (is_known || !is_own)
+        return;
+    if (children->count >= MANY_CHILDREN)
+        forget_collected(children);
+    pid_vector_append(children, event->pid);
+}
+
 /* ---- reading ---- */
 
 static void read_events(struct session_events *events)
@@ -72,8 +107,10 @@ static void read_events(struct session_events *events)
     struct process_event batch[PROCESS_EVENTS_BATCH];
     size_t count;
     while ((count = process_events_read(&events->events, batch)) > 0) {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            follow_own(events, &batch[i]);
             process_log_event(events->log, &batch[i]);
+        }
     }
 }
 
@@ -173,5 +210,6 @@ void session_events_finish(struct session_events *events)
     process_events_close(&events->events);
     taskstats_close(&events->ends);
     free(events->exits);
+    pid_vector_finish(&events->own_children);
     session_events_init(events);
 }

@@ -19,6 +19,8 @@ struct session_events {
     struct process_events events;
     struct taskstats_socket ends;
     bool has_events, has_ends;
+    pid_t own_pid;
+    struct pid_vector own_children;            /* processes that this one started, as announced */
     char why_no_events[128], why_no_ends[128]; /* "" when they are there */
 
     struct process_log *log;      /* borrowed */

@@ -4,6 +4,7 @@
  *   session.c          options, creating and freeing
  *   session_track.c    the four ways to begin, waiting, stopping
  *   session_ticks.c    the sampling thread
+ *   session_orphans.c  what the command leaves to us
  *   session_results.c  from samples and books to results
  *   session_snapshot.c results so far, for those who watch
  *   session_serving.c  them as a page of metrics, over HTTP
@@ -146,8 +147,13 @@ int session_start_ticks(struct gput_session *session, struct gput_error *error);
 /* Lets the thread take the last sample and waits for its end. */
 void session_end_ticks(struct gput_session *session);
 
-/* Collects orphans that have ended (launched sessions). The lock is held, or no thread runs. */
+/* session_orphans.c; the lock is held, or no thread runs */
+
+/* Collects orphans that have ended (launched sessions). */
 void session_reap_orphans(struct gput_session *session);
+
+/* True of a child of ours that is no orphan: the caller's own. `session` is one. */
+bool session_is_callers(void *session, pid_t pid);
 
 /* session_snapshot.c */
 

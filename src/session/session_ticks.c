@@ -9,8 +9,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The first row comes early, so that short commands have one: as soon as CPU percents make sense.
@@ -96,29 +96,6 @@ static void take_sample(struct gput_session *session, enum moment moment)
     }
     session_record(session, is_last);
     keep_results(session);
-}
-
-void session_reap_orphans(struct gput_session *session)
-{
-    for (;;) {
-        siginfo_t info = {0};
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-            return;
-        /* Main is collected by gput_session_wait(); the caller's own children are the caller's. */
-        if (info.si_pid == session->pid)
-            return;
-        for (size_t i = 0; i < session->foreign.count; i++) {
-            if (session->foreign.pids[i] == info.si_pid)
-                return;
-        }
-        struct rusage usage;
-        session_counts_add_io(&session->counts, session->options.procfs_root, info.si_pid);
-        if (wait4(info.si_pid, NULL, WNOHANG, &usage) != info.si_pid)
-            return;
-        int64_t before_ns = session_counts_cpu_ns(&session->counts);
-        session_counts_add(&session->counts, &usage);
-        session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
-    }
 }
 
 /* The next deadline after `deadline_ns`; counts those that passed meanwhile. */

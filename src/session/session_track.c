@@ -94,8 +94,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .n_others = session->n_others,
             .main_is_old = session->mode != SESSION_LAUNCHED,
             .adopts = session->mode == SESSION_LAUNCHED,
-            .foreign = session->foreign.pids,
-            .n_foreign = session->foreign.count,
+            .is_callers = session_is_callers,
+            .caller = session,
             .kept_files = kept_files(),
             .gone = process_log_gone,
             .user = &session->log},
@@ -364,7 +364,9 @@ static void end_launched(struct gput_session *session)
         ;
     session->has_main_usage = true;
     own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
+    pthread_mutex_lock(&session->lock);
     session_reap_orphans(session);
+    pthread_mutex_unlock(&session->lock);
     session_counts_add(&session->counts, &session->main_usage);
     end_counting(session);
 }

@@ -136,13 +136,10 @@ static void look_at_known(struct process_tree *tree, int64_t now_ns)
 
 /* ---- newcomers ---- */
 
-static bool is_foreign(const struct process_tree *tree, pid_t pid)
+static bool is_callers(const struct process_tree *tree, pid_t pid)
 {
-    for (size_t i = 0; i < tree->options.n_foreign; i++) {
-        if (tree->options.foreign[i] == pid)
-            return true;
-    }
-    return false;
+    const struct process_tree_options *options = &tree->options;
+    return options->is_callers && options->is_callers(options->caller, pid);
 }
 
 /* `process` is NULL for ourselves. The kernel gives orphans to the first thread of a subreaper. */
@@ -173,7 +170,7 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
         pid_t pid = tree->found.pids[i];
         /* The tracker never counts itself, also when it was started by what it tracks. */
         bool ours = pid == tree->own_pid && tree->options.main != pid;
-        if (ours || process_tree_get(tree, pid) || (!parent && is_foreign(tree, pid)))
+        if (ours || process_tree_get(tree, pid) || (!parent && is_callers(tree, pid)))
             continue;
         if (add(tree, pid, parent, is_old) == GPUT_ERROR_MEMORY)
             return GPUT_ERROR_MEMORY;

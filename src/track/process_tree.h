@@ -19,11 +19,12 @@ struct process_tree_options {
     const pid_t *others; /* tracked too, with what they start; those that are not there are left
                             out */
     size_t n_others;
-    bool main_is_old;     /* what it, the others and their descendants used so far does not count */
-    bool adopts;          /* the calling process is main's child subreaper: orphans become its own
-                             children */
-    const pid_t *foreign; /* children of the calling process that are none of the tree's */
-    size_t n_foreign;
+    bool main_is_old; /* what it, the others and their descendants used so far does not count */
+    bool adopts;      /* the calling process is main's child subreaper: orphans become its own
+                         children */
+    /* Tells which children of the calling process are its own, and no orphans; NULL: none is. */
+    bool (*is_callers)(void *caller, pid_t pid);
+    void *caller;
     unsigned kept_files; /* descriptors that may be kept open */
     /* Called with `user` and each process that is about to leave the tree; NULL: nobody is. */
     void (*gone)(void *user, struct process *process);

@@ -1,3 +1,4 @@
+#include "os/proc_children.h"
 #include "testing.h"
 #include "track/live.h"
 
@@ -63,6 +64,14 @@ static struct gput_session *create(const struct gput_options *options)
 static struct gput_session *create_every(double seconds)
 {
     struct gput_options options = options_every(seconds);
+    return create(&options);
+}
+
+/* For commands that leave orphans: nothing else is started meanwhile. */
+static struct gput_session *create_alone(double seconds)
+{
+    struct gput_options options = options_every(seconds);
+    options.starts_nothing_else = true;
     return create(&options);
 }
 
@@ -423,7 +432,7 @@ static void a_command_of_5_ms_has_figures_and_its_status(void **state)
 static void the_books_of_a_command_close(void **state)
 {
     (void)state;
-    struct gput_session *session = create_every(0.02);
+    struct gput_session *session = create_alone(0.02);
     launch_consumer(session, "child [ spin 0.2 ] daemon [ spin 0.1 ] swarm 20 0.005 spin 0.2 wait");
     assert_int_equal(wait_for_end(session), 0);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
@@ -439,7 +448,7 @@ static void the_books_of_a_command_close(void **state)
 static void an_orphan_that_outlives_main_is_counted_so_far(void **state)
 {
     (void)state;
-    struct gput_session *session = create_every(0.02);
+    struct gput_session *session = create_alone(0.02);
     launch_consumer(session, "daemon [ spin 0.15 sleep 0.5 ] spin 0.3");
     assert_int_equal(wait_for_end(session), 0);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
@@ -504,6 +513,71 @@ static void our_own_earlier_children_stay_ours(void **state)
     assert_int_equal(waitpid(mine, &status, 0), mine);
     assert_int_equal(WEXITSTATUS(status), 9);
     collect_orphans();
+}
+
+static void children_that_we_start_meanwhile_stay_ours(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    launch_consumer(session, "sleep 0.4 daemon [ spin 0.05 ] spin 0.3");
+    /* One that lives for a while and has a child of its own, and two that end at once. */
+    pid_t mine[3];
+    mine[0] = fork();
+    if (mine[0] == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0)
+            _exit(usleep(200000));
+        waitpid(grandchild, NULL, 0);
+        _exit(7);
+    }
+    for (int i = 1; i < 3; i++) {
+        mine[i] = fork();
+        if (mine[i] == 0)
+            _exit(7 + i);
+    }
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.accounting.processes_seen <= 3);
+    assert_true(results.max[GPUT_COMBINED_THREADS] <= 3);
+    gput_session_destroy(session);
+    for (int i = 0; i < 3; i++) {
+        int status;
+        assert_int_equal(waitpid(mine[i], &status, 0), mine[i]);
+        assert_int_equal(WEXITSTATUS(status), 7 + i);
+    }
+    collect_orphans();
+}
+
+static size_t children_of_ours(void)
+{
+    struct pid_vector children = {0};
+    assert_int_equal(proc_children_read("/proc", getpid(), 1, &children, NULL), GPUT_OK);
+    size_t count = children.count;
+    pid_vector_finish(&children);
+    return count;
+}
+
+/* The end of a child of ours stands before that of the orphan, and is left to us. */
+static void orphans_are_collected_behind_children_of_ours(void **state)
+{
+    (void)state;
+    pid_t mine = fork();
+    if (mine == 0)
+        _exit(9);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)mine, &info, WEXITED | WNOWAIT), 0);
+    struct gput_session *session = create_alone(0.01);
+    launch_consumer(session, "daemon [ spin 0.1 ] sleep 100");
+    EVENTUALLY(results_of(session).accounting.sampled_cpu_seconds >= 0.1) usleep(1000);
+    EVENTUALLY(children_of_ours() == 2) usleep(1000);
+    kill(gput_session_pid(session), SIGKILL);
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).accounting.kernel_cpu_seconds >= 0.1);
+    gput_session_destroy(session);
+    assert_int_equal(waitpid(mine, NULL, 0), mine);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
 /* ---- attaching ---- */
@@ -692,6 +766,8 @@ int main(void)
         IN_FOLDER(a_killed_command_says_by_which_signal),
         IN_FOLDER(a_failed_launch_leaves_nothing),
         IN_FOLDER(our_own_earlier_children_stay_ours),
+        IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
+        IN_FOLDER(orphans_are_collected_behind_children_of_ours),
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
         IN_FOLDER(a_snapshot_says_what_is_known_now),

@@ -275,8 +275,13 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
 struct stage {
     struct actors actors;
     struct process_tree tree;
-    pid_t foreign[4];
+    pid_t others; /* a child of ours that is none of the tree's */
 };
+
+static bool is_others(void *stage, pid_t pid)
+{
+    return pid == ((struct stage *)stage)->others;
+}
 
 static void open_stage(struct stage *stage, const char *words, int told)
 {
@@ -286,9 +291,10 @@ static void open_stage(struct stage *stage, const char *words, int told)
     struct process_tree_options options = {.procfs_root = "/proc",
         .main = stage->actors.pid,
         .adopts = true,
-        .foreign = stage->foreign,
+        .is_callers = is_others,
+        .caller = stage,
         .kept_files = 64};
-    stage->foreign[0] = 0;
+    stage->others = 0;
     assert_int_equal(process_tree_init(&stage->tree, &options, NULL), GPUT_OK);
 }
 
@@ -369,12 +375,12 @@ static void our_own_other_children_are_not_the_trees(void **state)
     open_stage(&stage, "daemon [ tell hear 3 ] tell hear 3", 2);
     /* Known from the start, as a session does it. */
     process_tree_finish(&stage.tree);
-    stage.foreign[0] = other.pid;
+    stage.others = other.pid;
     struct process_tree_options options = {.procfs_root = "/proc",
         .main = stage.actors.pid,
         .adopts = true,
-        .foreign = stage.foreign,
-        .n_foreign = 1};
+        .is_callers = is_others,
+        .caller = &stage};
     assert_int_equal(process_tree_init(&stage.tree, &options, NULL), GPUT_OK);
     stage.tree.last_pid = 0;
     look(&stage);

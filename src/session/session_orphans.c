@@ -1,0 +1,107 @@
+/*
+ * Orphans of a launched command become children of ours, who are its subreaper: they go on being
+ * tracked, and are collected when they end. Children that the caller starts itself are the
+ * caller's: they are neither.
+ */
+#include "session/session_state.h"
+
+#include "os/proc_children.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool contains(const struct pid_vector *pids, pid_t pid)
+{
+    for (size_t i = 0; i < pids->count; i++) {
+        if (pids->pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a child of ours is an orphan or the caller's, where that is known without asking. */
+enum owner { ORPHAN, CALLERS, UNKNOWN };
+
+static enum owner owner_of(struct gput_session *session, pid_t pid)
+{
+    const struct process_log *log = &session->log;
+    if (contains(&session->foreign, pid))
+        return CALLERS;
+    if (session->options.starts_nothing_else ||
+        (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
+        return ORPHAN;
+    /* Better to miss an orphan than to take the end of a child away from the caller, who waits for
+     * it. */
+    if (!session->events.has_events || log->has_gap || log->ran_out)
+        return CALLERS;
+    return UNKNOWN;
+}
+
+bool session_is_callers(void *user, pid_t pid)
+{
+    struct gput_session *session = user;
+    enum owner owner = owner_of(session, pid);
+    if (owner != UNKNOWN)
+        return owner == CALLERS;
+    /* The kernel announces those that descend from the command; this one perhaps just now. */
+    session_events_read(&session->events);
+    return !process_log_get(&session->log, pid);
+}
+
+/* The same of one that has ended: the log may have let go of it, but its start was announced. */
+static bool ended_is_callers(struct gput_session *session, pid_t pid)
+{
+    enum owner owner = owner_of(session, pid);
+    if (owner != UNKNOWN)
+        return owner == CALLERS;
+    session_events_read(&session->events);
+    return contains(&session->events.own_children, pid);
+}
+
+static void collect(struct gput_session *session, pid_t pid)
+{
+    struct rusage usage;
+    session_counts_add_io(&session->counts, session->options.procfs_root, pid);
+    if (wait4(pid, NULL, WNOHANG, &usage) != pid)
+        return;
+    int64_t before_ns = session_counts_cpu_ns(&session->counts);
+    session_counts_add(&session->counts, &usage);
+    session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
+}
+
+/* The process that waits to be collected, main or an orphan among others; 0: none. */
+static pid_t next_ended(idtype_t type, pid_t pid)
+{
+    siginfo_t info = {0};
+    if (waitid(type, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return 0;
+    return info.si_pid;
+}
+
+/* One by one: some child of the caller's has ended, and stands before others. */
+static void collect_behind_callers(struct gput_session *session)
+{
+    struct pid_vector children = {0};
+    if (proc_children_read("/proc", getpid(), 1, &children, NULL) == GPUT_OK) {
+        for (size_t i = 0; i < children.count; i++) {
+            pid_t pid = children.pids[i];
+            if (pid != session->pid && next_ended(P_PID, pid) == pid &&
+                !ended_is_callers(session, pid))
+                collect(session, pid);
+        }
+    }
+    pid_vector_finish(&children);
+}
+
+void session_reap_orphans(struct gput_session *session)
+{
+    pid_t pid;
+    while ((pid = next_ended(P_ALL, 0)) > 0) {
+        /* Main is collected by gput_session_wait(). */
+        if (pid == session->pid || ended_is_callers(session, pid)) {
+            collect_behind_callers(session);
+            return;
+        }
+        collect(session, pid);
+    }
+}
