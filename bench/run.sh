@@ -30,6 +30,7 @@ run() {
     sampling) title rows "One sample"; "$bench/bench-sampling" ;;
     session) title rows "A session"; "$bench/bench-session" ;;
     slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
+    python) title rows "The Python package"; python3 bench/python.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     analyze) title own "Analysis of code blocks"; analyze ;;
@@ -64,7 +65,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample peer}; do
+for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

@@ -25,6 +25,7 @@ def __getattr__(name):
 # when somebody removed the file.
 _logs = {}
 _opening = allocate_lock()
+_pid = os.getpid()
 
 
 def _close_logs():
@@ -38,8 +39,9 @@ def _close_logs():
 
 
 def _begin_child():
-    global _opening
+    global _opening, _pid
     _opening = allocate_lock()  # a thread that the child does not have may have held it
+    _pid = os.getpid()
 
 
 def _key(path):
@@ -94,13 +96,15 @@ class SubTracker(BlockMarker):
     keeps every mark it made. One object may be used for one block again and again, which is quickest.
     """
 
+    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "__dict__", "__weakref__")
+
     def __init__(self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
         if code_block_name is None:
             frame = sys._getframe(1)
             attribute = frame.f_lineno if code_block_attribute is None else code_block_attribute
             code_block_name = f"{_relative(frame.f_code.co_filename)}:{attribute}"
         self.code_block_name = code_block_name
-        self.process_id = os.getpid()
+        self.process_id = _pid
         if sub_tracking_file is None:
             sub_tracking_file = f"{self.process_id}.csv"
         else:
@@ -113,8 +117,10 @@ class SubTracker(BlockMarker):
         self._overwrite = overwrite
 
     def _open(self):
-        # Called by the first mark.
-        return _find_log(self.sub_tracking_file, self._overwrite)
+        # Called by the first mark. Most often the log is there, and finding it takes no lock.
+        path = self.sub_tracking_file
+        log = _logs.get(path if path[:1] == "/" else (path, os.getcwd()))
+        return log if log is not None and log.is_in_place() else _find_log(path, self._overwrite)
 
 
 def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):

@@ -305,12 +305,14 @@ const char *gput_table_column_unit(const struct gput_table *table, size_t column
 
 const int64_t *gput_table_ints(const struct gput_table *table, size_t column)
 {
-    return &table->columns[column].cells->integer;
+    const union cell *cells = table->columns[column].cells;
+    return cells ? &cells->integer : NULL;
 }
 
 const double *gput_table_doubles(const struct gput_table *table, size_t column)
 {
-    return &table->columns[column].cells->number;
+    const union cell *cells = table->columns[column].cells;
+    return cells ? &cells->number : NULL;
 }
 
 static union cell cell_at(const struct gput_table *table, size_t row, size_t column)
