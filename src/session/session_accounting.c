@@ -21,6 +21,7 @@ void session_counts_add(struct session_counts *counts, const struct rusage *usag
 {
     counts->user_ns += ns_of_timeval(usage->ru_utime);
     counts->system_ns += ns_of_timeval(usage->ru_stime);
+    counts->times_cut += 2;
     counts->minor_faults += (uint64_t)usage->ru_minflt;
     counts->major_faults += (uint64_t)usage->ru_majflt;
     counts->voluntary_switches += (uint64_t)usage->ru_nvcsw;
@@ -36,6 +37,7 @@ void session_counts_subtract(struct session_counts *counts, const struct rusage 
 {
     counts->user_ns -= ns_of_timeval(usage->ru_utime);
     counts->system_ns -= ns_of_timeval(usage->ru_stime);
+    counts->times_cut += 2;
     counts->minor_faults -= (uint64_t)usage->ru_minflt;
     counts->major_faults -= (uint64_t)usage->ru_majflt;
     counts->voluntary_switches -= (uint64_t)usage->ru_nvcsw;

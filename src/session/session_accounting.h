@@ -21,6 +21,7 @@ struct session_counts {
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
+    unsigned times_cut;                   /* to whole microseconds, in what was added */
     uint64_t largest_rss_bytes;           /* ru_maxrss: of the largest single one */
     struct proc_io io;
     bool lacks_io; /* of some process it could not be read */

@@ -25,6 +25,17 @@ static int64_t living_descendants_ns(const struct gput_session *session)
     return ns;
 }
 
+/*
+ * wait4() and getrusage() cut times to whole microseconds; the clocks behind the samples do not. As
+ * far as that explains it, what samples saw is what the kernel counted.
+ */
+static void undo_cut(const struct session_counts *counts, struct gput_accounting *accounting)
+{
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (more > 0 && more <= counts->times_cut * 1e-6)
+        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
+}
+
 /* What was collected from a launched command, or its control group where that saw more: it also
  * counts children whose parents do not wait for them. */
 static void fill_launched_cpu(
@@ -36,11 +47,12 @@ static void fill_launched_cpu(
     accounting->kernel_system_cpu_seconds = seconds_of_ns(counts->system_ns);
     accounting->kernel_cpu_seconds =
         seconds_of_ns(counts->user_ns + counts->system_ns + living_descendants_ns(session));
-    if (!(group->cpu_seconds > accounting->kernel_cpu_seconds))
-        return;
-    accounting->kernel_cpu_seconds = group->cpu_seconds;
-    accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
-    accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
+    if (group->cpu_seconds > accounting->kernel_cpu_seconds) {
+        accounting->kernel_cpu_seconds = group->cpu_seconds;
+        accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
+        accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
+    }
+    undo_cut(counts, accounting);
 }
 
 static void fill_self(const struct gput_session *session, struct gput_accounting *accounting)
@@ -62,6 +74,7 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
         seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) -
                       session->sampler_cpu_ns - session_helpers_cpu_ns(session) -
                       session->sampler.tree.gone_before_ns);
+    undo_cut(&counts, accounting);
 }
 
 /* Two lower bounds that miss different things: parents' books know nothing of orphans that others

@@ -55,6 +55,13 @@ class Exact(CommandTest):
         self.assertLess(peaks["main"], 153e6)
         self.assertEqual(report["max_ram"]["main"]["total_rss"], peaks["main"])
 
+    def test_samples_of_a_tiny_command_hold_no_more_than_the_kernel_counted(self):
+        for _ in range(3):
+            seconds = self.track("spin", 0.001)["accounting"]["cpu_seconds"]
+            self.assertGreater(seconds["sampled"], 0.0009)
+            self.assertLessEqual(seconds["captured_percent"], 100)
+            self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
+
     def test_cpu_time_of_short_lived_processes_is_counted(self):
         report = self.track("swarm", 40, 0.02)
         seconds = report["accounting"]["cpu_seconds"]
