@@ -1,6 +1,7 @@
 #include "trace/event_stream.h"
 
 #include "base/str.h"
+#include "trace/event_shapes.h"
 #include "trace/text_window.h"
 
 #include <inttypes.h>
@@ -10,6 +11,7 @@ enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
 
 struct event_stream {
     struct text_window window;
+    struct event_shapes *shapes;
     enum place place;
     bool object_form;
     bool resyncing; /* after damage: what is no event is passed over in silence */
@@ -31,6 +33,7 @@ int event_stream_open_source(struct byte_source *source, const char *name,
     }
     (*stream)->header = (struct trace_header){.rank = -1, .world_size = -1};
     (*stream)->name = strdup(name);
+    (*stream)->shapes = event_shapes_create();
     int code = text_window_init(&(*stream)->window, source, error);
     if (code == GPUT_OK && !(*stream)->name)
         code = error_memory(error);
@@ -115,6 +118,19 @@ static int read_on(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
+static enum json_status scan_event(struct event_stream *stream, struct trace_event *event)
+{
+    struct text_window *window = &stream->window;
+    if (*window->at != '{')
+        return JSON_BAD;
+    if (event_shapes_scan(stream->shapes, &window->at, window->end, event))
+        return JSON_OK;
+    enum json_status status = trace_event_scan(&window->at, window->end, event);
+    if (status == JSON_OK)
+        event_shapes_learn(stream->shapes, event);
+    return status;
+}
+
 static int next_in_events(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
@@ -131,8 +147,7 @@ static int next_in_events(
         stream->place = stream->object_form ? IN_MEMBERS : AT_END;
         return GPUT_OK;
     }
-    enum json_status status =
-        *window->at == '{' ? trace_event_scan(&window->at, window->end, event) : JSON_BAD;
+    enum json_status status = scan_event(stream, event);
     if (status == JSON_TORN)
         return read_on(stream, error);
     if (status == JSON_BAD)
@@ -329,6 +344,7 @@ void event_stream_close(struct event_stream *stream)
     if (!stream)
         return;
     text_window_finish(&stream->window);
+    event_shapes_destroy(stream->shapes);
     str_finish(&stream->warning);
     free(stream->name);
     free(stream);

@@ -1,11 +1,9 @@
 #include "trace/json_scan.h"
 
 #include "base/number.h"
+#include "trace/json_quick.h"
 
 #include <math.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /* Moves over the plain bytes of a string: to its quote, a backslash or a control character. */
 static const char *skip_plain(const char *at, uint8_t *flags)
@@ -38,54 +36,6 @@ static const char *skip_plain(const char *at, uint8_t *flags)
     }
 #endif
 }
-
-/*
- * The quick ways, right for nearly all that trace files hold: a string of plain ASCII shorter than
- * 16 bytes, a number without exponent shorter than 16 bytes. Each gives the byte behind the text,
- * or NULL when the slow way must look.
- */
-#ifdef __SSE2__
-static inline const char *quick_string(const char *at)
-{
-    const __m128i bytes = _mm_loadu_si128((const __m128i *)at);
-    __m128i stop = _mm_or_si128(
-        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
-    /* signed: control characters and bytes above 0x7f both are less than a blank */
-    stop = _mm_or_si128(stop, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')));
-    unsigned stops = (unsigned)_mm_movemask_epi8(stop);
-    const char *behind = at + __builtin_ctz(stops | 0x10000);
-    return stops != 0 && *behind == '"' ? behind : NULL;
-}
-
-static inline const char *quick_number(const char *at)
-{
-    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
-    digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    unsigned others = ~(unsigned)_mm_movemask_epi8(digits); /* the upper half is all ones */
-    unsigned length = (unsigned)__builtin_ctz(others);
-    if (length == 0 || (*at == '0' && length > 1))
-        return NULL;
-    if (at[length] == '.') {
-        unsigned decimals = (unsigned)__builtin_ctz(others >> (length + 1));
-        if (decimals == 0)
-            return NULL;
-        length += 1 + decimals;
-    }
-    return length < 16 && (at[length] | 0x20) != 'e' ? at + length : NULL;
-}
-#else
-static inline const char *quick_string(const char *at)
-{
-    (void)at;
-    return NULL;
-}
-
-static inline const char *quick_number(const char *at)
-{
-    (void)at;
-    return NULL;
-}
-#endif
 
 static bool is_hex(char byte)
 {
@@ -189,8 +139,7 @@ static enum json_status scan_word(const char **at, const char *end, const char *
     return JSON_OK;
 }
 
-/* Anything but an array or object. */
-static enum json_status scan_scalar(const char **at, const char *end, struct json_value *value)
+enum json_status json_scan_scalar(const char **at, const char *end, struct json_value *value)
 {
     enum json_status status;
     value->text = *at;
@@ -242,7 +191,7 @@ static enum json_status scan_key_slowly(const char **at, const char *end, struct
 {
     if (**at != '"' || *at >= end)
         return stopped_at(*at, end);
-    enum json_status status = scan_scalar(at, end, key);
+    enum json_status status = json_scan_scalar(at, end, key);
     if (status != JSON_OK)
         return status;
     *at = json_skip_space(*at);
@@ -255,30 +204,12 @@ static enum json_status scan_key_slowly(const char **at, const char *end, struct
 /* The key of a member, its colon and the space around: ends where the value starts. */
 static inline enum json_status scan_key(const char **at, const char *end, struct json_value *key)
 {
-    const char *quote = **at == '"' ? quick_string(*at + 1) : NULL;
+    const char *quote = **at == '"' ? json_quick_string(*at + 1) : NULL;
     if (!quote || quote[1] != ':')
         return scan_key_slowly(at, end, key);
     *key = (struct json_value){*at + 1, (uint32_t)(quote - *at - 1), JSON_STRING, 0};
     *at = json_skip_space(quote + 2);
     return *at < end ? JSON_OK : JSON_TORN;
-}
-
-/* A scalar at `*at`, the quick way if that does. */
-static inline enum json_status scan_scalar_quickly(
-    const char **at, const char *end, struct json_value *value)
-{
-    const char *start = *at, *behind;
-    if (*start == '"' && (behind = quick_string(start + 1)) != NULL) {
-        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
-        *at = behind + 1;
-        return JSON_OK;
-    }
-    if (is_digit(*start) && (behind = quick_number(start)) != NULL && behind < end) {
-        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
-        *at = behind;
-        return JSON_OK;
-    }
-    return scan_scalar(at, end, value);
 }
 
 /* The open arrays and objects of a value, one bit a level: 1 for an object. */
@@ -340,7 +271,7 @@ static enum json_status scan_container(const char **at, const char *end, struct 
                 continue;
         } else {
             struct json_value scalar;
-            enum json_status status = scan_scalar_quickly(&here, end, &scalar);
+            enum json_status status = json_quick_scalar(&here, end, &scalar);
             if (status != JSON_OK)
                 return status;
             flags |= scalar.flags;
@@ -373,7 +304,7 @@ enum json_status json_scan_value(const char **at, const char *end, struct json_v
         return JSON_TORN;
     if (**at == '{' || **at == '[')
         return scan_container(at, end, value);
-    return scan_scalar_quickly(at, end, value);
+    return json_quick_scalar(at, end, value);
 }
 
 enum json_status json_scan_member(

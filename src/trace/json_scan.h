@@ -65,6 +65,9 @@ static inline const char *json_skip_space(const char *at)
  */
 enum json_status json_scan_value(const char **at, const char *end, struct json_value *value);
 
+/* The same for what is no array and no object; those are JSON_BAD. */
+enum json_status json_scan_scalar(const char **at, const char *end, struct json_value *value);
+
 /*
  * Scans a member of an object at `*at`, where its key stands: `"key" : value`, then the comma or
  * the closing brace. `*last` tells which it was; `*at` is moved behind it.

@@ -1,50 +1,41 @@
 #include "trace/trace_event.h"
 
-static bool key_is(const struct json_value *key, const char *name, size_t length)
+enum trace_field trace_field_of(const struct json_value *key)
 {
-    return memcmp(key->text, name, length) == 0;
+    static const struct {
+        char key[5];
+        enum trace_field field;
+    } fields[] = {
+        {"ph", TRACE_TYPE},
+        {"ts", TRACE_START},
+        {"dur", TRACE_DURATION},
+        {"name", TRACE_NAME},
+        {"cat", TRACE_CATEGORY},
+        {"pid", TRACE_PID},
+        {"tid", TRACE_TID},
+        {"id", TRACE_ID},
+        {"s", TRACE_SCOPE},
+        {"bp", TRACE_BIND_POINT},
+        {"args", TRACE_ARGS},
+    };
+    char word[5] = {0};
+    if (key->length > 4)
+        return TRACE_OTHER;
+    memcpy(word, key->text, key->length);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (memcmp(word, fields[i].key, sizeof word) == 0)
+            return fields[i].field;
+    return TRACE_OTHER;
 }
 
-static struct json_value *field_of_short_key(
-    struct trace_event *event, const struct json_value *key, struct json_value *type)
+void trace_event_complete(struct trace_event *event, const char *text, const char *end)
 {
-    switch (key->length) {
-    case 1:
-        return *key->text == 's' ? &event->scope : NULL;
-    case 2:
-        if (key_is(key, "ph", 2))
-            return type;
-        if (key_is(key, "id", 2))
-            return &event->id;
-        return key_is(key, "bp", 2) ? &event->bind_point : NULL;
-    case 3:
-        if (key_is(key, "pid", 3))
-            return &event->pid;
-        if (key_is(key, "tid", 3))
-            return &event->tid;
-        return key_is(key, "cat", 3) ? &event->category : NULL;
-    case 4:
-        if (key_is(key, "name", 4))
-            return &event->name;
-        return key_is(key, "args", 4) ? &event->args : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static void take_member(
-    struct trace_event *event, const struct json_value *key, const struct json_value *value)
-{
-    struct json_value type = {.kind = JSON_NONE};
-    struct json_value *field = field_of_short_key(event, key, &type);
-    if (field)
-        *field = *value;
-    else if (key->length == 2 && key_is(key, "ts", 2))
-        event->has_start = json_scaled_int64(value, 3, &event->start_ns);
-    else if (key->length == 3 && key_is(key, "dur", 3))
-        event->has_duration = json_scaled_int64(value, 3, &event->duration_ns);
-    if (type.kind == JSON_STRING && type.length == 1)
-        event->type = *type.text;
+    const struct json_value *type = &event->type_text;
+    event->text = text;
+    event->length = (size_t)(end - text);
+    event->type = type->kind == JSON_STRING && type->length == 1 ? *type->text : '\0';
+    event->has_start = json_scaled_int64(&event->start, 3, &event->start_ns);
+    event->has_duration = json_scaled_int64(&event->duration, 3, &event->duration_ns);
 }
 
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event)
@@ -59,9 +50,10 @@ enum json_status trace_event_scan(const char **at, const char *end, struct trace
         enum json_status status = json_scan_member(&here, end, &key, &value, &last);
         if (status != JSON_OK)
             return status;
-        take_member(event, &key, &value);
+        event->values[trace_field_of(&key)] = value;
         event->members++;
     }
+    trace_event_complete(event, *at, here);
     *at = here;
     return JSON_OK;
 }

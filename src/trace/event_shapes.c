@@ -1,0 +1,241 @@
+#include "trace/event_shapes.h"
+
+#include "trace/json_quick.h"
+
+#include <stdlib.h>
+
+#define MAX_GLUES 2048
+#define MAX_TEXT (64u << 10)
+#define MAX_GLUE_LENGTH 1024
+#define MAX_SIBLINGS 32
+#define PATIENCE 8192 /* events that had no shape before all are forgotten */
+
+/* What stands between two values of an event, before the first one, or behind the last one. */
+struct glue {
+    const char *text;
+    uint16_t length;
+    uint16_t args_open;  /* where in it the arguments begin; NOWHERE: they do not */
+    uint16_t args_close; /* behind the end of the arguments */
+    uint8_t flags;       /* of the keys in it */
+    uint8_t field;       /* enum trace_field of the value behind it */
+    bool ends;           /* the event ends with it */
+    uint32_t members;    /* of the event, when it ends */
+    uint32_t next;       /* another glue that may stand at this place; 0: none */
+    uint32_t child;      /* the first of those behind the value; 0: none */
+};
+
+#define NOWHERE UINT16_MAX
+
+struct event_shapes {
+    struct glue glues[MAX_GLUES]; /* the first is the root, which stands for nothing */
+    uint32_t count;
+    char texts[MAX_TEXT + 16];
+    size_t text_length;
+    uint32_t misses; /* since it is full */
+};
+
+static void forget(struct event_shapes *shapes)
+{
+    shapes->glues[0] = (struct glue){0};
+    shapes->count = 1;
+    shapes->text_length = 0;
+    shapes->misses = 0;
+}
+
+struct event_shapes *event_shapes_create(void)
+{
+    struct event_shapes *shapes = malloc(sizeof *shapes);
+    if (shapes)
+        forget(shapes);
+    return shapes;
+}
+
+void event_shapes_destroy(struct event_shapes *shapes)
+{
+    free(shapes);
+}
+
+/* Both may be read 16 bytes beyond their end. */
+static inline bool same_bytes(const char *left, const char *right, size_t length)
+{
+#ifdef __SSE2__
+    for (;; left += 16, right += 16, length -= 16) {
+        __m128i a = _mm_loadu_si128((const __m128i *)left);
+        __m128i b = _mm_loadu_si128((const __m128i *)right);
+        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+        if (length <= 16) {
+            unsigned all = (1u << length) - 1;
+            return (same & all) == all;
+        }
+        if (same != 0xffff)
+            return false;
+    }
+#else
+    return memcmp(left, right, length) == 0;
+#endif
+}
+
+/* The glue at `at`, of those that may stand behind the value after `glue`. */
+static inline const struct glue *glue_at(const struct event_shapes *shapes, const struct glue *glue,
+    const char *at, const char *end)
+{
+    for (uint32_t next = glue->child; next != 0; next = glue->next) {
+        glue = shapes->glues + next;
+        if ((size_t)(end - at) >= glue->length && same_bytes(at, glue->text, glue->length))
+            return glue;
+    }
+    return NULL;
+}
+
+bool event_shapes_scan(
+    struct event_shapes *shapes, const char **at, const char *end, struct trace_event *event)
+{
+    const char *here = *at, *args = NULL;
+    uint8_t flags = 0;
+    if (!shapes)
+        return false;
+    for (int i = 0; i < TRACE_FIELD_COUNT; i++)
+        event->values[i] = (struct json_value){NULL, 0, JSON_NONE, 0};
+    for (const struct glue *glue = shapes->glues;;) {
+        glue = glue_at(shapes, glue, here, end);
+        if (!glue)
+            return false;
+        if (glue->args_open != NOWHERE) {
+            args = here + glue->args_open;
+            flags = 0;
+        }
+        flags |= glue->flags;
+        if (glue->args_close != NOWHERE)
+            event->args = (struct json_value){
+                args, (uint32_t)(here + glue->args_close - args), JSON_OBJECT, flags};
+        here += glue->length;
+        if (glue->ends) {
+            event->members = glue->members;
+            break;
+        }
+        struct json_value *value = event->values + glue->field;
+        if (json_quick_scalar(&here, end, value) != JSON_OK)
+            return false;
+        flags |= value->flags;
+    }
+    trace_event_complete(event, *at, here);
+    *at = here;
+    return true;
+}
+
+/* An event that is known to be valid, on its way into the tree. */
+struct learning {
+    struct event_shapes *shapes;
+    uint32_t last;     /* the glue before the value at hand */
+    const char *start; /* of the next glue */
+    struct glue next;  /* what is known of it */
+    int depth;         /* of the open arrays and objects */
+    bool in_args;
+    bool had_args;
+};
+
+/* Finds the glue up to `end` behind the last one, or adds it. False when it cannot be kept. */
+static bool add_glue(struct learning *learning, const char *end)
+{
+    struct event_shapes *shapes = learning->shapes;
+    size_t length = (size_t)(end - learning->start);
+    uint32_t siblings = 0, *place = &shapes->glues[learning->last].child;
+    for (; *place != 0; place = &shapes->glues[*place].next, siblings++) {
+        struct glue *known = shapes->glues + *place;
+        if (known->length == length && memcmp(known->text, learning->start, length) == 0) {
+            learning->last = *place;
+            return true;
+        }
+    }
+    if (length > MAX_GLUE_LENGTH || siblings == MAX_SIBLINGS)
+        return false;
+    if (shapes->count == MAX_GLUES || shapes->text_length + length > MAX_TEXT)
+        return false;
+    char *text = shapes->texts + shapes->text_length;
+    memcpy(text, learning->start, length);
+    shapes->text_length += length;
+    learning->next.text = text;
+    learning->next.length = (uint16_t)length;
+    shapes->glues[shapes->count] = learning->next;
+    learning->last = *place = shapes->count++;
+    return true;
+}
+
+static void start_glue(struct learning *learning, const char *at)
+{
+    learning->start = at;
+    learning->next = (struct glue){.args_open = NOWHERE, .args_close = NOWHERE};
+}
+
+/* An opening bracket. Only the arguments' own is of interest, and only if it is a brace. */
+static bool open_container(struct learning *learning, const char *at, enum trace_field field)
+{
+    if (learning->depth++ == 1 && field != TRACE_OTHER) {
+        if (field != TRACE_ARGS || *at != '{' || learning->had_args)
+            return false; /* rare: let it be scanned with care each time */
+        learning->in_args = learning->had_args = true;
+        learning->next.args_open = (uint16_t)(at - learning->start);
+        learning->next.flags = 0;
+    }
+    return true;
+}
+
+static void close_container(struct learning *learning, const char *at)
+{
+    if (--learning->depth == 1 && learning->in_args) {
+        learning->in_args = false;
+        learning->next.args_close = (uint16_t)(at + 1 - learning->start);
+    }
+}
+
+/* Walks over the tokens of a valid event and adds the glue between its values. */
+static bool learn(struct learning *learning, const char *at, const char *end, size_t members)
+{
+    enum trace_field field = TRACE_OTHER; /* of the member at the top */
+    while (at < end) {
+        struct json_value scalar;
+        const char *token = at;
+        if (at - learning->start > MAX_GLUE_LENGTH)
+            return false;
+        if (*at == '{' || *at == '[') {
+            if (!open_container(learning, at++, field))
+                return false;
+            continue;
+        }
+        if (*at == '}' || *at == ']') {
+            close_container(learning, at++);
+            continue;
+        }
+        if (*at == ',' || *at == ':' || (unsigned char)*at <= ' ') {
+            at++;
+            continue;
+        }
+        if (json_quick_scalar(&at, end, &scalar) != JSON_OK)
+            return false;
+        if (scalar.kind == JSON_STRING && *json_skip_space(at) == ':') { /* a key */
+            learning->next.flags |= learning->in_args ? scalar.flags : 0;
+            if (learning->depth == 1)
+                field = trace_field_of(&scalar);
+            continue;
+        }
+        learning->next.field = learning->depth == 1 ? (uint8_t)field : TRACE_OTHER;
+        if (!add_glue(learning, token))
+            return false;
+        start_glue(learning, at);
+    }
+    learning->next.ends = true;
+    learning->next.members = (uint32_t)members;
+    return add_glue(learning, end);
+}
+
+void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *event)
+{
+    if (!shapes)
+        return;
+    struct learning learning = {.shapes = shapes};
+    start_glue(&learning, event->text);
+    if (event->members > 0 &&
+        !learn(&learning, event->text, event->text + event->length, event->members) &&
+        ++shapes->misses == PATIENCE)
+        forget(shapes);
+}

@@ -1,0 +1,88 @@
+/*
+ * The quick ways over JSON's scalars, right for nearly all that trace files hold: a string of plain
+ * ASCII shorter than 32 bytes, a number without sign and exponent shorter than 16 bytes. What is
+ * anything else goes the careful way of json_scan.h, with the same result.
+ */
+#ifndef TRACE_JSON_QUICK_H
+#define TRACE_JSON_QUICK_H
+
+#include "trace/json_scan.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* The bits of the bytes that end a plain string, or are not plain: quotes, backslashes, control
+ * characters and what is not ASCII. */
+static inline unsigned json_quick_stops(const char *at)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)at);
+    __m128i stop = _mm_or_si128(
+        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+    /* signed: control characters and bytes above 0x7f both are less than a blank */
+    stop = _mm_or_si128(stop, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')));
+    return (unsigned)_mm_movemask_epi8(stop);
+}
+
+/* The closing quote of the string whose text starts at `at`; NULL: look with care. */
+static inline const char *json_quick_string(const char *at)
+{
+    unsigned stops = json_quick_stops(at);
+    if (stops == 0) {
+        at += 16;
+        stops = json_quick_stops(at);
+    }
+    const char *behind = at + __builtin_ctz(stops | 0x10000);
+    return stops != 0 && *behind == '"' ? behind : NULL;
+}
+
+/* Behind the number at `at`; NULL: look with care. */
+static inline const char *json_quick_number(const char *at)
+{
+    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
+    digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
+    unsigned others = ~(unsigned)_mm_movemask_epi8(digits); /* the upper half is all ones */
+    unsigned length = (unsigned)__builtin_ctz(others);
+    if (length == 0 || (*at == '0' && length > 1))
+        return NULL;
+    if (at[length] == '.') {
+        unsigned decimals = (unsigned)__builtin_ctz(others >> (length + 1));
+        if (decimals == 0)
+            return NULL;
+        length += 1 + decimals;
+    }
+    return length < 16 && (at[length] | 0x20) != 'e' ? at + length : NULL;
+}
+#else
+static inline const char *json_quick_string(const char *at)
+{
+    (void)at;
+    return NULL;
+}
+
+static inline const char *json_quick_number(const char *at)
+{
+    (void)at;
+    return NULL;
+}
+#endif
+
+/* json_scan_value() for what is no array and no object. */
+static inline enum json_status json_quick_scalar(
+    const char **at, const char *end, struct json_value *value)
+{
+    const char *start = *at, *behind;
+    if (*start == '"' && (behind = json_quick_string(start + 1)) != NULL) {
+        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
+        *at = behind + 1;
+        return JSON_OK;
+    }
+    if ((unsigned char)(*start - '0') < 10 && (behind = json_quick_number(start)) != NULL &&
+        behind < end) {
+        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
+        *at = behind;
+        return JSON_OK;
+    }
+    return json_scan_scalar(at, end, value);
+}
+
+#endif
