@@ -124,6 +124,14 @@ static char *write_digits_before(char *end, uint64_t value)
     return end;
 }
 
+static size_t count_digits(uint64_t value)
+{
+    size_t count = 1;
+    for (; value >= 10000; value /= 10000)
+        count += 4;
+    return count + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
 /* "e-05", "e+16", "e+300" */
 static char *write_exponent(char *text, int exponent)
 {
@@ -230,11 +238,8 @@ size_t number_format_rounded(double value, int decimals, char *text)
 
 size_t number_format_uint64(uint64_t value, char *text)
 {
-    char buffer[24];
-    char *end = buffer + sizeof buffer;
-    char *digits = write_digits_before(end, value);
-    size_t length = (size_t)(end - digits);
-    memcpy(text, digits, length);
+    size_t length = count_digits(value);
+    write_digits_before(text + length, value);
     text[length] = '\0';
     return length;
 }

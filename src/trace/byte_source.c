@@ -203,6 +203,11 @@ const char *byte_source_damage(const struct byte_source *source)
     return source->damage;
 }
 
+int byte_source_plain_fd(const struct byte_source *source)
+{
+    return source->packed ? -1 : source->fd;
+}
+
 void byte_source_close(struct byte_source *source)
 {
     if (!source)

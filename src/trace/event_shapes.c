@@ -16,9 +16,11 @@ struct glue {
     uint16_t length;
     uint16_t args_open;  /* where in it the arguments begin; NOWHERE: they do not */
     uint16_t args_close; /* behind the end of the arguments */
+    uint16_t last_bytes; /* of its last 16 bytes or less: a bit each */
     uint8_t flags;       /* of the keys in it */
     uint8_t field;       /* enum trace_field of the value behind it */
     bool ends;           /* the event ends with it */
+    bool plain;          /* neither that nor anything of the arguments but their middle */
     uint32_t members;    /* of the event, when it ends */
     uint32_t next;       /* another glue that may stand at this place; 0: none */
     uint32_t child;      /* the first of those behind the value; 0: none */
@@ -55,36 +57,62 @@ void event_shapes_destroy(struct event_shapes *shapes)
     free(shapes);
 }
 
-/* Both may be read 16 bytes beyond their end. */
-static inline bool same_bytes(const char *left, const char *right, size_t length)
-{
 #ifdef __SSE2__
-    for (;; left += 16, right += 16, length -= 16) {
-        __m128i a = _mm_loadu_si128((const __m128i *)left);
-        __m128i b = _mm_loadu_si128((const __m128i *)right);
-        unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
-        if (length <= 16) {
-            unsigned all = (1u << length) - 1;
-            return (same & all) == all;
-        }
-        if (same != 0xffff)
-            return false;
-    }
-#else
-    return memcmp(left, right, length) == 0;
-#endif
+/* Which of 16 bytes are the same, a bit each. */
+static inline unsigned same_bytes(const char *left, const char *right)
+{
+    __m128i a = _mm_loadu_si128((const __m128i *)left);
+    __m128i b = _mm_loadu_si128((const __m128i *)right);
+    return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
 }
 
+/* Whether the glue stands at `at`. Behind the end of the text there is padding, whose zeroes are in
+ * no glue: it ends the comparison before more than that is read. */
+static inline bool is_at(const struct glue *glue, const char *at)
+{
+    const char *text = glue->text;
+    for (int left = glue->length; left > 16; left -= 16, text += 16, at += 16)
+        if (same_bytes(at, text) != 0xffff)
+            return false;
+    return (~same_bytes(at, text) & glue->last_bytes) == 0;
+}
+#else
+static inline bool is_at(const struct glue *glue, const char *at)
+{
+    return strncmp(glue->text, at, glue->length) == 0;
+}
+#endif
+
 /* The glue at `at`, of those that may stand behind the value after `glue`. */
-static inline const struct glue *glue_at(const struct event_shapes *shapes, const struct glue *glue,
-    const char *at, const char *end)
+static inline const struct glue *glue_at(
+    const struct event_shapes *shapes, const struct glue *glue, const char *at)
 {
     for (uint32_t next = glue->child; next != 0; next = glue->next) {
         glue = shapes->glues + next;
-        if ((size_t)(end - at) >= glue->length && same_bytes(at, glue->text, glue->length))
+        if (is_at(glue, at))
             return glue;
     }
     return NULL;
+}
+
+/* A value behind which a glue must follow, so that what follows needs no look here. */
+static inline bool scan_value(
+    const char **at, const char *end, struct json_value *value, uint8_t *flags)
+{
+    const char *start = *at, *behind;
+    if (*start == '"' && (behind = json_quick_string(start + 1)) != NULL) {
+        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
+        *at = behind + 1;
+        return true;
+    }
+    if ((behind = json_quick_digits(start)) != NULL) {
+        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
+        *at = behind;
+        return true;
+    }
+    bool whole = json_scan_scalar(at, end, value) == JSON_OK;
+    *flags |= value->flags;
+    return whole;
 }
 
 bool event_shapes_scan(
@@ -96,28 +124,29 @@ bool event_shapes_scan(
         return false;
     for (int i = 0; i < TRACE_FIELD_COUNT; i++)
         event->values[i] = (struct json_value){NULL, 0, JSON_NONE, 0};
-    for (const struct glue *glue = shapes->glues;;) {
-        glue = glue_at(shapes, glue, here, end);
+    const struct glue *glue = shapes->glues;
+    for (;;) {
+        glue = glue_at(shapes, glue, here);
         if (!glue)
             return false;
-        if (glue->args_open != NOWHERE) {
-            args = here + glue->args_open;
-            flags = 0;
+        if (!glue->plain) {
+            if (glue->args_open != NOWHERE) {
+                args = here + glue->args_open;
+                flags = 0;
+            }
+            flags |= glue->flags;
+            if (glue->args_close != NOWHERE)
+                event->args = (struct json_value){
+                    args, (uint32_t)(here + glue->args_close - args), JSON_OBJECT, flags};
+            if (glue->ends)
+                break;
         }
-        flags |= glue->flags;
-        if (glue->args_close != NOWHERE)
-            event->args = (struct json_value){
-                args, (uint32_t)(here + glue->args_close - args), JSON_OBJECT, flags};
         here += glue->length;
-        if (glue->ends) {
-            event->members = glue->members;
-            break;
-        }
-        struct json_value *value = event->values + glue->field;
-        if (json_quick_scalar(&here, end, value) != JSON_OK)
+        if (!scan_value(&here, end, event->values + glue->field, &flags))
             return false;
-        flags |= value->flags;
     }
+    event->members = glue->members;
+    here += glue->length;
     trace_event_complete(event, *at, here);
     *at = here;
     return true;
@@ -156,6 +185,10 @@ static bool add_glue(struct learning *learning, const char *end)
     shapes->text_length += length;
     learning->next.text = text;
     learning->next.length = (uint16_t)length;
+    learning->next.last_bytes = (uint16_t)((1u << ((length - 1) % 16 + 1)) - 1);
+    learning->next.plain = !learning->next.ends && learning->next.flags == 0 &&
+                           learning->next.args_open == NOWHERE &&
+                           learning->next.args_close == NOWHERE;
     shapes->glues[shapes->count] = learning->next;
     learning->last = *place = shapes->count++;
     return true;

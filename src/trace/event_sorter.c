@@ -120,19 +120,44 @@ static int compare_equal_starts(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
+static bool entry_before(const struct entry *a, const struct entry *b)
+{
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns;
+    return compare_equal_starts(a, b) < 0;
+}
+
+/* Most traces are nearly in order: each entry is moved forward by a few places. False when that
+ * turns out to be too much work; the entries then are in another order than before. */
+static bool sort_nearly_sorted(struct entry *entries, size_t count)
+{
+    size_t moves = 0, most = count * 16;
+    for (size_t i = 1; i < count; i++) {
+        size_t at = i;
+        struct entry entry = entries[i];
+        for (; at > 0 && entry_before(&entry, entries + at - 1); at--)
+            entries[at] = entries[at - 1];
+        entries[at] = entry;
+        moves += i - at;
+        if (moves > most)
+            return false;
+    }
+    return true;
+}
+
 static void sort_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;
     size_t count = sorter->count;
     int64_t least = INT64_MAX, most = INT64_MIN;
-    bool in_order = true;
+    if (sort_nearly_sorted(entries, count))
+        return;
     for (size_t i = 0; i < count; i++) {
         least = entries[i].start_ns < least ? entries[i].start_ns : least;
-        in_order = in_order && entries[i].start_ns >= most;
         most = entries[i].start_ns > most ? entries[i].start_ns : most;
     }
-    uint64_t span = count > 0 ? (uint64_t)most - (uint64_t)least : 0;
-    for (unsigned shift = 0; !in_order && shift < 64 && span >> shift != 0; shift += RADIX_BITS)
+    uint64_t span = (uint64_t)most - (uint64_t)least;
+    for (unsigned shift = 0; shift < 64 && span >> shift != 0; shift += RADIX_BITS)
         if (radix_pass(sorter->entries, sorter->scratch, count, least, shift))
             swap_entries(sorter);
     entries = sorter->entries;
@@ -236,15 +261,11 @@ static bool grow_entries(struct event_sorter *sorter)
 
 static bool grow_arena(struct event_sorter *sorter, size_t length)
 {
-    size_t needed = sorter->arena_used + length;
+    size_t needed = sorter->arena_used + length + SORTER_PADDING;
     if (needed <= sorter->arena_capacity)
         return true;
-    size_t capacity = sorter->arena_capacity ? sorter->arena_capacity * 2 : 1u << 20;
-    while (capacity < needed)
-        capacity *= 2;
-    if (capacity > sorter->memory_bytes && needed <= sorter->memory_bytes)
-        capacity = sorter->memory_bytes;
-    /* Huge pages: touching the arena for the first time costs a tenth. */
+    size_t capacity = needed > sorter->memory_bytes ? needed * 2 : sorter->memory_bytes;
+    /* All of it at once: what is not touched costs nothing, and huge pages make touching cheap. */
     void *arena = sorter->arena
                       ? mremap(sorter->arena, sorter->arena_capacity, capacity, MREMAP_MAYMOVE)
                       : mmap(NULL, capacity, PROT_READ | PROT_WRITE,
@@ -294,7 +315,7 @@ static int buffer_run(
         return GPUT_OK;
     if (length > run->capacity) {
         size_t capacity = length > RUN_BUFFER ? length : RUN_BUFFER;
-        unsigned char *buffer = realloc(run->buffer, capacity);
+        unsigned char *buffer = realloc(run->buffer, capacity + SORTER_PADDING);
         if (!buffer)
             return error_memory(error);
         run->buffer = buffer;

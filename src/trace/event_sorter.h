@@ -16,11 +16,13 @@
 
 struct event_sorter;
 
+#define SORTER_PADDING 32
+
 struct sorted_record {
     int64_t start_ns;
     int64_t duration_ns;
     uint32_t length;
-    const void *bytes; /* until the next call */
+    const void *bytes; /* until the next call; SORTER_PADDING bytes behind them can be read */
 };
 
 /*

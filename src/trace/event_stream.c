@@ -298,6 +298,16 @@ int event_stream_next(
     return GPUT_OK;
 }
 
+uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event)
+{
+    return stream->window.dropped + (uint64_t)(event->text - stream->window.buffer);
+}
+
+int event_stream_plain_fd(const struct event_stream *stream)
+{
+    return byte_source_plain_fd(stream->window.source);
+}
+
 const struct trace_header *event_stream_header(const struct event_stream *stream)
 {
     return &stream->header;

@@ -45,6 +45,12 @@ int event_stream_open_source(struct byte_source *source, const char *name,
 int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
 
+/* Where in the file an event stands that was just given; of use where the file is read plain. */
+uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event);
+
+/* As byte_source_plain_fd(). */
+int event_stream_plain_fd(const struct event_stream *stream);
+
 const struct trace_header *event_stream_header(const struct event_stream *stream);
 const struct event_counts *event_stream_counts(const struct event_stream *stream);
 

@@ -35,8 +35,9 @@ static inline const char *json_quick_string(const char *at)
     return stops != 0 && *behind == '"' ? behind : NULL;
 }
 
-/* Behind the number at `at`; NULL: look with care. */
-static inline const char *json_quick_number(const char *at)
+/* Behind the digits and decimals at `at`; NULL: look with care. What stands behind, the caller has
+ * to look at: an exponent may follow. */
+static inline const char *json_quick_digits(const char *at)
 {
     __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
     digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
@@ -50,10 +51,23 @@ static inline const char *json_quick_number(const char *at)
             return NULL;
         length += 1 + decimals;
     }
-    return length < 16 && (at[length] | 0x20) != 'e' ? at + length : NULL;
+    return length < 16 ? at + length : NULL;
+}
+
+/* Behind the number at `at`; NULL: look with care. */
+static inline const char *json_quick_number(const char *at)
+{
+    const char *behind = json_quick_digits(at);
+    return behind && (*behind | 0x20) != 'e' ? behind : NULL;
 }
 #else
 static inline const char *json_quick_string(const char *at)
+{
+    (void)at;
+    return NULL;
+}
+
+static inline const char *json_quick_digits(const char *at)
 {
     (void)at;
     return NULL;

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "trace/json_quick.h"
 
+#include <endian.h>
 #include <math.h>
 
 /* Moves over the plain bytes of a string: to its quote, a backslash or a control character. */
@@ -370,8 +371,36 @@ struct json_value json_member(const struct json_value *object, const char *name)
     return (struct json_value){.kind = JSON_NONE};
 }
 
+/*
+ * How many of the next eight bytes are digits, up to the first that is none, and their value: all
+ * at once instead of one by one.
+ */
+static inline unsigned parse_digits(const char *text, uint64_t *value)
+{
+    uint64_t bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    uint64_t digits = le64toh(bytes) ^ 0x3030303030303030;
+    uint64_t others = (digits + 0x7676767676767676) & 0x8080808080808080;
+    others |= digits & 0x8080808080808080;
+    unsigned count = others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+    if (count == 0)
+        return 0;
+    digits <<= 64 - 8 * count;            /* as if zeroes stood before them */
+    digits = digits * 10 + (digits >> 8); /* pairs, in every second byte */
+    uint64_t outer = (digits & 0x000000ff000000ff) * (100 + (UINT64_C(1000000) << 32));
+    uint64_t inner = (digits >> 16 & 0x000000ff000000ff) * (1 + (UINT64_C(10000) << 32));
+    *value = (outer + inner) >> 32;
+    return count;
+}
+
 bool json_int64(const struct json_value *value, int64_t *number)
 {
+    uint64_t digits = 0;
+    if (value->kind == JSON_NUMBER && value->length <= 8 &&
+        parse_digits(value->text, &digits) == value->length) {
+        *number = (int64_t)digits;
+        return true;
+    }
     if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
         return false;
     const char *end = value->text + value->length;
@@ -443,24 +472,32 @@ static bool scaled_with_care(const struct json_value *value, int places, int64_t
 
 bool json_scaled_int64(const struct json_value *value, int places, int64_t *number)
 {
+    static const uint32_t powers[] = {
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     if ((value->kind != JSON_NUMBER && value->kind != JSON_STRING) || value->length == 0)
         return false;
     if (value->length + (unsigned)places > 18)
         return scaled_with_care(value, places, number);
     const char *at = value->text, *end = at + value->length;
-    uint64_t sum = 0;
-    while (at < end && is_digit(*at))
-        sum = sum * 10 + (uint64_t)(*at++ - '0');
-    if (at == value->text || (at < end && *at != '.'))
+    uint64_t sum = 0, more = 0;
+    unsigned count = parse_digits(at, &sum), decimals = 0;
+    at += count;
+    if (count == 8 && (count = parse_digits(at, &more)) > 0) {
+        sum = sum * powers[count] + more;
+        at += count;
+    }
+    if (at > value->text && at < end && *at == '.') {
+        decimals = parse_digits(++at, &more);
+        if (decimals > 0)
+            sum = sum * powers[decimals] + more;
+        at += decimals;
+    }
+    if (at == value->text || at != end)
         return scaled_with_care(value, places, number);
-    at += at < end;
-    int left = places;
-    for (; left > 0 && at < end && is_digit(*at); left--)
-        sum = sum * 10 + (uint64_t)(*at++ - '0');
-    if (at < end)
-        return scaled_with_care(value, places, number);
-    for (; left > 0; left--)
+    for (; decimals < (unsigned)places; decimals++)
         sum *= 10;
+    for (; decimals > (unsigned)places; decimals--)
+        sum /= 10;
     *number = (int64_t)sum;
     return true;
 }

@@ -41,6 +41,7 @@ static bool grow(struct text_window *window)
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error)
 {
     size_t kept = (size_t)(window->end - window->at);
+    window->dropped += (size_t)(window->at - window->buffer);
     memmove(window->buffer, window->at, kept);
     place(window, kept);
     *more = false;

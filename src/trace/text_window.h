@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* An element larger than this is given up as damaged. */
 #define TEXT_WINDOW_LIMIT (64u << 20)
@@ -18,9 +19,10 @@ struct text_window {
     struct byte_source *source; /* owned */
     char *buffer;
     size_t capacity;
-    const char *at;  /* the next byte to look at; the user moves it */
-    const char *end; /* behind the last byte in the window; NUL bytes follow */
-    bool last;       /* the source has nothing more */
+    const char *at;   /* the next byte to look at; the user moves it */
+    const char *end;  /* behind the last byte in the window; NUL bytes follow */
+    bool last;        /* the source has nothing more */
+    uint64_t dropped; /* how much of the source stood before the window */
 };
 
 /* Takes the source over, also on failure. */

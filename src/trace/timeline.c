@@ -1,22 +1,31 @@
 #include "trace/timeline.h"
 
-#include "base/number.h"
-#include "trace/json_text.h"
-#include "trace/output_file.h"
-
 #include <string.h>
 
-/* How an event lies in the sorter; its texts follow: name, category, args. */
-struct record {
-    int64_t id;
+/* How an event lies in the sorter, with its texts behind it or where they stand in a file. */
+struct record_head {
     uint32_t thread;
-    uint32_t name_length;
-    uint32_t category_length;
-    uint32_t args_length;
+    uint32_t id;
     char type;
     char scope;
     char bind_point;
-    bool has_id;
+    bool has_id : 1;
+    bool placed : 1;
+    uint8_t flags[TEXT_COUNT]; /* of the texts */
+};
+
+struct copied_record {
+    struct record_head head;
+    uint32_t lengths[TEXT_COUNT];
+};
+
+struct placed_record {
+    struct record_head head;
+    uint64_t file : 16;
+    uint64_t at : 48; /* of the event in the file */
+    uint16_t length;
+    uint16_t starts[TEXT_COUNT]; /* of the texts in the event */
+    uint16_t lengths[TEXT_COUNT];
 };
 
 int timeline_init(
@@ -24,6 +33,7 @@ int timeline_init(
 {
     *timeline = (struct timeline){
         .start_ns = INT64_MIN, .end_ns = INT64_MAX, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
+    TRY(source_texts_create(&timeline->texts, error));
     return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
 }
 
@@ -38,8 +48,70 @@ static void count(struct timeline *timeline, const struct timeline_event *event,
         timeline->last_ns = end_ns;
 }
 
-int timeline_add(
+static struct record_head head_of(const struct timeline_event *event, bool placed)
+{
+    return (struct record_head){.thread = event->thread,
+        .id = event->id,
+        .type = event->type,
+        .scope = event->scope,
+        .bind_point = event->bind_point,
+        .has_id = event->has_id,
+        .placed = placed,
+        .flags = {event->name.flags, event->category.flags, event->args.flags}};
+}
+
+static void *room_for(struct timeline *timeline, const struct timeline_event *event, size_t length,
+    struct gput_error *error)
+{
+    return event_sorter_add(timeline->sorter, event->start_ns, event->duration_ns, length, error);
+}
+
+static bool add_copied(
     struct timeline *timeline, const struct timeline_event *event, struct gput_error *error)
+{
+    struct copied_record record = {.head = head_of(event, false)};
+    size_t length = sizeof record;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        record.lengths[i] = (uint32_t)event->texts[i].length;
+        length += event->texts[i].length;
+    }
+    char *place = room_for(timeline, event, length, error);
+    if (!place)
+        return false;
+    memcpy(place, &record, sizeof record);
+    place += sizeof record;
+    for (int i = 0; i < TEXT_COUNT; place += event->texts[i++].length)
+        if (event->texts[i].length > 0)
+            memcpy(place, event->texts[i].text, event->texts[i].length);
+    return true;
+}
+
+static bool add_placed(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error)
+{
+    struct placed_record *record = room_for(timeline, event, sizeof *record, error);
+    if (!record)
+        return false;
+    *record = (struct placed_record){.head = head_of(event, true),
+        .file = (uint16_t)place->file,
+        .at = place->at & ((UINT64_C(1) << 48) - 1),
+        .length = (uint16_t)place->length};
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        if (event->texts[i].length == 0)
+            continue;
+        record->starts[i] = (uint16_t)(event->texts[i].text - place->text);
+        record->lengths[i] = (uint16_t)event->texts[i].length;
+    }
+    return true;
+}
+
+static bool can_be_placed(const struct event_place *place)
+{
+    return place && place->file < UINT16_MAX && place->length <= UINT16_MAX && place->at >> 48 == 0;
+}
+
+int timeline_add(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error)
 {
     int64_t end_ns;
     if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns) ||
@@ -47,236 +119,62 @@ int timeline_add(
         timeline->left_out++;
         return GPUT_OK;
     }
-    struct record record = {.id = event->id,
-        .thread = event->thread,
-        .name_length = (uint32_t)event->name.length,
-        .category_length = (uint32_t)event->category.length,
-        .args_length = (uint32_t)event->args.length,
-        .type = event->type,
-        .scope = event->scope,
-        .bind_point = event->bind_point,
-        .has_id = event->has_id};
-    size_t length =
-        sizeof record + event->name.length + event->category.length + event->args.length;
-    char *place =
-        event_sorter_add(timeline->sorter, event->start_ns, event->duration_ns, length, error);
-    if (!place)
+    bool added = can_be_placed(place) ? add_placed(timeline, event, place, error)
+                                      : add_copied(timeline, event, error);
+    if (!added)
         return error ? (int)error->code : GPUT_ERROR_IO;
-    memcpy(place, &record, sizeof record);
-    place += sizeof record;
-    memcpy(place, event->name.text, event->name.length);
-    place += event->name.length;
-    if (event->category.length > 0)
-        memcpy(place, event->category.text, event->category.length);
-    place += event->category.length;
-    if (event->args.length > 0)
-        memcpy(place, event->args.text, event->args.length);
     count(timeline, event, end_ns);
     return GPUT_OK;
 }
 
-static void append_int(struct str *out, int64_t value)
+static void take_copied(const struct copied_record *record, struct timeline_event *event)
 {
-    if (str_reserve(out, NUMBER_TEXT_SIZE))
-        out->length += number_format_int64(value, out->data + out->length);
-}
-
-/* One event a line; the first is not preceded by a comma. */
-static void start_line(struct str *out, bool *first)
-{
-    str_append(out, *first ? "[\n" : ",\n");
-    *first = false;
-}
-
-static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,
-    int64_t tid, const char *key, const char *text)
-{
-    start_line(out, first);
-    str_printf(out, "{\"name\": \"%s\", \"ph\": \"M\", \"pid\": ", what);
-    append_int(out, pid);
-    if (tid >= 0) {
-        str_append(out, ", \"tid\": ");
-        append_int(out, tid);
+    const char *text = (const char *)(record + 1);
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        event->texts[i] = (struct json_text){text, record->lengths[i], record->head.flags[i]};
+        text += record->lengths[i];
     }
-    str_printf(out, ", \"args\": {\"%s\": ", key);
-    if (text)
-        json_write_string(text, strlen(text), out);
-    else
-        append_int(out, pid);
-    str_append(out, "}}");
 }
 
-/* At the first sight of a process: its name, its place, its labels. */
-static int64_t introduce_process(
-    struct timeline_tracks *tracks, uint32_t number, struct str *out, bool *first)
+static int take_placed(struct timeline *timeline, const struct placed_record *record,
+    struct timeline_event *event, struct gput_error *error)
 {
-    int64_t pid = timeline_process_number(tracks, number);
-    struct timeline_process *process = tracks->processes + number;
-    if (process->written)
-        return pid;
-    process->written = true;
-    append_metadata(out, first, "process_name", pid, -1, "name", process->name);
-    append_metadata(out, first, "process_sort_index", pid, -1, "sort_index", NULL);
-    if (process->labels)
-        append_metadata(out, first, "process_labels", pid, -1, "labels", process->labels);
-    return pid;
-}
-
-/* At the first sight of a lane: its name. */
-static void introduce_lane(const struct timeline_thread *thread, struct timeline_lane *lane,
-    int64_t pid, struct str *out, bool *first)
-{
-    struct str name = {0};
-    if (lane->written)
-        return;
-    lane->written = true;
-    if (thread->name)
-        str_append(&name, thread->name);
-    else
-        str_printf(&name, "thread %lld", (long long)thread->number);
-    if (lane != thread->lanes)
-        str_printf(&name, " (%d)", (int)(lane - thread->lanes) + 1);
-    append_metadata(out, first, "thread_name", pid, lane->tid, "name", str_text(&name));
-    str_finish(&name);
-}
-
-/* What an event's line takes besides its texts, at most. */
-#define LINE_OVERHEAD (4 * NUMBER_TEXT_SIZE + 160)
-
-static char *put(char *at, const char *text, size_t length)
-{
-    memcpy(at, text, length);
-    return at + length;
-}
-
-#define PUT(at, literal) put(at, literal, sizeof(literal) - 1)
-
-static char *put_int(char *at, int64_t value)
-{
-    return at + number_format_int64(value, at);
-}
-
-/* Nanoseconds as microseconds, with decimals only where they are needed. */
-static char *put_us(char *at, int64_t ns)
-{
-    int64_t us = ns / 1000, rest = ns % 1000;
-    if (ns < 0) {
-        *at++ = '-';
-        us = -us;
-        rest = -rest;
-    }
-    at = put_int(at, us);
-    if (rest == 0)
-        return at;
-    char decimals[4] = {
-        '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
-    return put(at, decimals, decimals[3] != '0' ? 4 : decimals[2] != '0' ? 3 : 2);
-}
-
-static char *put_options(char *at, const struct record *record)
-{
-    if (record->has_id) {
-        at = PUT(at, ", \"id\": ");
-        at = put_int(at, record->id);
-    }
-    if (record->bind_point) {
-        at = PUT(at, ", \"bp\": \"");
-        *at++ = record->bind_point;
-        *at++ = '"';
-    }
-    if (record->scope) {
-        at = PUT(at, ", \"s\": \"");
-        *at++ = record->scope;
-        *at++ = '"';
-    }
-    return at;
-}
-
-static void append_event(struct str *out, const struct sorted_record *sorted,
-    const struct record *record, int64_t pid, int64_t tid)
-{
-    const char *name = (const char *)(record + 1);
-    const char *category = name + record->name_length;
-    const char *args = category + record->category_length;
-    if (!str_reserve(out, sorted->length + LINE_OVERHEAD))
-        return;
-    char *at = out->data + out->length;
-    at = PUT(at, "{\"name\": \"");
-    at = put(at, name, record->name_length);
-    if (record->category_length > 0) {
-        at = PUT(at, "\", \"cat\": \"");
-        at = put(at, category, record->category_length);
-    }
-    at = PUT(at, "\", \"pid\": ");
-    at = put_int(at, pid);
-    at = PUT(at, ", \"tid\": ");
-    at = put_int(at, tid);
-    at = PUT(at, ", \"ph\": \"");
-    *at++ = record->type;
-    at = PUT(at, "\", \"ts\": ");
-    at = put_us(at, sorted->start_ns);
-    if (record->type == 'X') {
-        at = PUT(at, ", \"dur\": ");
-        at = put_us(at, sorted->duration_ns);
-    }
-    at = put_options(at, record);
-    if (record->args_length > 0) {
-        at = PUT(at, ", \"args\": ");
-        at = put(at, args, record->args_length);
-    }
-    *at++ = '}';
-    *at = '\0';
-    out->length = (size_t)(at - out->data);
-}
-
-static int write_record(struct timeline *timeline, const struct sorted_record *sorted,
-    struct str *out, bool *first, struct gput_error *error)
-{
-    const struct record *record = sorted->bytes;
-    struct timeline_tracks *tracks = &timeline->tracks;
-    struct timeline_lane *lane = record->type == 'X'
-                                     ? timeline_lane(tracks, record->thread, sorted->start_ns,
-                                           sorted->start_ns + sorted->duration_ns)
-                                     : timeline_first_lane(tracks, record->thread);
-    if (!lane)
-        return error_memory(error);
-    const struct timeline_thread *thread = tracks->threads + record->thread;
-    int64_t pid = introduce_process(tracks, thread->process, out, first);
-    introduce_lane(thread, lane, pid, out, first);
-    start_line(out, first);
-    append_event(out, sorted, record, pid, lane->tid);
+    const char *text;
+    TRY(source_texts_fetch(
+        timeline->texts, record->file, record->at, record->length, &text, error));
+    for (int i = 0; i < TEXT_COUNT; i++)
+        event->texts[i] =
+            (struct json_text){text + record->starts[i], record->lengths[i], record->head.flags[i]};
     return GPUT_OK;
 }
 
-static int write_all(struct timeline *timeline, struct output_file *file, struct gput_error *error)
+int timeline_next(
+    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error)
 {
-    struct sorted_record record;
-    bool there, first = true;
-    for (;;) {
-        TRY(event_sorter_next(timeline->sorter, &record, &there, error));
-        if (!there)
-            break;
-        TRY(write_record(timeline, &record, &file->buffer, &first, error));
-        TRY(output_file_flow(file, error));
-    }
-    str_append(&file->buffer, first ? "[\n]\n" : "\n]\n");
+    struct sorted_record sorted;
+    TRY(event_sorter_next(timeline->sorter, &sorted, there, error));
+    if (!*there)
+        return GPUT_OK;
+    const struct record_head *head = sorted.bytes;
+    event->type = head->type;
+    event->scope = head->scope;
+    event->bind_point = head->bind_point;
+    event->has_id = head->has_id;
+    event->id = head->id;
+    event->thread = head->thread;
+    event->start_ns = sorted.start_ns;
+    event->duration_ns = sorted.duration_ns;
+    if (head->placed)
+        return take_placed(timeline, sorted.bytes, event, error);
+    take_copied(sorted.bytes, event);
     return GPUT_OK;
-}
-
-int timeline_write(struct timeline *timeline, const char *path, struct gput_error *error)
-{
-    struct output_file file;
-    TRY(output_file_open(path, &file, error));
-    int code = write_all(timeline, &file, error);
-    if (code == GPUT_OK)
-        return output_file_commit(&file, error);
-    output_file_discard(&file);
-    return code;
 }
 
 void timeline_finish(struct timeline *timeline)
 {
     event_sorter_destroy(timeline->sorter);
+    source_texts_destroy(timeline->texts);
     timeline_tracks_finish(&timeline->tracks);
     timeline->sorter = NULL;
+    timeline->texts = NULL;
 }

@@ -1,21 +1,33 @@
 /*
- * A timeline: events of any number of sources, put in order and written as one Chrome trace that
- * Perfetto and chrome://tracing open.
+ * A timeline: events of any number of sources, put in order and written as one trace that Perfetto
+ * and chrome://tracing open.
  */
 #ifndef TRACE_TIMELINE_H
 #define TRACE_TIMELINE_H
 
 #include "base/error.h"
 #include "trace/event_sorter.h"
+#include "trace/source_texts.h"
 #include "trace/timeline_tracks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text that stands inside quotes, or a whole value, of JSON: valid, on one line. */
+/* Text that stands inside quotes, or a whole value, of JSON without NaN. */
 struct json_text {
     const char *text;
+    size_t length;
+    uint8_t flags; /* JSON_NOT_ASCII: not checked to be UTF-8 */
+};
+
+enum { TEXT_NAME, TEXT_CATEGORY, TEXT_ARGS, TEXT_COUNT };
+
+/* Where an event stands whose texts need not be copied. */
+struct event_place {
+    uint32_t file;    /* source_texts_add(); SOURCE_NONE: nowhere, copy them */
+    uint64_t at;      /* in it */
+    const char *text; /* the event: all its texts lie in there */
     size_t length;
 };
 
@@ -24,18 +36,24 @@ struct timeline_event {
     char scope;      /* of an instant: 't', 'p', 'g'; 0: none */
     char bind_point; /* of a flow: 'e'; 0: none */
     bool has_id;
-    int64_t id;
+    uint32_t id;
+    uint32_t thread;     /* timeline_thread() */
     int64_t start_ns;    /* since the epoch */
     int64_t duration_ns; /* 0 but for 'X' */
-    uint32_t thread;     /* timeline_thread() */
-    struct json_text name;
-    struct json_text category; /* may be empty */
-    struct json_text args;     /* an object; may be empty */
+    union {
+        struct json_text texts[TEXT_COUNT];
+        struct {
+            struct json_text name;
+            struct json_text category; /* may be empty */
+            struct json_text args;     /* an object; may be empty, may have line breaks */
+        };
+    };
 };
 
 struct timeline {
     struct timeline_tracks tracks;
     struct event_sorter *sorter;
+    struct source_texts *texts;
     int64_t start_ns; /* events that end before this are left out; INT64_MIN: none */
     int64_t end_ns;   /* events that begin behind this are left out; INT64_MAX: none */
     uint64_t slices, counters, others;
@@ -48,12 +66,20 @@ struct timeline {
 int timeline_init(
     struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
 
-/* Adds an event that lies in the timeline's stretch of time. */
-int timeline_add(
-    struct timeline *timeline, const struct timeline_event *event, struct gput_error *error);
+/* Adds an event that lies in the timeline's stretch of time. `place` may be NULL. */
+int timeline_add(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error);
 
-/* Writes the file, whole or not at all. */
-int timeline_write(struct timeline *timeline, const char *path, struct gput_error *error);
+/*
+ * Takes the next event out, in the order of event_sorter.h; `*there` is false after the last. Its
+ * texts hold until the next call, and JSON_PADDING bytes behind each can be read. Nothing can be
+ * added after the first call.
+ */
+int timeline_next(
+    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error);
+
+/* Writes all events as a Chrome trace, the file whole or not at all. */
+int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error);
 
 void timeline_finish(struct timeline *timeline);
 

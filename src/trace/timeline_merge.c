@@ -284,7 +284,7 @@ static int write_merged(
                 : "There is nothing to merge: no events were found (%" PRIu64 ")",
             timeline->left_out);
     output_name(merge, made.path, sizeof made.path);
-    TRY(timeline_write(&merge->timeline, made.path, error));
+    TRY(timeline_write_json(&merge->timeline, made.path, error));
     if (result)
         *result = made;
     return GPUT_OK;

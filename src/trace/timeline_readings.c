@@ -67,9 +67,9 @@ static int add_counter(const struct timeline_readings *readings,
     struct timeline_event event = {.type = 'C',
         .thread = thread,
         .start_ns = reading->time_us * 1000,
-        .name = {text->data + 1, name_length - 2},
-        .args = {text->data + name_length, text->length - name_length}};
-    return timeline_add(timeline, &event, error);
+        .name = {text->data + 1, name_length - 2, 0},
+        .args = {text->data + name_length, text->length - name_length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
 }
 
 /* The instant event at a low reading: all labels with a reading around it, each once. */
@@ -104,9 +104,9 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
         .scope = 'g',
         .thread = thread,
         .start_ns = time_us * 1000,
-        .name = {name, sizeof name - 1},
-        .args = {text->data, text->length}};
-    return timeline_add(timeline, &event, error);
+        .name = {name, sizeof name - 1, 0},
+        .args = {text->data, text->length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
 }
 
 static int add_all(const struct timeline_readings *readings, uint32_t thread,

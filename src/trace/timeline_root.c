@@ -61,9 +61,9 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
         json_write_value(&event->args, text);
     if (text->failed)
         return error_memory(error);
-    slice.name = (struct json_text){text->data + 1, name_length - 2};
-    slice.args = (struct json_text){text->data + name_length, text->length - name_length};
-    return timeline_add(adding->inputs->timeline, &slice, error);
+    slice.name = (struct json_text){text->data + 1, name_length - 2, 0};
+    slice.args = (struct json_text){text->data + name_length, text->length - name_length, 0};
+    return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)

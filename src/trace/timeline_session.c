@@ -63,9 +63,9 @@ static int add_row(
         struct timeline_event event = {.type = 'C',
             .thread = sampling->thread,
             .start_ns = (int64_t)(row->timestamp * 1e9),
-            .name = {sampling->names[i], strlen(sampling->names[i])},
-            .args = {sampling->args.data, sampling->args.length}};
-        TRY(timeline_add(sampling->timeline, &event, error));
+            .name = {sampling->names[i], strlen(sampling->names[i]), 0},
+            .args = {sampling->args.data, sampling->args.length, 0}};
+        TRY(timeline_add(sampling->timeline, &event, NULL, error));
     }
     return GPUT_OK;
 }
@@ -156,8 +156,8 @@ static int add_call(struct calling *calling, const struct sub_tracking_row *row,
         code = error_memory(error);
     } else {
         slice.duration_ns = row->timestamp_ns - begun->start_ns;
-        slice.name = (struct json_text){name.data + 1, name.length - 2};
-        code = timeline_add(calling->inputs->timeline, &slice, error);
+        slice.name = (struct json_text){name.data + 1, name.length - 2, 0};
+        code = timeline_add(calling->inputs->timeline, &slice, NULL, error);
     }
     str_finish(&name);
     return code;

@@ -1,24 +1,36 @@
-#include "base/utf8.h"
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "trace/timeline_inputs.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define KNOWN_THREADS 64
+
+/* A thread by its pid and tid as they are spelled. */
+struct known_thread {
+    uint64_t pid;
+    uint64_t tid;
+    uint32_t thread; /* TRACK_NONE: not used */
+};
+
 /* One trace file on its way to the timeline. */
 struct adding {
     struct timeline_inputs *inputs;
+    struct event_stream *stream;
     const struct trace_header *header;
+    uint32_t text_file;  /* source_texts_add() */
     uint32_t file;       /* its number among the trace files */
     uint32_t source;     /* its number among all sources */
     char label[64];      /* "rank 3", or the file's name; empty when it is the only one */
     struct names pids;   /* the pids of the file, as they are spelled */
     uint32_t *processes; /* by number of the pid */
     uint32_t process_count;
+    struct known_thread known[KNOWN_THREADS];
     struct begun_events begun;
     struct str name, args;
 };
@@ -75,7 +87,20 @@ static int find_process(struct adding *adding, const struct json_value *pid, uin
     return GPUT_OK;
 }
 
-static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+/* A pid or tid of up to seven bytes as a number; false for a longer one. */
+static bool short_key(const struct json_value *value, uint64_t *key)
+{
+    *key = 0;
+    if (value->length > 7 || value->kind == JSON_OBJECT || value->kind == JSON_ARRAY)
+        return false;
+    if (value->kind != JSON_NONE) {
+        memcpy(key, value->text, sizeof *key); /* there is padding behind every text */
+        *key = le64toh(*key) & ((UINT64_C(1) << 8 * value->length) - 1);
+    }
+    return true;
+}
+
+static int look_up_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
     uint32_t process = TRACK_NONE;
@@ -83,6 +108,23 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
     int64_t tid = event->tid.kind == JSON_NONE ? 0 : number_or_hash(&event->tid);
     *thread = timeline_thread(&adding->inputs->timeline->tracks, process, adding->source, tid);
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
+}
+
+/* The thread of an event: nearly always one of the few that had events just now. */
+static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+    struct gput_error *error)
+{
+    uint64_t pid, tid;
+    if (!short_key(&event->pid, &pid) || !short_key(&event->tid, &tid))
+        return look_up_thread(adding, event, thread, error);
+    uint64_t hash = (pid * 31 + tid) * UINT64_C(0x9e3779b97f4a7c15);
+    struct known_thread *known = adding->known + (hash >> 32) % KNOWN_THREADS;
+    if (known->pid != pid || known->tid != tid || known->thread == TRACK_NONE) {
+        TRY(look_up_thread(adding, event, thread, error));
+        *known = (struct known_thread){pid, tid, *thread};
+    }
+    *thread = known->thread;
+    return GPUT_OK;
 }
 
 /* Names and labels of processes and threads, which may stand anywhere in the file. */
@@ -112,7 +154,7 @@ static int take_metadata(
 }
 
 /* Ids are made different from file to file, and fit 32 bits. */
-static int64_t own_id(const struct adding *adding, const struct json_value *value)
+static uint32_t own_id(const struct adding *adding, const struct json_value *value)
 {
     uint64_t id, files = adding->inputs->trace_files;
     int64_t number;
@@ -121,11 +163,11 @@ static int64_t own_id(const struct adding *adding, const struct json_value *valu
     else
         id = names_hash(value->text, value->length) & UINT32_MAX;
     if (files <= 1)
-        return (int64_t)id;
+        return (uint32_t)id;
     uint64_t spread = id * files + adding->file;
     if (spread <= UINT32_MAX)
-        return (int64_t)spread;
-    return (int64_t)(names_hash(&spread, sizeof spread) & UINT32_MAX);
+        return (uint32_t)spread;
+    return (uint32_t)names_hash(&spread, sizeof spread);
 }
 
 static char one_letter(const struct json_value *value)
@@ -133,26 +175,23 @@ static char one_letter(const struct json_value *value)
     return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
 }
 
-/* The text of a string as it is, or made clean in `clean`. */
-static struct json_text string_text(const struct json_value *value, struct str *clean)
+static struct json_text string_text(const struct json_value *value)
 {
-    struct json_text text = {value->text, value->length};
     if (value->kind != JSON_STRING)
-        return (struct json_text){"", 0};
-    if (value->flags & JSON_NOT_ASCII) {
-        str_clear(clean);
-        utf8_append(value->text, value->length, clean);
-        text = (struct json_text){str_text(clean), clean->length};
-    }
-    return text;
+        return (struct json_text){"", 0, 0};
+    return (struct json_text){value->text, value->length, value->flags};
 }
 
-static struct json_text args_text(struct adding *adding, const struct json_value *args)
+/* The arguments as they are; with NaN in them, as clean JSON in `clean`. */
+static struct json_text args_text(const struct json_value *args, struct str *clean)
 {
-    str_clear(&adding->args);
-    if (args->kind == JSON_OBJECT)
-        json_write_value(args, &adding->args);
-    return (struct json_text){str_text(&adding->args), adding->args.length};
+    str_clear(clean);
+    if (args->kind != JSON_OBJECT)
+        return (struct json_text){"", 0, 0};
+    if (!(args->flags & JSON_HAS_NAN))
+        return (struct json_text){args->text, args->length, args->flags};
+    json_write_value(args, clean);
+    return (struct json_text){str_text(clean), clean->length, 0};
 }
 
 /* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
@@ -172,7 +211,7 @@ static void note_step(struct adding *adding, const struct trace_event *event, in
 static int take_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
-    struct json_text name = string_text(&event->name, &adding->name);
+    struct json_text name = string_text(&event->name);
     struct begun_event begun = {.pid = number_or_hash(&event->pid),
         .tid = number_or_hash(&event->tid),
         .start_ns = start_ns,
@@ -199,9 +238,9 @@ static int take_end(struct adding *adding, const struct trace_event *event, int6
     int code = find_thread(adding, event, &slice.thread, error);
     if (code == GPUT_OK) {
         slice.start_ns = begun.start_ns;
-        slice.name = (struct json_text){begun.name, strlen(begun.name)};
-        slice.args = args_text(adding, &event->args);
-        code = timeline_add(adding->inputs->timeline, &slice, error);
+        slice.name = (struct json_text){begun.name, strlen(begun.name), JSON_NOT_ASCII};
+        slice.args = args_text(&event->args, &adding->args);
+        code = timeline_add(adding->inputs->timeline, &slice, NULL, error);
     }
     free(begun.name);
     return code;
@@ -211,7 +250,6 @@ static int take_end(struct adding *adding, const struct trace_event *event, int6
 static int take_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
-    struct str category = {0};
     struct timeline_event out = {.type = event->type == 'I' ? 'i' : event->type,
         .scope = event->type == 'i' || event->type == 'I' ? one_letter(&event->scope) : '\0',
         .bind_point = one_letter(&event->bind_point),
@@ -228,14 +266,17 @@ static int take_plain(struct adding *adding, const struct trace_event *event, in
         out.has_id = true;
         out.id = own_id(adding, &event->id);
     }
-    out.name = string_text(&event->name, &adding->name);
-    out.category = string_text(&event->category, &category);
-    out.args = args_text(adding, &event->args);
-    int code = adding->name.failed || adding->args.failed || category.failed
-                   ? error_memory(error)
-                   : timeline_add(adding->inputs->timeline, &out, error);
-    str_finish(&category);
-    return code;
+    out.name = string_text(&event->name);
+    out.category = string_text(&event->category);
+    out.args = args_text(&event->args, &adding->args);
+    if (adding->args.failed)
+        return error_memory(error);
+    struct event_place place = {.file = adding->text_file,
+        .at = event_stream_place(adding->stream, event),
+        .text = event->text,
+        .length = event->length};
+    bool stays = place.file != SOURCE_NONE && adding->args.length == 0;
+    return timeline_add(adding->inputs->timeline, &out, stays ? &place : NULL, error);
 }
 
 static int take_event(
@@ -287,9 +328,9 @@ static void set_label(struct adding *adding, const char *path)
         snprintf(adding->label, sizeof adding->label, "%.60s", slash ? slash + 1 : path);
 }
 
-static int add_events(
-    struct adding *adding, struct event_stream *stream, const char *path, struct gput_error *error)
+static int add_events(struct adding *adding, const char *path, struct gput_error *error)
 {
+    struct event_stream *stream = adding->stream;
     struct trace_event event;
     bool there;
     adding->header = event_stream_header(stream);
@@ -312,14 +353,17 @@ static int add_events(
 
 int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
 {
-    struct event_stream *stream;
     struct adding adding = {.inputs = inputs, .file = inputs->trace_file++};
     adding.source = names_add(&inputs->sources, path, strlen(path));
     if (adding.source == NAMES_NONE)
         return error_memory(error);
-    TRY(event_stream_open(path, &stream, error));
-    int code = add_events(&adding, stream, path, error);
-    event_stream_close(stream);
+    for (int i = 0; i < KNOWN_THREADS; i++)
+        adding.known[i].thread = TRACK_NONE;
+    TRY(event_stream_open(path, &adding.stream, error));
+    adding.text_file =
+        source_texts_add(inputs->timeline->texts, event_stream_plain_fd(adding.stream), path);
+    int code = add_events(&adding, path, error);
+    event_stream_close(adding.stream);
     names_finish(&adding.pids);
     begun_events_finish(&adding.begun);
     str_finish(&adding.name);

@@ -21,6 +21,8 @@ struct timeline_process {
 struct timeline_lane {
     int64_t tid;      /* in the output */
     bool written;     /* its name stands in the output */
+    char heading[64]; /* what the lines of its events have in common, for who writes them */
+    size_t heading_length;
     int64_t *ends_ns; /* of the slices that are open, the innermost last; owned */
     uint32_t open;
     uint32_t capacity;

@@ -33,6 +33,7 @@ void trace_event_complete(struct trace_event *event, const char *text, const cha
     const struct json_value *type = &event->type_text;
     event->text = text;
     event->length = (size_t)(end - text);
+    event->start_ns = event->duration_ns = 0;
     event->type = type->kind == JSON_STRING && type->length == 1 ? *type->text : '\0';
     event->has_start = json_scaled_int64(&event->start, 3, &event->start_ns);
     event->has_duration = json_scaled_int64(&event->duration, 3, &event->duration_ns);

@@ -23,8 +23,8 @@ enum trace_field {
 };
 
 /*
- * Values that are missing have the kind JSON_NONE; of members with the same key the last counts. All
- * slices lie in the text that was scanned.
+ * Values that are missing have the kind JSON_NONE; of members with the same key the last counts.
+ * All slices lie in the text that was scanned.
  */
 struct trace_event {
     union {
@@ -47,7 +47,7 @@ struct trace_event {
     const char *text; /* from its opening brace on */
     size_t length;    /* of the whole event */
     size_t members;   /* 0: an empty object, as some writers close their list with */
-    char type;        /* 'X', 'B', 'E', 'i', 'C', 'M', 's' …; 0 when missing or no single letter */
+    char type; /* 'X', 'B', 'E', 'i', 'C', 'M', 's' …; 0 when missing or no single letter */
     bool has_start;
     bool has_duration;
     int64_t start_ns; /* not yet moved by the file's time base */

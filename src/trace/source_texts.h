@@ -1,0 +1,38 @@
+/*
+ * Texts that stay where they were read: in plain files, from which they are fetched again by their
+ * place. What would be a copy of everything while events are put in order, then costs a few bytes
+ * each. Made for fetching in an order that is, file by file and stretch by stretch, roughly that of
+ * the file.
+ */
+#ifndef TRACE_SOURCE_TEXTS_H
+#define TRACE_SOURCE_TEXTS_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source_texts;
+
+#define SOURCE_NONE UINT32_MAX
+
+/* Freed by source_texts_destroy(). Memory: at most 16 MiB and what the largest text takes. */
+int source_texts_create(struct source_texts **texts, struct gput_error *error);
+
+/*
+ * Takes a file in by an open descriptor, which stays the caller's. Gives its number, or
+ * SOURCE_NONE: no regular file, or too many, or no descriptor left; then texts of it must be
+ * copied.
+ */
+uint32_t source_texts_add(struct source_texts *texts, int fd, const char *path);
+
+/*
+ * Fetches a text that was a whole event of a trace: `*text` holds until the next call. Errors: the
+ * file cannot be read, or there no longer is an event at that place.
+ */
+int source_texts_fetch(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
+    const char **text, struct gput_error *error);
+
+void source_texts_destroy(struct source_texts *texts); /* NULL is fine */
+
+#endif
