@@ -1,7 +1,7 @@
 /*
  * The quick ways over JSON's scalars, right for nearly all that trace files hold: a string of plain
- * ASCII shorter than 32 bytes, a number without sign and exponent shorter than 16 bytes. What is
- * anything else goes the careful way of json_scan.h, with the same result.
+ * ASCII shorter than 32 bytes, a number without sign and exponent of at most 15 digits before its
+ * point. What is anything else goes the careful way of json_scan.h, with the same result.
  */
 #ifndef TRACE_JSON_QUICK_H
 #define TRACE_JSON_QUICK_H
@@ -43,15 +43,17 @@ static inline const char *json_quick_digits(const char *at)
     digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
     unsigned others = ~(unsigned)_mm_movemask_epi8(digits); /* the upper half is all ones */
     unsigned length = (unsigned)__builtin_ctz(others);
-    if (length == 0 || (*at == '0' && length > 1))
+    if (length == 0 || length == 16 || (*at == '0' && length > 1))
         return NULL;
     if (at[length] == '.') {
         unsigned decimals = (unsigned)__builtin_ctz(others >> (length + 1));
         if (decimals == 0)
             return NULL;
         length += 1 + decimals;
+        while (length >= 16 && (unsigned char)(at[length] - '0') < 10)
+            length++;
     }
-    return length < 16 ? at + length : NULL;
+    return at + length;
 }
 
 /* Behind the number at `at`; NULL: look with care. */

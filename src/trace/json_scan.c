@@ -476,8 +476,6 @@ bool json_scaled_int64(const struct json_value *value, int places, int64_t *numb
         1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     if ((value->kind != JSON_NUMBER && value->kind != JSON_STRING) || value->length == 0)
         return false;
-    if (value->length + (unsigned)places > 18)
-        return scaled_with_care(value, places, number);
     const char *at = value->text, *end = at + value->length;
     uint64_t sum = 0, more = 0;
     unsigned count = parse_digits(at, &sum), decimals = 0;
@@ -492,12 +490,13 @@ bool json_scaled_int64(const struct json_value *value, int places, int64_t *numb
             sum = sum * powers[decimals] + more;
         at += decimals;
     }
-    if (at == value->text || at != end)
+    unsigned digits = (unsigned)value->length - (decimals > 0);
+    if (at == value->text || at != end || digits + (unsigned)places > 19 + decimals || digits > 19)
         return scaled_with_care(value, places, number);
     for (; decimals < (unsigned)places; decimals++)
         sum *= 10;
     for (; decimals > (unsigned)places; decimals--)
         sum /= 10;
     *number = (int64_t)sum;
-    return true;
+    return sum <= INT64_MAX;
 }

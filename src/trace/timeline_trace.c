@@ -38,6 +38,8 @@ struct adding {
 static int64_t number_or_hash(const struct json_value *value)
 {
     int64_t number;
+    if (value->length == 0)
+        return 0;
     if (json_int64(value, &number))
         return number;
     return (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
@@ -63,6 +65,8 @@ static int add_process(
     snprintf(key, sizeof key, "\n%" PRIu32 " %" PRIu32, adding->file, number);
     snprintf(plain, sizeof plain, "%s%.*s", pid->kind == JSON_STRING ? "" : "process ",
         (int)(pid->length < 60 ? pid->length : 60), pid->text);
+    if (pid->length == 0) /* PyTorch marks the end of its records so */
+        strcpy(plain, "whole trace");
     full_name(adding, plain, &adding->name);
     processes[number] =
         timeline_process(&adding->inputs->timeline->tracks, key, str_text(&adding->name));
@@ -100,14 +104,30 @@ static bool short_key(const struct json_value *value, uint64_t *key)
     return true;
 }
 
+/* Threads that are told by words ("PyTorch Profiler") are called so. */
+static bool name_by_word(struct adding *adding, uint32_t thread, const struct json_value *tid)
+{
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    int64_t number;
+    if (tracks->threads[thread].name || tid->kind != JSON_STRING || tid->length == 0 ||
+        json_int64(tid, &number))
+        return true;
+    str_clear(&adding->name);
+    json_append_string(tid, &adding->name);
+    return !adding->name.failed && timeline_thread_rename(tracks, thread, str_text(&adding->name));
+}
+
 static int look_up_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
     uint32_t process = TRACK_NONE;
     TRY(find_process(adding, &event->pid, &process, error));
     int64_t tid = event->tid.kind == JSON_NONE ? 0 : number_or_hash(&event->tid);
-    *thread = timeline_thread(&adding->inputs->timeline->tracks, process, adding->source, tid);
-    return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    *thread = timeline_thread(tracks, process, adding->source, tid);
+    if (*thread == TRACK_NONE || !name_by_word(adding, *thread, &event->tid))
+        return error_memory(error);
+    return GPUT_OK;
 }
 
 /* The thread of an event: nearly always one of the few that had events just now. */

@@ -61,6 +61,16 @@ class Merge(CommandTest):
         plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout
         self.assertEqual(self.merge(packed, "-o", "-").stdout, plain)
 
+    def test_processes_and_threads_told_by_words_keep_them(self):
+        pathlib.Path(self.folder, "words.json").write_text(json.dumps([
+            {"ph": "X", "name": "a", "pid": "Spans", "tid": "PyTorch \u00e9", "ts": 1, "dur": 1},
+            {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 3, "s": "g"},
+            {"ph": "X", "name": "b", "pid": "Spans", "tid": "12", "ts": 1, "dur": 1}]))
+        events = json.loads(self.merge("words.json", "-o", "-").stdout)
+        check_structure(self, events)
+        self.assertEqual([e["args"]["name"] for e in events if e["name"] in ("process_name", "thread_name")],
+                         ["Spans", "PyTorch \u00e9", "thread 12", "whole trace", "thread 0"])
+
     def test_merging_a_merged_timeline_changes_nothing(self):
         self.merge(ROOT, "-o", "once.json")
         once = [e for e in json.loads(pathlib.Path(self.folder, "once.json").read_text()) if e["ph"] != "M"]
