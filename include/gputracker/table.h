@@ -62,7 +62,8 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
 
 /**
  * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are
- * several tables; a record is one object) or CSV (one table only).
+ * several tables; a record is one object; null for what is missing and for infinity, which JSON has
+ * not) or CSV (one table only).
  *
  * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
  * Errors: GPUT_ERROR_INVALID for another format, or for CSV of several tables, GPUT_ERROR_MEMORY.

@@ -75,11 +75,17 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
     return GPUT_OK;
 }
 
+/* What the folders of a profile do not tell is missing. */
+static void put_text(struct gput_table *table, const char *text)
+{
+    table_put_text(table, text[0] ? text : NULL);
+}
+
 static void put_moment(struct gput_table *table, const struct profile_moment *moment)
 {
-    table_put_text(table, moment->mode);
+    put_text(table, moment->mode);
     table_put_double(table, moment->step);
-    table_put_text(table, moment->phase);
+    put_text(table, moment->phase);
     table_put_double(table, moment->time_us);
 }
 
@@ -107,8 +113,8 @@ int gput_python_profiles(const struct gput_python_options *options, struct gput_
     for (size_t i = 0; code == GPUT_OK && i < profiles.count; i++) {
         const struct python_profile *profile = profiles.profiles + i;
         table_put_text(table, profile->pyinstrument ? "pyinstrument" : "cProfile");
-        table_put_text(table, profile->framework);
-        table_put_text(table, profile->node);
+        put_text(table, profile->framework);
+        put_text(table, profile->node);
         put_moment(table, &profile->start);
         put_moment(table, &profile->end);
         table_put_text(table, profile->path);

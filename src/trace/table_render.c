@@ -3,6 +3,7 @@
 #include "base/table.h"
 #include "trace/json_text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Decimals of a number in text; JSON and CSV have all digits. */
@@ -36,6 +37,13 @@ static void append_number(struct str *text, const struct gput_table *table, size
         append_double(text, gput_table_double(table, row, column), exact);
 }
 
+/* JSON has no infinity. */
+static bool has_json_form(const struct gput_table *table, size_t row, size_t column)
+{
+    return gput_table_column_type(table, column) != GPUT_COLUMN_DOUBLE ||
+           isfinite(gput_table_double(table, row, column));
+}
+
 static void render_json_row(struct str *text, const struct gput_table *table, size_t row)
 {
     for (size_t column = 0; column < gput_table_column_count(table); column++) {
@@ -48,8 +56,10 @@ static void render_json_row(struct str *text, const struct gput_table *table, si
                                 : NULL;
         if (value)
             json_write_string(value, strlen(value), text);
-        else
+        else if (has_json_form(table, row, column))
             append_number(text, table, row, column, true, "null");
+        else
+            str_append(text, "null");
     }
     str_append_char(text, '}');
 }

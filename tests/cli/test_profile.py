@@ -111,6 +111,11 @@ class Python(CommandTest):
         ]:
             done = self.run_command("profile", "python", "list", "root", "-f", "json", *choice)
             self.assertEqual(len(json.loads(done.stdout)), count, choice)
+        self.dump(f"{base}train-9-stepend-7000_posthookclose-*-end-8000/python_stats", lambda: factorial(5))
+        self.dump("older/100.5_200.5_7-host_3/python_stats", lambda: factorial(5))
+        rows = json.loads(self.run_command("profile", "python", "list", "root", "older", "-f", "json").stdout, parse_constant=self.fail)
+        self.assertEqual([row["end_step"] for row in rows], [2, 6, None, 3])
+        self.assertEqual([rows[3][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
         self.assertEqual(done.stderr, "No Python profile fits what was asked for\n")
 
