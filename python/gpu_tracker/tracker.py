@@ -265,16 +265,19 @@ def _first_sections(text):
     return "\n".join(lines[:end])
 
 
+def _roots():
+    """Where sessions read, as the environment has it."""
+    get = os.environ.get
+    return {"procfs_root": get("GPUT_PROCFS"), "sysfs_root": get("GPUT_SYSFS"), "nvml_path": get("GPUT_NVML")}
+
+
 def _create_session(options):
-    """A session in this process; the roots of the file systems as the environment has them."""
+    """A session in this process."""
     folder = os.path.dirname(options["tracking_file"] or "") or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(2, os.strerror(2), options["tracking_file"])
-    get = os.environ.get
     try:
-        return _native.Session(
-            procfs_root=get("GPUT_PROCFS"), sysfs_root=get("GPUT_SYSFS"), nvml_path=get("GPUT_NVML"), **options
-        )
+        return _native.Session(**_roots(), **options)
     except FileNotFoundError as error:
         # With the folder there, what was not found is a GPU.
         raise ValueError(str(error)) from None

@@ -148,7 +148,7 @@ static int fill(PyObject *module)
         return -1;
     if (native_add_analysis(module) < 0)
         return -1;
-    if (native_add_table(module) < 0)
+    if (native_add_table(module) < 0 || native_add_energy(module) < 0)
         return -1;
     return native_add_profile(module);
 }

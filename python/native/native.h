@@ -70,6 +70,7 @@ PyObject *native_take_tables(PyObject *module, struct gput_tables *tables);
 int native_add_session(PyObject *module);
 int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
+int native_add_energy(PyObject *module);
 int native_add_table(PyObject *module);
 int native_add_profile(PyObject *module);
 

@@ -1,6 +1,7 @@
 /* gpu_tracker._native.Session: a session of libgputracker. */
 #include "native.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,21 +94,25 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
         "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
-        "nvml_path", "keep_samples", "processes", "command_lines", NULL};
+        "nvml_path", "keep_samples", "processes", "command_lines", "energy_folder", "energy_period",
+        "energy_continue", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    int overwrite = 0, keep_samples = 0, processes = 0, command_lines = 0;
+    int overwrite = 0, keep_samples = 0, processes = 0, command_lines = 0,
+        energy_continue = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzppp", names, &options.sleep_time_seconds, &ram,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzpppzdp", names, &options.sleep_time_seconds, &ram,
             &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
             &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
-            &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines))
+            &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines,
+            &options.energy_folder, &options.energy_period_seconds, &energy_continue))
         return -1;
     options.overwrite = overwrite;
+    options.energy_continue = energy_continue;
     options.processes = self->processes = processes || command_lines;
     options.command_lines = command_lines;
     struct gput_error error;
@@ -187,6 +192,43 @@ static PyObject *session_track(PyObject *object, PyObject *args)
     else
         code = gput_session_track_pid(self->session, (pid_t)pid, &error);
     Py_END_ALLOW_THREADS;
+    if (code == GPUT_ERROR_NOT_FOUND)
+        error.code = GPUT_ERROR_GONE;
+    return leave(self, code, &error);
+}
+
+/* The numbers of processes; NULL with an exception. */
+static pid_t *read_pids(PyObject *tuple, Py_ssize_t count)
+{
+    pid_t *pids = malloc(((size_t)count + 1) * sizeof *pids);
+    if (!pids)
+        return (void *)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        long pid = PyLong_AsLong(PyTuple_GetItem(tuple, i));
+        if (PyErr_Occurred()) {
+            free(pids);
+            return NULL;
+        }
+        pids[i] = pid > 0 && pid <= INT_MAX ? (pid_t)pid : -1;
+    }
+    return pids;
+}
+
+static PyObject *session_track_all(PyObject *object, PyObject *tuple)
+{
+    struct session *self = (struct session *)object;
+    Py_ssize_t count = PyTuple_Size(tuple);
+    pid_t *pids = count < 0 ? NULL : read_pids(tuple, count);
+    if (!pids || !enter(self)) {
+        free(pids);
+        return NULL;
+    }
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_session_track_pids(self->session, pids, (size_t)count, &error);
+    Py_END_ALLOW_THREADS;
+    free(pids);
     if (code == GPUT_ERROR_NOT_FOUND)
         error.code = GPUT_ERROR_GONE;
     return leave(self, code, &error);
@@ -311,6 +353,7 @@ static PyObject *session_samples(PyObject *object, PyObject *Py_UNUSED(unused))
 
 static PyMethodDef session_methods[] = {
     {"track", session_track, METH_VARARGS, "track(pid=0): starts; 0 is this process."},
+    {"track_all", session_track_all, METH_O, "track_all((pid, …)): starts; the first that is there is main."},
     {"stop", session_stop, METH_NOARGS, "Takes the last sample and completes the files."},
     {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
     {"processes", session_processes, METH_NOARGS, "{name: Table} of the processes so far, if they were asked for."},

@@ -118,6 +118,28 @@ class Leaks(package.PackageTest):
 
         self.check(work)
 
+    def test_recordings_of_power(self):
+        os.mkdir("rec")
+        with open("rec/power_metrics.json", "w") as file:
+            for second in range(3):
+                file.write('{"date": "2023-06-30 16:32:1%d", "metrics": {"cpu": {"intel_power": 1}}}\n' % second)
+
+        def work():
+            recording = _native.Recording("rec")
+            recording.names, recording.warning, recording.metric("intel_power", "1"), recording.total(None, "1")
+            recording.seconds(), recording.render(_native.JSON), recording.draw(["intel_power"])
+            recording.curves(["intel_power"], "1")["intel_power"].column(0).tolist()
+            for wrong in (lambda: recording.metric("x"), lambda: recording.seconds("x"), lambda: recording.curves(["intel_power", "x"]),
+                          lambda: recording.draw([1]), lambda: _native.Recording("no")):  # fmt: skip
+                try:
+                    wrong()
+                except (OSError, ValueError, TypeError):
+                    pass
+            session = _native.Session(sleep_time=0.001, resource_usage_file="kept", energy_folder="written", energy_continue=True)
+            session.track_all((os.getpid(), os.getppid()))
+
+        self.check(work)
+
     def test_analyses(self):
         with open("r.pkl", "wb") as file:
             pickle.dump(gput.SubTrackingAnalyzer("tracking.csv", "sub-tracking.csv").sub_tracking_results(), file)

@@ -1,7 +1,7 @@
 """Not run: what a type checker sees of the package. `make test-python` checks it strictly."""
 
 import gpu_tracker as gput
-from gpu_tracker import profiler
+from gpu_tracker import power, profiler
 
 with gput.Tracker(sleep_time=0.1, ram_unit="megabytes", gpu_uuids={"GPU-1"}, tracking_file="t.csv") as tracker:
     pass
@@ -31,3 +31,10 @@ stats: profiler.cProfileStats = profiler.cProfileAnalysis("root").fetch_profile_
 seconds: float = stats.function_stats_list[0].total_time
 durations = profiler.read_profile("steps", "root", by="process", unit="step", start=1)["steps"]["duration_mean_us"]
 text: str = str(gput.TrackingComparison({"A": "a.pkl", "B": ["b.pkl", "c.pkl"]}).compare("max"))
+recorder, queue = power.Experiment(power.JsonParser("exp"), cont=True).measure_yourself(period=0.1)
+queue.put(power.Experiment.STOP_MESSAGE)
+alive: bool = recorder.is_alive()
+recording = power.ExpResults("exp")
+joules: float | None = recording.total_("intel_power", start=1, end="2023-06-30 16:32:15")
+for point in recording.get_curve("intel_power"):
+    watts: float = point["value"]

@@ -1,0 +1,1 @@
+"""The name that programs of AIPowerMeter import: see gpu_tracker.power."""
