@@ -30,7 +30,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
 
 /*
  * fork(), with the child in the group from its first instruction where the kernel can do that
- * (version 2); else the child moves itself, which takes milliseconds. In the child only what is
+ * (version 2); else the child moves itself. In the child only what is
  * allowed between fork and execve may be called. `own` may be NULL.
  */
 pid_t own_cgroup_fork(const struct own_cgroup *own);

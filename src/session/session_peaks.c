@@ -136,7 +136,7 @@ static void fill_combined(
         return;
     }
     snprintf(
-        source, sizeof source, "at least: highest sample or process; %.55s", why_no_group(session));
+        source, sizeof source, "at least: highest sample or process; %.58s", why_no_group(session));
     set_peak(peak, highest, NAN, source);
 }
 

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import subprocess
 
-from command import CommandTest, main
+from command import COMMAND, CommandTest, main
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -61,6 +61,27 @@ class Exact(CommandTest):
             self.assertGreater(seconds["sampled"], 0.0009)
             self.assertLessEqual(seconds["captured_percent"], 100)
             self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
+
+    def test_a_control_group_of_version_2_counts_it_all(self):
+        """In a mount namespace of its own: the machine's own groups may be of version 1."""
+        script = 'mount --make-rprivate / && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"'
+        private = ["unshare", "--mount", "sh", "-c", script, "sh"]
+        if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no control groups may be mounted here")
+        tracker = subprocess.Popen(
+            [*private, COMMAND, "run", "--disable-logs", "-f", "json", "-o", self.folder / "v2.json", "--",
+             CONSUMER, "swarm", "20", "0.01"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(tracker)
+        _, errors = self.finish(tracker)
+        self.assertEqual(tracker.returncode, 0, errors)
+        report = json.loads((self.folder / "v2.json").read_text())
+        source = report["sources"]["kernel_cpu_time"]["reason"]
+        if "a control group of its own" not in source:
+            self.skipTest("no control group may be made here")
+        self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
+        left = subprocess.run([*private, "find", "/sys/fs/cgroup", "-name", f"gpu-tracker-{tracker.pid}"],
+                              capture_output=True, text=True)
+        self.assertEqual(left.stdout, "")
 
     def test_cpu_time_of_short_lived_processes_is_counted(self):
         report = self.track("swarm", 40, 0.02)
