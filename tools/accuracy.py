@@ -60,6 +60,8 @@ CASES = [
     ("a daemon of 0.5 s", "daemon [ spin 0.5 ] sleep 3", 0.5, 0, 3),
     ("10,000 times `true`", "programs 10000 /bin/true", None, 0, 10001),
     ("300 MB", "alloc 300 sleep 1.2", None, None, 1),
+    # The rest of the words, and with them the report, are another thread's.
+    ("300 MB and 1 s, its first thread gone", "leave [ alloc 300 spin 1 sleep 0.6", None, None, 1),
     ("300 MB for 30 ms", "sleep 0.7 alloc 300 sleep 0.03 free sleep 1", None, None, 1),
     ("300 MB in huge pages", "huge 300 sleep 1.2", None, None, 1),
     ("300 MB for 30 ms, in a child", "sleep 0.7 child [ alloc 300 sleep 0.03 ] wait sleep 1", None, 302, 2),

@@ -240,7 +240,7 @@ static long long own_peak_bytes(void)
 {
     char line[256];
     long long kilobytes = 0;
-    FILE *status = fopen("/proc/self/status", "r");
+    FILE *status = fopen("/proc/thread-self/status", "r");
     while (
         status && fgets(line, sizeof line, status) && sscanf(line, "VmHWM: %lld", &kilobytes) != 1)
         ;
