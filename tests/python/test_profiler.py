@@ -400,6 +400,15 @@ class Training(package.PackageTest):
         self.assertEqual(len(chart.findall(".//polyline")), 2)
         self.assertEqual(len(chart.findall(".//g")), 6)
         self.assertIn("Forward-node: conv<1>", [title.text for title in chart.iter("title")])
+        self.assertEqual([span.text for span in chart.iter("span")], ["CPUUtilization cpu0 algo-1", "GPUUtilization gpu0 algo-1"])
+        with open(f"run/system/incremental/2020091312/{BEGIN_US // 1000000}.algo-1.json", "a") as file:
+            for i, value in enumerate((1000.0, 3000.0)):
+                reading = {"Type": "network", "Name": "eth0", "Dimension": "Algorithm", "NodeId": "algo-1", "Value": value}
+                print(json.dumps(reading | {"Timestamp": BEGIN_US / 1e6 + i}), file=file)
+        chart = xml.etree.ElementTree.fromstring(loader.plot_the_window(us(0), us(5), [], ["eth0"]).html)
+        self.assertEqual([span.text for span in chart.iter("span")], ["Algorithm eth0 algo-1 (to 3000)"])
+        heights = [point.split(",")[1] for point in chart.find(".//polyline").get("points").split()]
+        self.assertEqual(heights, ["80.7", "2.0"])  # a third, and all of 118
         window = loader.plot_the_window(us(0), us(5), ["^Forward$"], ["none"])
         self.assertEqual(len(xml.etree.ElementTree.fromstring(window.html).findall(".//g")), 0)
         self.assertIn("0 lines, 0 kinds of events", repr(window))

@@ -13,6 +13,8 @@ _MOST_ROWS = 40
 class Window:
     """Utilization over a stretch of time, a line for each dimension and metric, and below it a row of bars for each event.
 
+    Percentages reach from 0 to 100; readings that go beyond (of a network) to the highest of them, which the legend tells.
+
     `html` is the chart; a notebook shows it by itself. `system` and `framework` are the frames that it is made of.
     """
 
@@ -26,13 +28,14 @@ class Window:
         self._bars = self._find_bars(_finder(select_events))
 
     def _find_lines(self, fits):
-        """"CPUUtilization cpu0 algo-1" -> (microseconds, value) …"""
-        lines = {}
+        """"CPUUtilization cpu0 algo-1" -> the top of its scale, (microseconds, value) …"""
+        lines, tops = {}, {}
         names = ("timestamp_us", "value", "dimension", "system_metric", "nodeID")
         for time, value, dimension, metric, node in zip(*(values_of(self.system, name) for name in names)):
             if value == value and (fits(dimension) or fits(metric)):
                 lines.setdefault((dimension, metric, node), []).append((time + self._zero_us, value))
-        return {" ".join(filter(None, key)): points for key, points in sorted(lines.items())}
+                tops[dimension] = max(tops.get(dimension, 100), value)
+        return {" ".join(filter(None, key)): (tops[key[0]], points) for key, points in sorted(lines.items())}
 
     def _find_bars(self, fits):
         """Event -> (begin, end) …, those of which there is the most first."""
@@ -48,8 +51,7 @@ class Window:
     def html(self):
         shown = dict(list(self._bars.items())[:_MOST_ROWS])
         height = _HEIGHT + 20 + _BAR * len(shown) + 16
-        top = max((value for points in self._lines.values() for _, value in points), default=0)
-        parts = [self._line(i, points, max(top, 100)) for i, points in enumerate(self._lines.values())]
+        parts = [self._line(i, points, top) for i, (top, points) in enumerate(self._lines.values())]
         parts += [self._row(i, name, spans) for i, (name, spans) in enumerate(shown.items())]
         seconds = (self.end_us - self.start_us) / 1e6
         rest = len(self._bars) - len(shown)
@@ -58,7 +60,7 @@ class Window:
             f'<svg width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" role="img" '
             f'aria-label="Utilization and events of {seconds:.3f} seconds" font-size="10" fill="currentColor">'
             f'<line x1="{_LABEL}" y1="{_HEIGHT}" x2="{_WIDTH}" y2="{_HEIGHT}" stroke="currentColor" stroke-opacity="0.3"/>'
-            f'<text x="{_LABEL - 4}" y="10" text-anchor="end">{max(top, 100):g}</text>{"".join(parts)}'
+            f'<text x="{_LABEL - 4}" y="10" text-anchor="end">100 %</text>{"".join(parts)}'
             f'<text x="{_LABEL}" y="{height - 4}">{seconds:.3f} s{f", {rest} more kinds of events" * (rest > 0)}</text></svg>'
             f"<div>{self._legend()}</div></div>"
         )
@@ -93,7 +95,8 @@ class Window:
 
     def _legend(self):
         names = (
-            f'<span style="color:{_COLORS[i % len(_COLORS)]}">{escape(name)}</span>' for i, name in enumerate(self._lines)
+            f'<span style="color:{_COLORS[i % len(_COLORS)]}">{escape(name)}{f" (to {top:g})" * (top > 100)}</span>'
+            for i, (name, (top, _)) in enumerate(self._lines.items())
         )
         return " · ".join(names)
 
