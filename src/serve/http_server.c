@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST_CONNECTIONS 32
@@ -125,15 +126,29 @@ static const char *reason_of(int status)
     }
 }
 
+/* "Sun, 06 Nov 1994 08:49:37 GMT", in no locale but HTTP's own. */
+static void append_date(struct str *answer)
+{
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    time_t now = (time_t)(clock_realtime_ns() / NS_PER_SECOND);
+    struct tm date;
+    if (gmtime_r(&now, &date))
+        str_printf(answer, "Date: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n", days[date.tm_wday],
+            date.tm_mday, months[date.tm_mon], date.tm_year + 1900, date.tm_hour, date.tm_min,
+            date.tm_sec);
+}
+
 static void begin_answer(
     struct connection *connection, const struct http_response *response, bool is_head)
 {
     struct str *answer = &connection->answer;
     answer->failed = response->body.failed;
-    str_printf(answer,
-        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n",
-        response->status, reason_of(response->status), response->content_type,
-        response->body.length,
+    str_printf(answer, "HTTP/1.1 %d %s\r\n", response->status, reason_of(response->status));
+    append_date(answer);
+    str_printf(answer, "Content-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n",
+        response->content_type, response->body.length,
         response->status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
     if (!is_head)
         str_append_bytes(answer, response->body.data, response->body.length);

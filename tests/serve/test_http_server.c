@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Only ever waited for when a test fails. */
@@ -76,9 +77,14 @@ static void assert_answers(const struct http_server *server)
     int fd = connect_to(server);
     say(fd, "GET / HTTP/1.0\r\n\r\n");
     hear(fd, text, sizeof text);
-    assert_string_equal(text,
-        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 6\r\n"
-        "Connection: close\r\n\r\nhello\n");
+    static const char start[] = "HTTP/1.1 200 OK\r\nDate: ";
+    assert_memory_equal(text, start, sizeof start - 1);
+    struct tm date;
+    const char *rest = strptime(text + sizeof start - 1, "%a, %d %b %Y %H:%M:%S GMT", &date);
+    assert_non_null(rest);
+    assert_true(labs(timegm(&date) - time(NULL)) < PATIENCE_SECONDS);
+    assert_string_equal(rest, "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 6\r\n"
+                              "Connection: close\r\n\r\nhello\n");
 }
 
 static void answers(void **state)
@@ -228,11 +234,11 @@ static void reads_addresses(void **state)
     int fd, again;
     char bound[LISTEN_ADDRESS_SIZE];
     struct gput_error error;
-    static const char *const local[] = {"0", ":0", "127.0.0.1:0", "localhost:0"};
+    static const char *const local[] = {"0", ":0", "127.0.0.1:0"};
     for (size_t i = 0; i < sizeof local / sizeof local[0]; i++) {
         if (listen_socket_open(local[i], &fd, bound, &error) != GPUT_OK)
             fail_msg("%s", error.message);
-        assert_true(strncmp(bound, "127.0.0.1:", 10) == 0 || strncmp(bound, "[::1]:", 6) == 0);
+        assert_memory_equal(bound, "127.0.0.1:", 10);
         assert_string_not_equal(strrchr(bound, ':'), ":0");
         close(fd);
     }
@@ -248,8 +254,10 @@ static void reads_addresses(void **state)
     assert_int_equal(listen_socket_open(bound, &again, bound, &error), GPUT_ERROR_IO);
     assert_non_null(strstr(error.message, "in use"));
     close(fd);
-    assert_int_equal(
-        listen_socket_open("no-such-host.invalid:0", &fd, bound, &error), GPUT_ERROR_NOT_FOUND);
+    /* An address of no machine: what the kernel says is passed on. */
+    assert_true(listen_socket_open("192.0.2.1:0", &fd, bound, &error) != GPUT_OK);
+    assert_memory_equal(error.message, "Cannot listen at 192.0.2.1:0: ", 30);
+    assert_int_equal(fd, -1);
 }
 
 static void listens_over_ipv6(void **state)
