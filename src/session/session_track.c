@@ -161,10 +161,13 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
         session_end_ticks(session);
         return code;
     }
+    /* The sampling thread runs, and reads what is set here. */
+    pthread_mutex_lock(&session->lock);
     session_events_start(&session->events, &session->lock, session->interval_ns);
-    session->phase = SESSION_TRACKING;
     if (session->mode != SESSION_MACHINE)
         read_limits(session);
+    pthread_mutex_unlock(&session->lock);
+    session->phase = SESSION_TRACKING;
     return GPUT_OK;
 }
 
