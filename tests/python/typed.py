@@ -38,3 +38,10 @@ recording = power.ExpResults("exp")
 joules: float | None = recording.total_("intel_power", start=1, end="2023-06-30 16:32:15")
 for point in recording.get_curve("intel_power"):
     watts: float = point["value"]
+samples: gput.Table = gput.read_samples("t.csv", spans=[(0.0, 1.0)])
+names: list[str] = samples.columns
+unit: str | None = samples.units["main_ram"]
+starts: list[float] = gput.read_calls("m.csv", "name")["start"].tolist()
+blocks: gput.Table = gput.SubTrackingAnalyzer("t.csv", "m.csv").tables(details=True, split="thread")["code_blocks"]
+with gput.Tracker(processes=True) as tracker:
+    so_far: gput.Table = tracker.processes
