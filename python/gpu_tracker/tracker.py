@@ -67,7 +67,8 @@ class Tracker:
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may hold what
         others must not see.
 
-    `resource_usage` holds the figures as data classes after `stop`, None before.
+    `resource_usage` holds the figures as data classes after `stop`, None before; `max_ram`, `max_gpu_ram`, `cpu_utilization`,
+    `gpu_utilization` and `compute_time` are its parts.
     """
 
     State = _State
@@ -149,6 +150,12 @@ class Tracker:
         # A child that was forked inside the block leaves it too; it has nothing to stop.
         if self._owner == os.getpid():
             self.stop()
+
+    def __getattr__(self, name):
+        # The first release had them on the tracker itself: `tracker.max_ram`.
+        if name not in _SECTIONS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.resource_usage and getattr(self.resource_usage, name)
 
     def __repr__(self):
         return f"State: {self.state.name}"

@@ -27,6 +27,11 @@ class Tracker:
 
     state: State
     resource_usage: ResourceUsage  # None before stop()
+    max_ram: MaxRAM
+    max_gpu_ram: MaxGPURAM
+    cpu_utilization: CPUUtilization
+    gpu_utilization: GPUUtilization
+    compute_time: ComputeTime
     n_join_attempts: int
     join_timeout: float
     def __init__(

@@ -64,6 +64,15 @@ class Results(package.PackageTest):
         self.assertIs(type(usage.max_ram), gput.tracker.MaxRAM)
         self.assertEqual(pickle.loads(pickle.dumps(usage)), usage)
 
+    def test_sections_are_on_the_tracker_too(self):
+        tracker = gput.Tracker()
+        self.assertIsNone(tracker.max_ram)
+        self.assertRaises(AttributeError, getattr, tracker, "max_disk")
+        with tracker:
+            pass
+        for section in SECTIONS:
+            self.assertIs(getattr(tracker, section), getattr(tracker.resource_usage, section))
+
     def test_json_is_the_data_classes(self):
         with gput.Tracker() as tracker:
             pass

@@ -26,6 +26,12 @@ assert tracker.resource_usage.max_ram.main.total_rss > 20
 assert repr(tracker.resource_usage.max_gpu_ram).startswith("MaxGPURAM(unit='megabytes', system_capacity=")
 assert repr(tracker.resource_usage.compute_time).startswith("ComputeTime(unit='seconds', time=")
 
+# As the first release's tutorial has it.
+assert tracker.max_ram is tracker.resource_usage.max_ram
+assert tracker.max_ram.unit == 'megabytes'
+assert tracker.max_ram.main.total_rss == tracker.resource_usage.max_ram.main.total_rss
+assert repr(tracker.compute_time).startswith("ComputeTime(unit='seconds', time=")
+
 if __name__ == '__main__':
     ctx = mp.get_context(method='fork')
     child_process = ctx.Process(target=example_function)
