@@ -201,18 +201,28 @@ static uint64_t nearest(uint64_t value, uint64_t a, uint64_t b)
     return value < low ? low : least(value, high);
 }
 
-void memory_settle(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+void memory_settle(
+    struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes)
 {
     uint64_t resident_before = memory->exact_resident_bytes;
     uint64_t file_before = memory->exact_file_bytes;
     bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
+    uint64_t exact = memory->exact.total, file_exact = minus(exact, memory->anonymous_bytes);
 
     memory_set_cheap(memory, resident_bytes, file_bytes);
-    memory->exact_resident_bytes =
-        nearest(memory->exact.total, resident_before, memory->resident_bytes);
-    uint64_t file_exact = minus(memory->exact.total, memory->anonymous_bytes);
-    memory->exact_file_bytes =
-        least(nearest(file_exact, file_before, memory->file_bytes), memory->exact_resident_bytes);
+    uint64_t resident = nearest(exact, resident_before, memory->resident_bytes);
+    uint64_t file = nearest(file_exact, file_before, memory->file_bytes);
+    if (distance(exact, resident) > lag_bytes) {
+        resident = exact;
+        file = file_exact;
+    }
+    memory->exact_resident_bytes = resident;
+    memory->exact_file_bytes = least(file, resident);
     if (ranges_were_read)
         memory->ranges_file_bytes = memory->exact_file_bytes;
 }
@@ -267,7 +277,7 @@ uint64_t memory_anonymous_share_bytes(const struct memory *memory)
 
 static bool far(uint64_t a, uint64_t b, uint64_t whole)
 {
-    return (a > b ? a - b : b - a) * 100 > whole;
+    return distance(a, b) * 100 > whole;
 }
 
 bool memory_has_moved(const struct memory *memory)

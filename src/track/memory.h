@@ -59,8 +59,13 @@ int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool r
  * Takes over a cheap reading that was taken right after an exact one. A process that grew meanwhile
  * had, at the moment of the exact reading, something between the two cheap ones: without this, all
  * that it grew would stay added to every later figure.
+ *
+ * What is still apart is what the cheap counters lag behind, at most `lag_bytes`. Anything more is
+ * memory that was unmapped while it was read: no mapping has it any more, and the counters lose it
+ * page by page.
  */
-void memory_settle(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes);
+void memory_settle(
+    struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes);
 
 /* The figures of this process alone, as of the last cheap reading. */
 struct rss memory_rss(const struct memory *memory);

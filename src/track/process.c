@@ -15,13 +15,24 @@
 /* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
 #define REREAD_IDLE_NS (10 * NS_PER_SECOND)
 
+/* Each CPU may hold back a batch of pages before it adds them to the counters that all see. */
+#define BATCH_PAGES 32
+
+static uint64_t lag_pages(void)
+{
+    uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    return cpus * (2 * cpus > BATCH_PAGES ? 2 * cpus : BATCH_PAGES);
+}
+
 struct process_view process_view_of(const char *procfs_root)
 {
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     return (struct process_view){
         .procfs_root = procfs_root,
         .has_cpu_clocks = cpu_clock_usable(procfs_root),
         .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
-        .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
+        .page_bytes = page_bytes,
+        .lag_bytes = lag_pages() * page_bytes,
     };
 }
 
@@ -259,7 +270,7 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
     uint64_t resident, file;
     TRY(memory_read_exact(&process->memory, view->procfs_root, process->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
-        memory_settle(&process->memory, resident, file);
+        memory_settle(&process->memory, resident, file, view->lag_bytes);
     return GPUT_OK;
 }
 

@@ -75,6 +75,7 @@ struct process_view {
     bool has_cpu_clocks; /* pids of procfs_root are ours: CPU clocks are of the same processes */
     int64_t ns_per_tick; /* of the times in stat */
     uint64_t page_bytes;
+    uint64_t lag_bytes;  /* by which counters of memory may be behind */
     unsigned free_files; /* descriptors that may still be kept open */
 };
 

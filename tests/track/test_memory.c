@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #define KB UINT64_C(1024)
+#define LAG (256 * KB)
 
 /* A mapping as smaps shows it; sizes in kB. */
 struct mapping {
@@ -247,7 +248,7 @@ static void what_grew_during_an_exact_reading_is_not_added_twice(void **state)
     put_smaps(&fake, a_program, 4);
     memory_set_cheap(&memory, 14 * KB, 10 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
-    memory_settle(&memory, 984 * KB, 30 * KB);
+    memory_settle(&memory, 984 * KB, 30 * KB, LAG);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 984 * KB);
     assert_int_equal(rss.private, 954 * KB);
@@ -267,10 +268,30 @@ static void what_the_cheap_counters_lag_behind_stays_corrected(void **state)
     put_smaps(&fake, a_program, 4);
     memory_set_cheap(&memory, 70 * KB, 25 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
-    memory_settle(&memory, 70 * KB, 25 * KB);
+    memory_settle(&memory, 70 * KB, 25 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     assert_false(memory_has_moved(&memory));
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+}
+
+/* munmap() takes a mapping out of smaps first, and its pages out of the counters bit by bit. */
+static void what_is_unmapped_during_an_exact_reading_is_not_taken_off_twice(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct memory memory = {0};
+    fake_procfs_init(&fake);
+    put_smaps(&fake, a_program, 4);
+    memory_set_cheap(&memory, 40000 * KB, 30 * KB);
+    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    memory_settle(&memory, 37000 * KB, 30 * KB, LAG);
+    assert_int_equal(memory_rss(&memory).total, 37000 * KB);
+    assert_true(memory_has_moved(&memory));
+    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    assert_int_equal(memory_rss(&memory).total, 84 * KB);
+    assert_int_equal(memory_rss(&memory).private, 54 * KB);
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
@@ -371,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_hundredth_of_movement_is_no_movement),
         cmocka_unit_test(what_grew_during_an_exact_reading_is_not_added_twice),
         cmocka_unit_test(what_the_cheap_counters_lag_behind_stays_corrected),
+        cmocka_unit_test(what_is_unmapped_during_an_exact_reading_is_not_taken_off_twice),
         cmocka_unit_test(an_execve_forgets_all_of_it),
         cmocka_unit_test(a_failed_reading_leaves_the_old_figures),
         cmocka_unit_test(smaps_and_rollup_of_a_real_process_agree),
