@@ -1,8 +1,10 @@
 """A short stretch of a program measured closely: a notebook cell, a test."""
 
+import contextlib
 import json
 import math
 import os
+import secrets
 import tempfile
 import time
 
@@ -14,6 +16,7 @@ class Usage:
 
     seconds: wall time.
     ram, gpu_ram: a Memory each, of this process and its descendants.
+    has_gpu: the machine has one that can be asked; without, gpu_ram knows nothing.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
     gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
     joules: energy that was these processes' share.
@@ -27,25 +30,28 @@ class Usage:
         # The last one tells what is used when all is settled; others after the stretch are not of it.
         self.samples = [sample for sample in samples if sample[0] <= seconds]
         counted = [*self.samples, *samples[-1:]]
-        self.ram = Memory([ram for _, ram, _ in counted])
-        has_gpu = report["gpu_utilization"]["system_gpu_count"] > 0
-        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in counted] if has_gpu else [])
-        self.gpu_percent = report["gpu_utilization"]["gpu_percentages"]["mean_sum_percent"] if has_gpu else None
+        # The kernel's own peak is in the report where it rose: then no moment between two samples is missed.
+        self.ram = Memory([ram for _, ram, _ in counted], report["max_ram"]["combined"]["total_rss"])
+        gpu = report["gpu_utilization"]
+        self.has_gpu = gpu["system_gpu_count"] > 0
+        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in counted] if self.has_gpu else [])
+        self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
         self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - settle_cpu_seconds)
         self.joules = (report.get("energy") or {}).get("combined")
 
 
 class Memory:
-    """consumed: more (or less) than before; peaked: on top of what is used now, for a while; used: now; peak: the most."""
+    """consumed: more (or less) than before; peaked: on top of what is used now, for a while; used: now; peak: the most,
+    `known_peak` at least."""
 
-    def __init__(self, figures):
+    def __init__(self, figures, known_peak=None):
         figures = [figure for figure in figures if figure is not None]
         if not figures:
             self.consumed = self.peaked = self.used = self.peak = None
             return
         self.used = figures[-1]
-        self.peak = max(figures)
+        self.peak = max([*figures, known_peak or 0.0])
         self.consumed = self.used - figures[0]
         self.peaked = max(0.0, self.peak - self.used)
 
@@ -64,19 +70,25 @@ class Meter:
 
     def start(self):
         folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+        kept = f"{folder}/.gpu-tracker-{secrets.token_hex(8)}"
         get = os.environ.get
         self._session = _native.Session(
             sleep_time=self._interval,
             ram_unit="bytes",
             gpu_ram_unit="bytes",
             time_unit="seconds",
-            keep_samples=True,
-            resource_usage_file=f"{folder}/.gpu-tracker-{self._owner}-{id(self)}",
+            keep_samples=4096,
+            resource_usage_file=kept,
             procfs_root=get("GPUT_PROCFS"),
             sysfs_root=get("GPUT_SYSFS"),
             nvml_path=get("GPUT_NVML"),
         )
-        self._session.track()
+        try:
+            self._session.track()
+        finally:
+            # Nobody reads it; without a name nothing is left of a program that is killed.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(kept)
         self._start = time.perf_counter()
         return self
 

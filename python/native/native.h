@@ -1,9 +1,9 @@
 /*
- * What the parts of the extension module gpu_tracker._native share. Limited API of CPython 3.11: one
- * build serves that version and all later ones.
+ * What the parts of the extension module gpu_tracker._native share. Limited API of CPython 3.11:
+ * one build serves that version and all later ones.
  *
- * The module is a thin layer: it calls the public API of libgputracker, gives the GIL back while that
- * works, and turns failures into exceptions. Everything else is in Python.
+ * The module is a thin layer: it calls the public API of libgputracker, gives the GIL back while
+ * that works, and turns failures into exceptions. Everything else is in Python.
  */
 #ifndef NATIVE_H
 #define NATIVE_H
@@ -39,18 +39,21 @@ PyObject *native_warnings_take(struct native_warnings *warnings);
 
 /* ---- Samples ---- */
 
-/* RAM and GPU RAM over time, from the sampling thread. Bounded: when full, neighbours become one, the higher figures
- * of both; peaks are never lost. */
+/* RAM and GPU RAM over time, from the sampling thread. Bounded: when full, neighbours become one,
+ * the higher figures of both, so that no peak is lost. The first and the last stay as they are:
+ * what was used before and after. */
 struct native_samples {
     pthread_mutex_t lock;
     struct native_sample {
         double seconds; /* since the epoch */
         double ram_bytes;
         double gpu_ram_bytes; /* NaN: not to be had */
-    } *items;
-    size_t count;
-    size_t merged; /* how many samples an item stands for */
-    size_t pending; /* of them, how many are in the last item */
+    } first, last, *items;    /* items: those between */
+    size_t capacity;          /* items at most: even, set before the first is added */
+    size_t added;             /* samples ever */
+    size_t count;             /* items */
+    size_t merged;            /* how many samples an item stands for */
+    size_t pending;           /* of them, how many are in the last item */
 };
 
 void native_samples_init(struct native_samples *samples);
@@ -61,8 +64,8 @@ PyObject *native_samples_list(struct native_samples *samples);
 
 /* ---- Tables ---- */
 
-/* What the library made, as a dictionary of name to Table; destroys the list. `module` is this module: the first
- * argument of its functions, PyType_GetModule() of its types. */
+/* What the library made, as a dictionary of name to Table; destroys the list. `module` is this
+ * module: the first argument of its functions, PyType_GetModule() of its types. */
 PyObject *native_take_tables(PyObject *module, struct gput_tables *tables);
 
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CAPACITY 4096
-
 void native_samples_init(struct native_samples *samples)
 {
     *samples = (struct native_samples){.merged = 1};
@@ -27,14 +25,32 @@ static void merge(struct native_sample *into, const struct native_sample *other)
 /* Room for as many again. */
 static void halve(struct native_samples *samples)
 {
-    for (size_t i = 0; i < CAPACITY / 2; i++) {
+    for (size_t i = 0; i < samples->count / 2; i++) {
         struct native_sample item = samples->items[2 * i];
         merge(&item, &samples->items[2 * i + 1]);
         samples->items[i] = item;
     }
-    samples->count = CAPACITY / 2;
+    samples->count /= 2;
     samples->merged *= 2;
     samples->pending = samples->merged;
+}
+
+/* Into the last item while that has room, or a new one. */
+static void add_item(struct native_samples *samples, const struct native_sample *item)
+{
+    if (!samples->items)
+        samples->items = malloc(samples->capacity * sizeof *samples->items);
+    if (!samples->items)
+        return;
+    if (samples->count > 0 && samples->pending < samples->merged) {
+        merge(&samples->items[samples->count - 1], item);
+        samples->pending++;
+        return;
+    }
+    if (samples->count == samples->capacity)
+        halve(samples);
+    samples->items[samples->count++] = *item;
+    samples->pending = 1;
 }
 
 void native_samples_add(struct native_samples *samples, const struct gput_sample *sample)
@@ -45,37 +61,41 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
         .gpu_ram_bytes = sample->values[GPUT_COMBINED_GPU_RAM],
     };
     pthread_mutex_lock(&samples->lock);
-    if (!samples->items)
-        samples->items = malloc(CAPACITY * sizeof *samples->items);
-    if (samples->items && samples->count > 0 && samples->pending < samples->merged) {
-        merge(&samples->items[samples->count - 1], &item);
-        samples->pending++;
-    } else if (samples->items) {
-        if (samples->count == CAPACITY)
-            halve(samples);
-        samples->items[samples->count++] = item;
-        samples->pending = 1;
-    }
+    if (samples->added == 0)
+        samples->first = item;
+    else if (samples->added > 1)
+        add_item(samples, &samples->last);
+    samples->last = item;
+    samples->added++;
     pthread_mutex_unlock(&samples->lock);
+}
+
+/* What there is, at one moment: the sampling thread never waits for Python. Gives how many. */
+static size_t copy_all(struct native_samples *samples, struct native_sample *copy)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&samples->lock);
+    if (samples->added > 0)
+        copy[count++] = samples->first;
+    for (size_t i = 0; i < samples->count; i++)
+        copy[count++] = samples->items[i];
+    if (samples->added > 1)
+        copy[count++] = samples->last;
+    pthread_mutex_unlock(&samples->lock);
+    return count;
 }
 
 PyObject *native_samples_list(struct native_samples *samples)
 {
-    PyObject *list = PyList_New(0);
-    if (!list)
-        return NULL;
-    struct native_sample *copy = malloc(CAPACITY * sizeof *copy);
-    if (!copy) {
-        Py_DECREF(list);
+    struct native_sample *copy = malloc((samples->capacity + 2) * sizeof *copy);
+    if (!copy)
         return PyErr_NoMemory();
-    }
-    pthread_mutex_lock(&samples->lock);
-    size_t count = samples->items ? samples->count : 0;
-    for (size_t i = 0; i < count; i++)
-        copy[i] = samples->items[i];
-    pthread_mutex_unlock(&samples->lock);
+    size_t count = copy_all(samples, copy);
+    PyObject *list = PyList_New(0);
     for (size_t i = 0; i < count && list; i++) {
-        PyObject *item = Py_BuildValue("ddd", copy[i].seconds, copy[i].ram_bytes, copy[i].gpu_ram_bytes);
+        const struct native_sample *sample = &copy[i];
+        PyObject *item =
+            Py_BuildValue("ddd", sample->seconds, sample->ram_bytes, sample->gpu_ram_bytes);
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);

@@ -99,13 +99,13 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    int overwrite = 0, keep_samples = 0, processes = 0, command_lines = 0,
-        energy_continue = 0;
+    int overwrite = 0, processes = 0, command_lines = 0, energy_continue = 0;
+    unsigned keep_samples = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzpppzdp", names, &options.sleep_time_seconds, &ram,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzdp", names, &options.sleep_time_seconds, &ram,
             &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
             &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines,
@@ -128,6 +128,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_NoMemory();
         return -1;
     }
+    self->collector->samples.capacity = keep_samples + keep_samples % 2;
     options.warn = warn;
     options.sample = keep_samples ? keep_sample : NULL;
     options.user = self->collector;
@@ -360,7 +361,8 @@ static PyMethodDef session_methods[] = {
     {"empty_report", session_empty_report, METH_VARARGS, "empty_report(format): of a process that was gone."},
     {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
-        "With keep_samples: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in order of time."},
+        "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in order of time. The first, "
+        "the last, and at most N between: where there were more, the highest of neighbours."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -53,9 +53,11 @@ class Terminal(package.PackageTest):
         self.assertIn("True True\n", output)
 
     @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer keeps freed memory")
-    def test_a_peak_between_two_looks_is_seen(self):
+    def test_a_peak_between_two_samples_is_seen(self):
+        # Two samples, at its begin and its end: what was there between them the kernel knows.
         output = self.run_cells(
-            "import time", "%load_ext gpu_tracker", "block = b'x' * (150 * 2**20); time.sleep(0.1); del block"
+            "from gpu_tracker.notebook import IPyGPULogger; l = IPyGPULogger(interval=1000).start()",
+            "block = b'x' * (150 * 2**20); del block",
         )
         peaked = int(output.splitlines()[-2].split()[2])
         self.assertTrue(140 <= peaked <= 165, output)
@@ -160,12 +162,37 @@ class Jupyter(package.PackageTest):
         self.assertNotIn("Error in callback", json.dumps(outputs))
 
 
+class Samples(package.PackageTest):
+    def test_first_and_last_stay_whatever_is_kept_between(self):
+        import time
+
+        from gpu_tracker import _native
+
+        session = _native.Session(sleep_time=0.001, ram_unit="bytes", keep_samples=6)
+        session.track()
+        block = b"x" * (100 * 2**20)
+        first = session.samples()[0]
+        while session.samples()[-1][0] - first[0] < 0.1:  # far more than are kept
+            time.sleep(0.01)
+        del block
+        session.stop()
+        samples = session.samples()
+        self.assertEqual(samples[0], first)
+        self.assertLessEqual(len(samples), 8)
+        self.assertEqual(samples, sorted(samples))
+        mb = [ram / 2**20 for _, ram, _ in samples]
+        self.assertGreater(max(mb[1:-1]), mb[0] + 90)
+        if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # it keeps freed memory
+            self.assertLess(mb[-1], mb[0] + 20)
+
+
 class Chart(package.PackageTest):
-    def report(self, samples):
+    def report(self, samples, kernel_peak=0.0):
         from gpu_tracker._meter import Usage
         from gpu_tracker.notebook import CellReport
 
         machine = {
+            "max_ram": {"combined": {"total_rss": kernel_peak}},
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
             "accounting": {"cpu_seconds": {"sampled": 1.5}},
             "energy": {"combined": 12.0},
@@ -179,6 +206,11 @@ class Chart(package.PackageTest):
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
         self.assertEqual(html.count("<polyline"), 2)
+
+    def test_a_peak_that_only_the_kernel_saw_counts(self):
+        mb = 2**20
+        report = self.report([(10, 100 * mb, 0), (12, 150 * mb, 0)], kernel_peak=400 * mb)
+        self.assertEqual(report.data[:3], (50, 250, 150))
 
     def test_is_well_formed_and_bounded(self):
         import xml.etree.ElementTree
