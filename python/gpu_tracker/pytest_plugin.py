@@ -5,6 +5,8 @@
 
 A limit counts also without --gput. `ram` and `gpu_ram` are the most that the test needed on top of what was in use when it
 began, by pytest's process and its descendants; `seconds` is wall time. Only the test itself counts, not its fixtures.
+
+Figures travel with the test's report (its user_properties): from the processes of pytest-xdist, and to a JUnit file.
 """
 
 import re
@@ -26,10 +28,8 @@ def pytest_configure(config):
         "markers",
         'gput_limit(ram="500 MB", gpu_ram="2 GB", seconds=10): fail the test when it uses more than that',
     )
-    config.stash[_rows] = []
-
-
-_rows = pytest.StashKey[list]()
+    if config.getoption("--gput") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Table(), "gput-table")
 
 
 def _size(value):
@@ -41,7 +41,14 @@ def _size(value):
     try:
         return float(match.group(1)) * factor
     except (AttributeError, TypeError, ValueError):
-        raise pytest.UsageError(f'gput_limit: {value!r} is no size; write "500 MB" or a number of bytes') from None
+        raise ValueError(f'{value!r} is no size; write "500 MB" or a number of bytes') from None
+
+
+def _seconds(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{value!r} is no number of seconds") from None
 
 
 def _limits_of(item):
@@ -49,11 +56,19 @@ def _limits_of(item):
     for marker in item.iter_markers("gput_limit"):
         unknown = set(marker.kwargs) - set(_LIMITS)
         if marker.args or unknown:
-            raise pytest.UsageError(f"gput_limit: takes only {', '.join(_LIMITS)} by name, in {item.nodeid}")
+            raise ValueError(f"it takes only {', '.join(_LIMITS)}, by name")
         for name, value in marker.kwargs.items():
             # The closest marker comes first and wins.
-            limits.setdefault(name, float(value) if name == "seconds" else _size(value))
+            limits.setdefault(name, (_seconds if name == "seconds" else _size)(value))
     return limits
+
+
+def _limits_or_failure(item):
+    try:
+        return _limits_of(item)
+    except ValueError as error:
+        message = f"gput_limit: {error}"
+    pytest.fail(message, pytrace=False)
 
 
 def _grown(memory):
@@ -67,7 +82,7 @@ def _mb(value):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
-    limits = _limits_of(item)
+    limits = _limits_or_failure(item)
     if not limits and not item.config.getoption("--gput"):
         yield
         return
@@ -81,8 +96,8 @@ def pytest_runtest_call(item):
     figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
     item.user_properties += [(f"gput_{name}", value) for name, value in figures.items()]
     item.user_properties.append(("gput_cpu_seconds", usage.cpu_seconds))
-    if item.config.getoption("--gput"):
-        item.config.stash[_rows].append((item.nodeid, figures, usage))
+    if not usage.has_gpu:  # what there is none of passes no limit
+        limits.pop("gpu_ram", None)
     problems = [_problem(name, figures[name], limit) for name, limit in limits.items()]
     problems = [problem for problem in problems if problem]
     if problems and outcome.excinfo is None:
@@ -99,15 +114,27 @@ def _problem(name, figure, limit):
     return f"it needed {_mb(figure)} of {name.replace('_', ' ').upper()}, and its limit is {_mb(limit)}"
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    rows = config.stash.get(_rows, [])
-    if not rows:
-        return
-    terminalreporter.section("resources (gput)")
-    table = [("RAM peak", "GPU RAM", "CPU", "time", "test")]
-    for name, figures, usage in rows:
-        cpu = "n/a" if usage.cpu_seconds is None else f"{usage.cpu_seconds:.3f} s"
-        table.append((_mb(figures["ram"]), _mb(figures["gpu_ram"]), cpu, f"{usage.seconds:.3f} s", name))
-    widths = [max(len(row[i]) for row in table) for i in range(4)]
-    for row in table:
-        terminalreporter.line("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) + f"  {row[4]}")
+class _Table:
+    """What each test used, at the end. Of one that was run again, the last time."""
+
+    def __init__(self):
+        self._rows = {}
+
+    def pytest_runtest_logreport(self, report):
+        figures = dict(report.user_properties)
+        if report.when == "call" and "gput_seconds" in figures:
+            self._rows[report.nodeid] = figures
+
+    def pytest_terminal_summary(self, terminalreporter):
+        if not self._rows:
+            return
+        terminalreporter.section("resources (gput)")
+        table = [("RAM peak", "GPU RAM", "CPU", "time", "test")]
+        for name, figures in self._rows.items():
+            cpu_seconds = figures["gput_cpu_seconds"]
+            cpu = "n/a" if cpu_seconds is None else f"{cpu_seconds:.3f} s"
+            sizes = _mb(figures["gput_ram"]), _mb(figures["gput_gpu_ram"])
+            table.append((*sizes, cpu, f"{figures['gput_seconds']:.3f} s", name))
+        widths = [max(len(row[i]) for row in table) for i in range(4)]
+        for row in table:
+            terminalreporter.line("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) + f"  {row[4]}")

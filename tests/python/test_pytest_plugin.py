@@ -44,10 +44,69 @@ class Plugin(package.PackageTest):
         self.assertIn("AssertionError: own", done.stdout)
 
     def test_wrong_limits_are_told(self):
-        for arguments in "ram='much'", "cpu=3", "5":
-            done = self.run_tests(f"@pytest.mark.gput_limit({arguments})\ndef test_it(): pass\n")
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn("gput_limit", done.stdout + done.stderr)
+        for arguments in "ram='much'", "cpu=3", "5", "seconds='long'":
+            done = self.run_tests(f"@pytest.mark.gput_limit({arguments})\ndef test_it(): pass\ndef test_other(): pass\n")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, r"\ngput_limit: .*\n")
+            self.assertIn("1 failed, 1 passed", done.stdout)
+            self.assertNotIn("pytest_plugin.py", done.stdout)
+
+    def test_fixtures_do_not_count(self):
+        done = self.run_tests(
+            "@pytest.fixture\ndef data():\n    block = b'x' * 80_000_000\n    time.sleep(0.3)\n    yield block\n"
+            "    more = b'x' * 160_000_000\n    time.sleep(0.3)\n"
+            "@pytest.mark.gput_limit(ram='40 MB')\ndef test_small(data): pass\n",
+            "--gput",
+        )
+        self.assertEqual(done.returncode, 0, done.stdout)
+        row = next(line for line in done.stdout.splitlines() if line.endswith("test_it.py::test_small"))
+        self.assertLess(float(row.split()[0]), 40, row)
+
+    def test_those_that_fail_are_reported_too(self):
+        done = self.run_tests(
+            "def test_bad(): assert False\n"
+            "@pytest.fixture\ndef broken(): raise ValueError\n"
+            "def test_never(broken): pass\n"
+            "@pytest.mark.skip\ndef test_skipped(): pass\n"
+            "@pytest.mark.xfail(strict=True)\n@pytest.mark.gput_limit(seconds=0.01)\ndef test_too_long(): time.sleep(0.05)\n",
+            "--gput",
+        )
+        self.assertIn("1 failed, 1 skipped, 1 xfailed, 1 error", done.stdout)
+        table = done.stdout[done.stdout.index("resources (gput)") :]
+        self.assertIn("test_it.py::test_bad\n", table)
+        self.assertIn("test_it.py::test_too_long\n", table)
+        self.assertNotIn("test_never\n", table)
+
+    def test_no_gpu_passes_no_limit_of_gpu_ram(self):
+        done = self.run_tests("@pytest.mark.gput_limit(gpu_ram=1)\ndef test_it(): pass\n", "--gput")
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_closest_limit_counts(self):
+        done = self.run_tests(
+            "pytestmark = pytest.mark.gput_limit(seconds=0.01, ram='40 MB')\n"
+            "@pytest.mark.gput_limit(seconds=60)\ndef test_long(): time.sleep(0.05)\n"
+            "@pytest.mark.gput_limit(seconds=60)\ndef test_big():\n    b = b'x' * 80_000_000\n",
+        )
+        self.assertIn("1 failed, 1 passed", done.stdout)
+
+    def test_figures_are_in_the_junit_file(self):
+        self.run_tests("def test_it(): pass\n", "--gput", "--junit-xml=it.xml")
+        self.assertRegex((self.folder / "it.xml").read_text(), r'<property name="gput_ram" value="[\d.]+"')
+
+    @unittest.skipUnless(importlib.util.find_spec("xdist"), "pytest-xdist is not installed")
+    def test_from_several_processes(self):
+        done = self.run_tests(
+            "@pytest.mark.parametrize('i', range(4))\ndef test_fine(i): pass\n"
+            "@pytest.mark.gput_limit(ram='50 MB')\ndef test_big():\n    b = b'x' * 80_000_000\n",
+            "--gput",
+            "-n",
+            "2",
+        )
+        self.assertIn("1 failed, 4 passed", done.stdout)
+        self.assertEqual(done.stdout.count("resources (gput)"), 1)
+        table = done.stdout[done.stdout.index("resources (gput)") :]
+        self.assertEqual(sum("test_fine[" in line for line in table.splitlines()), 4, table)
+        self.assertRegex(table, r"\n *[\d.]+ MB +\S.* s +test_it.py::test_big\n")
 
     def test_marker_is_known(self):
         done = self.run_tests("@pytest.mark.gput_limit(seconds=60)\ndef test_it(): pass\n", "--strict-markers")
