@@ -35,7 +35,7 @@ class _Jax:
         jax.devices()
 
     def release(self, jax):
-        jax.clear_caches()
+        pass  # what it reserved it keeps; arrays go with their last reference; its other caches hold compiled functions
 
 
 class _CuPy:
@@ -53,6 +53,8 @@ _ADAPTERS = (_Torch(), _TensorFlow(), _Jax(), _CuPy())
 
 
 class Frameworks:
+    """Those of this process. Who has loaded what is remembered: a context is loaded once."""
+
     def __init__(self):
         self._loaded = set()
 
@@ -70,6 +72,7 @@ class Frameworks:
                 _try(adapter.preload, module)
 
     def release(self):
+        """Gives back what is only cached."""
         for adapter, module in self._present():
             _try(adapter.release, module)
 

@@ -9,10 +9,12 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
     --compact            one line of text
     --text               no HTML beside the text
     --no-gc              do not collect garbage around the cell
+    --no-preload         do not load the GPU context of frameworks before it
 """
 
 import collections
 import gc
+import threading
 
 from ._frameworks import Frameworks
 from ._meter import Meter
@@ -52,9 +54,9 @@ class CellReport:
         figures = [_text_of(figure) for figure in self.data[:6]]
         ram, gpu = figures[:3], figures[3:]
         if self.compact:
+            gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB"
             return (
-                f"CPU: {'/'.join(ram)} MB | GPU: {'/'.join(gpu)} MB | Time {self.usage.seconds:.3f}s | "
-                "(Consumed/Peaked/Used Total)"
+                f"CPU: {'/'.join(ram)} MB | GPU: {gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
             )
         where = "" if self.number is None else f" (In [{self.number}])"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
@@ -70,8 +72,10 @@ class CellReport:
 
 
 class Options:
+    """What a magic's line says; `rest` is the statement behind the options."""
+
     def __init__(self, line=""):
-        self.interval, self.compact, self.html, self.gc_collect, self.rest = 0.001, False, True, True, ""
+        self.interval, self.compact, self.html, self.gc_collect, self.preload = 0.001, False, True, True, True
         while line.lstrip().startswith("--"):
             word, _, line = line.lstrip().partition(" ")
             if word == "--interval":
@@ -85,16 +89,31 @@ class Options:
                 self.html = False
             elif word == "--no-gc":
                 self.gc_collect = False
+            elif word == "--no-preload":
+                self.preload = False
             else:
-                raise _usage_error(f'gput: "{word}" is no option. Options are --interval, --compact, --text, --no-gc')
+                raise _usage_error(
+                    f'gput: "{word}" is no option. Options are --interval, --compact, --text, --no-gc, --no-preload'
+                )
         self.rest = line.strip()
+
+    @classmethod
+    def of_cell(cls, line=""):
+        """Those of a line %%gput, which has no statement."""
+        options = cls(line)
+        if options.rest:
+            raise _usage_error(f'gput: "{options.rest}" is no option. What is to be run stands below the line %%gput')
+        return options
 
 
 def _seconds(word):
     try:
-        return float(word)
+        seconds = float(word)
     except ValueError:
-        raise _usage_error(f'gput: --interval takes seconds, not "{word}"') from None
+        seconds = 0.0
+    if not 0.001 <= seconds < float("inf"):
+        raise _usage_error(f'gput: --interval takes seconds, 0.001 or more, not "{word}"') from None
+    return seconds
 
 
 def _usage_error(message):
@@ -118,7 +137,8 @@ class _CellMeter:
             self._frameworks.release()
 
     def start(self):
-        self._frameworks.preload()
+        if self._options.preload:
+            self._frameworks.preload()
         self._settle()
         self._meter.start()
         return self
@@ -127,6 +147,32 @@ class _CellMeter:
         """The report; None in a forked child."""
         usage = self._meter.stop(self._settle)
         return None if usage is None else CellReport(usage, number, self._options.compact)
+
+
+class _RunningCells:
+    """What is kept of each cell under way. A cell may run others, and Jupyter several in threads of their own."""
+
+    def __init__(self):
+        self._cells = []
+
+    def begin(self, info, kept):
+        self._cells.append((threading.get_ident(), info, kept))
+
+    def end(self, result):
+        """What was kept of the cell that has ended; None: its begin was not seen. Cells within it that were broken off
+        are forgotten."""
+        info = getattr(result, "info", None)
+        here = [cell for cell in self._cells if cell[0] == threading.get_ident()]
+        for i in reversed(range(len(here))):
+            # One that was interrupted at its begin is told of by an info of its own.
+            if info is None or here[i][1] is info or getattr(here[i][1], "raw_cell", None) == info.raw_cell:
+                ended = {id(cell) for cell in here[i:]}
+                self._cells = [cell for cell in self._cells if id(cell) not in ended]
+                return here[i][2]
+        return None
+
+    def clear(self):
+        self._cells = []
 
 
 def _show(shell, report, rich):
@@ -147,17 +193,21 @@ class IPyGPULogger:
         waiting to be collected counts as used: for finding leaks.
     interval: seconds between two samples.
     html: in notebooks, a table and a chart beside the text.
+    preload: load the GPU context of a framework in the cell after its import, so that it is charged to none. Without it,
+        cells can still configure the framework (visible devices, memory growth) before they first use it.
 
     `data` is that of the last cell.
     """
 
-    def __init__(self, compact=False, gc_collect=True, interval=0.001, html=True):
+    def __init__(self, compact=False, gc_collect=True, interval=0.001, html=True, preload=True):
+        if not interval >= 0.001:
+            raise ValueError(f"The interval is {interval} seconds; it is at least 0.001.")
         self.options = Options()
-        self.options.compact, self.options.gc_collect = compact, gc_collect
+        self.options.compact, self.options.gc_collect, self.options.preload = compact, gc_collect, preload
         self.options.interval, self.options.html = interval, html
         self.data = None
         self.report = None
-        self._meters = []  # of the cells under way: a cell may run others
+        self._meters = _RunningCells()
         self._shell = None
 
     def start(self):
@@ -168,7 +218,8 @@ class IPyGPULogger:
         shell = get_ipython()
         if shell is None:
             raise RuntimeError("The logger needs IPython or Jupyter. In a program, use gpu_tracker.Tracker.")
-        _CellMeter._frameworks.preload()
+        if self.options.preload:
+            _CellMeter._frameworks.preload()
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
         self._shell = shell
@@ -183,13 +234,12 @@ class IPyGPULogger:
         self._shell = None
 
     def _before(self, info=None):
-        self._meters.append(_CellMeter(self.options).start())
+        self._meters.begin(info, _CellMeter(self.options).start())
 
     def _after(self, result=None):
-        if not self._meters:  # the cell that started us
-            return
-        report = self._meters.pop().stop(getattr(result, "execution_count", None))
-        if report is not None:
+        meter = self._meters.end(result)  # None: the cell that started us
+        report = meter and meter.stop(getattr(result, "execution_count", None))
+        if report:
             self.report, self.data = report, report.data
             _show(self._shell, report, self.options.html)
 
@@ -197,13 +247,13 @@ class IPyGPULogger:
 class _Magics:
     """%gput, %%gput, and the logger that %load_ext starts.
 
-    A cell that begins with %%gput is run as if that line were not there, so that await, errors and line numbers are as ever;
-    only where another magic comes first is it a magic like others.
+    A cell that begins with %%gput is run as if that line were not there, so that await, errors and line numbers are as ever.
+    Only below magics that we do not know is it a magic like others.
     """
 
     def __init__(self, shell):
         self._shell = shell
-        self._pending = []
+        self._cells = _RunningCells()
         self.logger = IPyGPULogger()
 
     def load(self):
@@ -225,20 +275,14 @@ class _Magics:
             shell.magics_manager.magics[kind].pop("gput", None)
 
     def _before(self, info=None):
-        line = _magic_line(getattr(info, "raw_cell", None) or "")
-        meter = options = None
-        if line is not None:
-            try:
-                options = Options(line)
-                meter = _CellMeter(options).start()
-            finally:
-                self._pending.append((options, meter))
-        else:
-            self._pending.append((None, None))
+        _, options = _find_magic((getattr(info, "raw_cell", None) or "").splitlines())
+        if options:
+            self._cells.begin(info, (options, _CellMeter(options).start()))
 
     def _after(self, result=None):
-        options, meter = self._pending.pop() if self._pending else (None, None)
-        if meter is not None:
+        cell = self._cells.end(result)
+        if cell:
+            options, meter = cell
             self._tell(options, meter.stop(getattr(result, "execution_count", None)))
 
     def _tell(self, options, report):
@@ -247,51 +291,67 @@ class _Magics:
             _show(self._shell, report, options.html)
 
     def cell(self, line, cell):
-        options = Options(line)
+        options = Options.of_cell(line)
         meter = _CellMeter(options).start()
         try:
-            self._shell.run_cell(cell)
+            result = self._shell.run_cell(cell)
+        finally:
+            self._tell(options, meter.stop())
+        result.raise_error()
+
+    def line(self, line, local_ns=None):
+        """%gput STATEMENT: what it used; gives the value of an expression."""
+        options = Options(line)
+        code = _compile(self._shell.transform_cell(options.rest))
+        meter = _CellMeter(options).start()
+        try:
+            return eval(code, self._shell.user_ns, local_ns)
         finally:
             self._tell(options, meter.stop())
 
-    def line(self, line):
-        """%gput STATEMENT: what it used."""
-        options = Options(line)
-        code = self._shell.transform_cell(options.rest)
-        names = self._shell.user_ns
-        meter = _CellMeter(options).start()
-        value = None
-        try:
+    line.needs_local_scope = True  # IPython then hands over the names of the function that the line stands in
+
+
+def _compile(code):
+    try:
+        return compile(code, "<gput>", "eval")
+    except SyntaxError:
+        pass
+    return compile(code, "<gput>", "exec")
+
+
+# Below these %%gput counts too: they run the cell below them as Python.
+_PYTHON_MAGICS = {"%%capture", "%%debug", "%%prun", "%%time", "%%timeit"}
+
+
+def _find_magic(lines):
+    """Where %%gput stands among the magics at the top of a cell, and its options. (None, None): nowhere, or its options are
+    wrong. That is left to the magic, which says so and does not run the cell."""
+    from IPython.core.error import UsageError
+
+    for at, line in enumerate(lines):
+        first, *rest = line.strip().split(None, 1) or [""]
+        if first == "%%gput":
             try:
-                expression = compile(code, "<gput>", "eval")
-            except SyntaxError:
-                exec(compile(code, "<gput>", "exec"), names)
-            else:
-                value = eval(expression, names)
-        finally:
-            self._tell(options, meter.stop())
-        return value
-
-
-def _magic_line(cell):
-    """What follows %%gput on the first line of a cell that begins with it; None in others."""
-    first = cell.lstrip().partition("\n")[0].strip()
-    words = first.split(None, 1)
-    if not words or words[0] != "%%gput":
-        return None
-    return words[1] if len(words) > 1 else ""
+                return at, Options.of_cell(*rest)
+            except UsageError:
+                break
+        if first and first not in _PYTHON_MAGICS:
+            break
+    return None, None
 
 
 def _strip_magic(lines):
-    """An input transformer: takes that line out, and leaves an empty one so that line numbers stay."""
-    if _magic_line("".join(lines)) is None:
+    """An input transformer: takes that line out, and leaves an empty one so that line numbers stay. A magic of the whole
+    cell that follows has to come first."""
+    at, _ = _find_magic(lines)
+    if at is None:
         return lines
-    lines = list(lines)
-    for i, line in enumerate(lines):
-        if line.strip():
-            lines[i] = "\n"
-            break
-    return lines
+    above, below = lines[:at], lines[at + 1 :]
+    following = next((i for i, line in enumerate(below) if line.strip()), 0)
+    if below and below[following].startswith("%%"):
+        return [line for line in above if line.strip()] + below[following:]
+    return [*above, "\n", *below]
 
 
 _loaded = {}

@@ -16,15 +16,17 @@ shell = InteractiveShell.instance()
 for cell in sys.stdin.read().split("#cell\\n"):
     shell.run_cell(cell, store_history=True)
 """
-THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[\d+\]\)\nGen: +-?\d+ +\d+ +\d+ MB\nGPU: +\S+ +\S+ +\S+ MB\n"
-ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB \| GPU: \S+ MB \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
+THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?\nGen: +-?\d+ +\d+ +\d+ MB\nGPU: +\S+ +\S+ +\S+ MB\n"
+ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB \| GPU: (?:n/a|-?\d+/\d+/\d+ MB) \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
 
 
 @unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
-class Terminal(package.PackageTest):
+class ShellTest(package.PackageTest):
     def run_cells(self, *cells):
         return self.run_python(PROGRAM, input="#cell\n".join(cells)).stdout
 
+
+class Loggers(ShellTest):
     def test_logger_prints_three_lines_a_cell(self):
         output = self.run_cells(
             "from gpu_tracker.notebook import IPyGPULogger; logger = IPyGPULogger().start()",
@@ -101,8 +103,7 @@ class Terminal(package.PackageTest):
         self.assertTrue(output.startswith("quiet\n"), output)
 
 
-@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
-class Magics(Terminal):
+class Magics(ShellTest):
     LOAD = "%load_ext gpu_tracker", "import gpu_tracker.notebook as n; n._loaded[id(get_ipython())].logger.stop()"
 
     def test_one_cell(self):
@@ -112,8 +113,12 @@ class Magics(Terminal):
     def test_options(self):
         output = self.run_cells(*self.LOAD, "%%gput --compact --interval 0.01 --no-gc --text\nx = 1")
         self.assertRegex(output, rf"^{ONE_LINE}$")
-        for wrong in "--nonsense", "--interval soon":
-            self.assertIn("gput: ", self.run_python(PROGRAM, input="#cell\n".join([*self.LOAD, f"%%gput {wrong}\n1"])).stderr)
+
+    def test_a_cell_with_wrong_options_is_not_run(self):
+        for wrong in "--nonsense", "--interval soon", "--interval 0", "print(2)":
+            done = self.run_python(PROGRAM, input="#cell\n".join([*self.LOAD, f"%%gput {wrong}\nprint('ran')"]))
+            self.assertRegex(done.stderr, r"^UsageError: gput: .*\n$")
+            self.assertEqual(done.stdout, "")
 
     def test_await_and_line_numbers_are_as_ever(self):
         output = self.run_cells(*self.LOAD, "%%gput\nimport asyncio\nawait asyncio.sleep(0)\n1 / 0")
@@ -121,7 +126,36 @@ class Magics(Terminal):
 
     def test_below_another_magic(self):
         output = self.run_cells(*self.LOAD, "%%capture kept\n%%gput --compact\nprint(7)", "print(kept.stdout)")
-        self.assertRegex(output, rf"^7\n{ONE_LINE}")
+        self.assertRegex(output, rf"^{ONE_LINE}7\n")
+        output = self.run_cells(*self.LOAD, "%%time\n\n%%gput --compact\nx = 7", "print(x)")
+        self.assertRegex(output, rf"(?s)^CPU times: .*{ONE_LINE}7\n$")
+
+    def test_below_a_magic_that_is_not_known(self):
+        output = self.run_cells(
+            *self.LOAD,
+            "get_ipython().register_magic_function(lambda line, cell: get_ipython().run_cell(cell) and None, 'cell', 'other')",
+            "%%other\n%%gput --compact\nprint(7)",
+            "get_ipython().run_cell_magic('gput', '--compact', 'print(8)')",
+        )
+        self.assertRegex(output, rf"^7\n{ONE_LINE}8\n{ONE_LINE}$")
+
+    def test_above_another_magic(self):
+        output = self.run_cells(*self.LOAD, "%%gput --compact\n%%capture kept\nprint(7)", "print(kept.stdout)")
+        self.assertRegex(output, rf"^{ONE_LINE}7\n")
+
+    def test_a_magic_that_fails_says_so(self):
+        output = self.run_cells(
+            *self.LOAD,
+            "try:\n    get_ipython().run_cell_magic('gput', '', '1 / 0')\nexcept ZeroDivisionError:\n    print('told')",
+        )
+        self.assertTrue(output.endswith("told\n"), output)
+
+    def test_nested(self):
+        output = self.run_cells(
+            *self.LOAD,
+            "%%gput --compact\nget_ipython().run_cell('%%gput\\nprint(1)')\nprint(2)",
+        )
+        self.assertRegex(output, rf"^1\n{THREE_LINES}2\n{ONE_LINE}$")
 
     def test_with_the_logger_on(self):
         output = self.run_cells("%load_ext gpu_tracker", "%%gput --compact\n1")
@@ -131,6 +165,15 @@ class Magics(Terminal):
         output = self.run_cells(*self.LOAD, "y = %gput --compact 3 + 4", "%gput --compact z = y * 2", "print(y, z)")
         self.assertEqual(output.count("CPU: "), 2)
         self.assertTrue(output.endswith("7 14\n"), output)
+
+    def test_a_line_in_a_function(self):
+        output = self.run_cells(*self.LOAD, "def f(x):\n    y = %gput x + 1\n    return y\nprint(f(41))")
+        self.assertTrue(output.endswith("42\n"), output)
+
+    def test_a_line_that_raises(self):
+        output = self.run_cells(*self.LOAD, "%gput --compact 1 / 0", "print('on')")
+        self.assertRegex(output, rf"^{ONE_LINE}")
+        self.assertIn("ZeroDivisionError", output)
 
 
 @unittest.skipUnless(importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"), "Jupyter is not installed")
