@@ -38,6 +38,7 @@ run() {
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
     energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
     trace) title own "Traces: 200 MB as PyTorch's profiler writes them"; trace ;;
+    trace-peer) title own "Traces: SageMaker Debugger's merger"; python3 bench/trace-peer.py "$build" ;;
     *) echo "There is no benchmark $1." >&2; return 2 ;;
     esac
 }
@@ -65,7 +66,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python peer}; do
+for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python peer trace-peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

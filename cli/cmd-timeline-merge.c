@@ -1,4 +1,5 @@
 /* gpu-tracker timeline merge: many recordings on one timeline. */
+#include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
 
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int read_unit(const char *word, enum gput_merge_unit *unit, struct gput_error *error)
 {
@@ -59,6 +61,16 @@ static int read_suffixes(const struct arguments *arguments, const char ***suffix
     return GPUT_OK;
 }
 
+/* On a terminal; `user` is the percent that are shown. */
+static void show_progress(void *user, double done)
+{
+    int *shown = user, percent = (int)(done * 100);
+    if (percent <= *shown || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rMerging: %3d %%", percent);
+    *shown = percent;
+}
+
 static int read_options(const struct arguments *arguments, struct gput_timeline_options *options,
     char low_name[128], struct gput_error *error)
 {
@@ -67,6 +79,7 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->input_count = (size_t)arguments->n_operands;
     options->output = output && strcmp(output, "-") == 0 ? "/dev/stdout" : output;
     options->warn = message_warning;
+    options->progress = show_progress;
     int code = arguments_read_moment(
         arguments, OPTION_START, "start", &options->has_start, &options->start, error);
     if (code == GPUT_OK)
@@ -98,14 +111,17 @@ int cmd_timeline_merge(const struct arguments *arguments)
     struct gput_timeline_options options = gput_timeline_options_default();
     struct gput_timeline_result result;
     struct gput_error error;
+    int shown = 0;
     const char **suffixes = NULL;
     char low_name[128];
     int code = read_options(arguments, &options, low_name, &error);
     if (code == GPUT_OK)
         code = read_suffixes(arguments, &suffixes, &options, &error);
     bool usage = code == GPUT_ERROR_INVALID;
+    options.user = &shown;
     if (code == GPUT_OK)
         code = gput_timeline_merge(&options, &result, &error);
+    analysis_end_progress(&shown);
     free(suffixes);
     if (code == GPUT_OK) {
         say(&result);

@@ -51,7 +51,10 @@ struct gput_timeline_options {
     size_t memory_bytes;       /**< how much may be held in memory; 0: 192 MiB */
     /** Called with one line (no newline) for each file that was not whole. NULL: not told. */
     void (*warn)(void *user, const char *message);
-    void *user; /**< handed to warn() */
+    /** Called now and then with how far merging is, 0 to 1; it may fall back a little. NULL: not.
+     */
+    void (*progress)(void *user, double done);
+    void *user; /**< handed to warn() and progress() */
 };
 
 /** The defaults above. */

@@ -14,6 +14,7 @@ struct byte_source {
     int fd;                      /* -1: from memory */
     const unsigned char *memory; /* what is left of it */
     size_t memory_left;
+    uint64_t bytes_read;
     bool packed;
     bool ended; /* nothing more will come */
     const char *damage;
@@ -42,6 +43,7 @@ static int read_raw(struct byte_source *source, void *buffer, size_t capacity, s
         if (got < 0)
             return error_set_errno(error, errno, "Cannot read %s", source->name);
         *length = (size_t)got;
+        source->bytes_read += *length;
         return GPUT_OK;
     }
 }
@@ -201,6 +203,11 @@ int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, 
 const char *byte_source_damage(const struct byte_source *source)
 {
     return source->damage;
+}
+
+uint64_t byte_source_bytes_read(const struct byte_source *source)
+{
+    return source->bytes_read;
 }
 
 int byte_source_plain_fd(const struct byte_source *source)

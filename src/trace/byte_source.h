@@ -31,6 +31,9 @@ int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, 
 /* NULL, or what is wrong with the packed data: "ends too early", "is damaged". Static text. */
 const char *byte_source_damage(const struct byte_source *source);
 
+/* How many bytes of the file were read, packed as they may be. */
+uint64_t byte_source_bytes_read(const struct byte_source *source);
+
 /* The descriptor of a file whose bytes come as they stand in it; -1 of what is packed or in memory.
  * Belongs to the source. */
 int byte_source_plain_fd(const struct byte_source *source);

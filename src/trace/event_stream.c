@@ -303,6 +303,18 @@ uint64_t event_stream_place(const struct event_stream *stream, const struct trac
     return stream->window.dropped + (uint64_t)(event->text - stream->window.buffer);
 }
 
+void event_stream_tell_progress(const struct event_stream *stream, const struct read_report *report)
+{
+    if (stream->counts.events % 4096 == 0)
+        read_report_progress(report, byte_source_bytes_read(stream->window.source));
+}
+
+void event_stream_tell_end(const struct event_stream *stream, struct read_report *report)
+{
+    report->bytes_read += byte_source_bytes_read(stream->window.source);
+    read_report_progress(report, 0);
+}
+
 int event_stream_plain_fd(const struct event_stream *stream)
 {
     return byte_source_plain_fd(stream->window.source);

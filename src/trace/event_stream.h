@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "trace/byte_source.h"
+#include "trace/read_report.h"
 #include "trace/trace_event.h"
 
 struct event_stream;
@@ -47,6 +48,13 @@ int event_stream_next(
 
 /* Where in the file an event stands that was just given; of use where the file is read plain. */
 uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event);
+
+/* Tells how far the file is read, every few thousand events. */
+void event_stream_tell_progress(
+    const struct event_stream *stream, const struct read_report *report);
+
+/* Adds the whole file to what was read. */
+void event_stream_tell_end(const struct event_stream *stream, struct read_report *report);
 
 /* As byte_source_plain_fd(). */
 int event_stream_plain_fd(const struct event_stream *stream);

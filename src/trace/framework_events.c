@@ -242,12 +242,14 @@ static int read_stream(
         if (!there)
             return GPUT_OK;
         TRY(take_event(reading, &event, error));
+        event_stream_tell_progress(stream, reading->report);
     }
 }
 
 static void add_counts(struct reading *reading, struct event_stream *stream)
 {
     const struct event_counts *counts = event_stream_counts(stream);
+    event_stream_tell_end(stream, reading->report);
     reading->report->files++;
     reading->report->events += counts->events;
     reading->report->damaged += counts->damaged;

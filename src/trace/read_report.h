@@ -14,8 +14,23 @@ struct read_report {
     uint64_t torn;     /* files that end too early */
     uint64_t unusable; /* events without what they need: a time, a duration, a partner */
     void (*warn)(void *user, const char *message); /* NULL: nobody listens */
+    /* Told how far reading is, from `progress_from` on to `progress_span` more. NULL: nobody asks.
+     */
+    void (*progress)(void *user, double done);
+    double progress_from, progress_span;
+    uint64_t bytes_total; /* of all files that are read */
+    uint64_t bytes_read;  /* of those that were read to their end */
     void *user;
 };
+
+/* Tells how far reading is: `bytes` into a file. */
+static inline void read_report_progress(const struct read_report *report, uint64_t bytes)
+{
+    double done = (double)(report->bytes_read + bytes) / ((double)report->bytes_total + 1);
+    if (report->progress)
+        report->progress(
+            report->user, report->progress_from + report->progress_span * (done < 1 ? done : 1));
+}
 
 static inline void read_report_warn(const struct read_report *report, const char *message)
 {

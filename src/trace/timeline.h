@@ -60,6 +60,10 @@ struct timeline {
     uint64_t left_out;
     int64_t first_ns; /* of what was added */
     int64_t last_ns;  /* its latest end */
+    /* Told how far writing is, from `progress_from` on to 1. NULL: nobody asks. */
+    void (*progress)(void *user, double done);
+    void *user;
+    double progress_from;
 };
 
 /* `folder` is for temporary files. */

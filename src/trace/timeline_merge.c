@@ -25,6 +25,7 @@ struct merge {
     const struct gput_timeline_options *options;
     struct input *inputs;
     size_t input_count;
+    uint64_t bytes;    /* of the inputs that are files */
     char folder[4096]; /* of the output */
     struct timeline timeline;
     struct timeline_inputs adding;
@@ -57,6 +58,7 @@ static const char *framework_suffix(const char *path)
 static int add_input(
     struct merge *merge, enum input_kind kind, char *path, struct gput_error *error)
 {
+    struct stat info;
     struct input *inputs = realloc(merge->inputs, (merge->input_count + 1) * sizeof *inputs);
     if (inputs)
         merge->inputs = inputs;
@@ -67,6 +69,8 @@ static int add_input(
     const char *suffix = framework_suffix(path);
     if (kind == INPUT_TRACE && suffix)
         kind = INPUT_FRAMEWORK_FILE;
+    if (kind != INPUT_ROOT && stat(path, &info) == 0)
+        merge->bytes += (uint64_t)info.st_size;
     inputs[merge->input_count++] = (struct input){kind, path, suffix};
     merge->adding.trace_files += kind == INPUT_TRACE;
     return GPUT_OK;
@@ -136,6 +140,20 @@ static int no_such_step(const struct step_search *search, int64_t step, struct g
         search->least_step, search->most_step);
 }
 
+/* Has progress told of the reading that comes, and of the writing after it. */
+static void listen(struct merge *merge, double from, double span)
+{
+    struct read_report *report = &merge->adding.report;
+    report->progress = merge->options->progress;
+    report->user = merge->options->user;
+    report->progress_from = from;
+    report->progress_span = span;
+    report->bytes_total = merge->bytes;
+    merge->timeline.progress = merge->options->progress;
+    merge->timeline.user = merge->options->user;
+    merge->timeline.progress_from = from + span;
+}
+
 /* From the begin of the one step to a microsecond before the other's. */
 static int find_steps(struct merge *merge, struct gput_error *error)
 {
@@ -147,9 +165,11 @@ static int find_steps(struct merge *merge, struct gput_error *error)
         .least_step = INT64_MAX,
         .most_step = -1};
     merge->adding.search = &search;
+    listen(merge, 0, 1.0 / 3);
     TRY(add_inputs(merge, error));
     merge->adding.search = NULL;
     merge->adding.report = (struct read_report){0};
+    listen(merge, 1.0 / 3, 1.0 / 3);
     if (options->has_start && search.first_begin_ns == INT64_MAX)
         return no_such_step(&search, options->start, error);
     if (options->has_end && search.last_begin_ns == INT64_MAX)
@@ -177,6 +197,7 @@ static int set_selection(struct merge *merge, struct gput_error *error)
         .end_us = INT64_MAX,
         .suffixes = options->suffixes,
         .suffix_count = options->suffix_count};
+    listen(merge, 0, 0.5);
     if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end))
         TRY(find_steps(merge, error));
     if (options->unit == GPUT_MERGE_TIME && options->has_start)
@@ -188,7 +209,6 @@ static int set_selection(struct merge *merge, struct gput_error *error)
     if (timeline->end_ns != INT64_MAX)
         merge->adding.choice.end_us = timeline->end_ns / 1000;
     merge->adding.report.warn = options->warn;
-    merge->adding.report.user = options->user;
     merge->adding.low = (struct low_marks){options->low_dimension, options->low_threshold};
     merge->adding.without_readings = options->without_readings;
     return GPUT_OK;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
 {
@@ -91,6 +92,10 @@ static int add_file(struct adding *adding, const struct trace_file *file, struct
 static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,
     struct gput_error *error)
 {
+    struct stat info;
+    for (size_t i = 0; i < root->count; i++)
+        if (chosen[i] && stat(root->files[i].path, &info) == 0)
+            adding->inputs->report.bytes_total += (uint64_t)info.st_size;
     for (size_t i = 0; i < root->count; i++)
         if (chosen[i])
             TRY(add_file(adding, root->files + i, error));

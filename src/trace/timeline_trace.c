@@ -358,10 +358,12 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     set_label(adding, path);
     while (there) {
         TRY(take_event(adding, &event, error));
+        event_stream_tell_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
     const struct event_counts *counts = event_stream_counts(stream);
     struct read_report *report = &adding->inputs->report;
+    event_stream_tell_end(stream, report);
     report->files++;
     report->events += counts->events;
     report->damaged += counts->damaged;

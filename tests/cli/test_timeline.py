@@ -3,9 +3,13 @@
 import collections
 import gzip
 import json
+import os
 import pathlib
+import pty
+import re
+import subprocess
 
-from command import SOURCE, CommandTest, main
+from command import COMMAND, SOURCE, CommandTest, main
 
 ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
 KINETO = SOURCE / "tests" / "fixtures" / "trace-kineto"
@@ -70,6 +74,21 @@ class Merge(CommandTest):
         check_structure(self, events)
         self.assertEqual([e["args"]["name"] for e in events if e["name"] in ("process_name", "thread_name")],
                          ["Spans", "PyTorch \u00e9", "thread 12", "whole trace", "thread 0"])
+
+    def test_progress_is_shown_on_a_terminal(self):
+        events = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20000)]
+        (self.folder / "long.json").write_text(json.dumps(events))
+        for unit in ([], ["--unit", "step"]):
+            ours, theirs = pty.openpty()
+            subprocess.run([COMMAND, "timeline", "merge", *unit, "long.json", "-o", "out.json"], cwd=self.folder,
+                           stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+            os.close(theirs)
+            shown = os.read(ours, 65536).decode()
+            os.close(ours)
+            percents = [int(word) for word in re.findall(r"Merging: +(\d+) %", shown)]
+            self.assertEqual(percents, sorted(set(percents)))
+            self.assertGreater(percents[-1], 80)
+            self.assertTrue(shown.endswith("\r\033[K"))
 
     def test_merging_a_merged_timeline_changes_nothing(self):
         self.merge(ROOT, "-o", "once.json")
