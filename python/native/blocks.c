@@ -80,20 +80,11 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
 /* Looking for a file costs more than all else that a block costs in a fast log, so that is done every so often. */
 #define LOOK_EVERY_NS 10000000
 
-static bool was_just_seen(struct blocks *self)
+static bool is_fast(const char *path)
 {
-    static const char fast[] = ".gputblocks";
-    const char *path = PyBytes_AsString(self->path);
-    size_t length = strlen(path);
-    struct timespec now;
-    if (length < strlen(fast) || strcmp(path + length - strlen(fast), fast) != 0)
-        return false;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (now_ns - self->seen_ns < LOOK_EVERY_NS)
-        return true;
-    self->seen_ns = now_ns;
-    return false;
+    static const char extension[] = ".gputblocks";
+    size_t length = strlen(path), end = sizeof extension - 1;
+    return length >= end && strcmp(path + length - end, extension) == 0;
 }
 
 /* Whether there still is a file at its path: users remove files and start again. (Not which file: the library
@@ -103,9 +94,17 @@ static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused
     struct blocks *self = (struct blocks *)object;
     if (!self->blocks)
         return PyBool_FromLong(0);
-    if (was_just_seen(self) || self->opener != getpid()) /* a child's file has a name of its own */
+    const char *path = PyBytes_AsString(self->path);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (is_fast(path) && now_ns - self->seen_ns < LOOK_EVERY_NS)
         return PyBool_FromLong(1);
-    return PyBool_FromLong(access(PyBytes_AsString(self->path), F_OK) == 0);
+    /* A child's file has a name of its own. */
+    bool in_place = self->opener != getpid() || access(path, F_OK) == 0;
+    if (in_place)
+        self->seen_ns = now_ns;
+    return PyBool_FromLong(in_place);
 }
 
 static PyObject *lost(struct blocks *self)

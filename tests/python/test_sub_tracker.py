@@ -102,19 +102,20 @@ class Files(package.PackageTest):
         self.assertEqual([name for name, _ in marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
 
     def test_a_removed_file_is_told_or_made_anew(self):
-        def mark(overwrite):
-            with gput.SubTracker("a", sub_tracking_file="m.csv", overwrite=overwrite):
+        def mark(name, overwrite):
+            with gput.SubTracker("a", sub_tracking_file=name, overwrite=overwrite):
                 pass
 
-        mark(False)
-        os.unlink("m.csv")
-        self.assert_raises(
-            FileNotFoundError, "The file m.csv was removed in the middle of writing data to it.", mark, False
-        )
-        self.assertFalse(os.path.exists("m.csv"))
-        mark(True)
-        mark(False)
-        self.assertEqual(len(marks("m.csv")), 4)
+        for name in "m.csv", "m.gputblocks":
+            mark(name, False)
+            os.unlink(name)
+            time.sleep(0.05)  # the file of a fast log is looked for every 10 ms
+            message = f"The file {name} was removed in the middle of writing data to it."
+            self.assert_raises(FileNotFoundError, message, mark, name, False)
+            self.assertFalse(os.path.exists(name))
+            mark(name, True)
+            mark(name, False)
+            self.assertEqual(len(gput.read_marks(name)), 4)
 
     def test_relative_paths_follow_the_working_directory(self):
         for folder in "one", "two":
