@@ -57,7 +57,7 @@ CASES = [
     ("4 threads of 0.5 s", "threads 4 0.5", None, 0, 1),
     ("a child and a grandchild", "child [ spin 0.6 child [ spin 0.6 ] wait ] spin 0.6 wait", None, 0, 3),
     ("200 children of 10 ms each", "swarm 200 0.01", None, 0, 201),
-    ("a daemon of 0.5 s", "daemon [ spin 0.5 ] sleep 3", 0.5, 0, 3),
+    ("a daemon of 0.5 s", "daemon [ spin 0.5 ] sleep 6", 0.5, 0, 3),
     ("10,000 times `true`", "programs 10000 /bin/true", None, 0, 10001),
     ("300 MB", "alloc 300 sleep 1.2", None, None, 1),
     # The rest of the words, and with them the report, are another thread's.
