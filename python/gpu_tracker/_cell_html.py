@@ -5,6 +5,8 @@ from html import escape
 MB = 2**20
 WIDTH, HEIGHT = 360, 64
 POINTS = 180
+_TABLE = "border-collapse:collapse;font-size:inherit;color:inherit"
+_CELL = 'style="text-align:right;padding:1px 0.7em"'
 _LINES = ((1, "RAM", "#4269d0"), (2, "GPU RAM", "#3ca951"))
 
 
@@ -13,8 +15,8 @@ def _size(value):
 
 
 def _row(name, memory):
-    cells = "".join(f"<td>{_size(value)}</td>" for value in (memory.consumed, memory.peaked, memory.used))
-    return f"<tr><th>{name}, MB</th>{cells}</tr>"
+    cells = "".join(f"<td {_CELL}>{_size(value)}</td>" for value in (memory.consumed, memory.peaked, memory.used))
+    return f'<tr><th style="text-align:left">{name}, MB</th>{cells}</tr>'
 
 
 def _thin(points):
@@ -68,11 +70,12 @@ def _facts(usage):
 
 def html(report):
     usage = report.usage
+    heads = "".join(f"<th {_CELL}>{head}</th>" for head in ("consumed", "peaked", "total"))
     title = "" if report.number is None else f"In [{report.number}] · "
     return (
         '<div class="gput-report" style="font-size:12px">'
         f"<div>{escape(title + _facts(usage))}</div>"
         '<div style="display:flex;align-items:center;gap:1.5em">'
-        "<table><thead><tr><th></th><th>consumed</th><th>peaked</th><th>total</th></tr></thead><tbody>"
+        f'<table style="{_TABLE}"><thead><tr><th></th>{heads}</tr></thead><tbody>'
         f"{_row('RAM', usage.ram)}{_row('GPU RAM', usage.gpu_ram)}</tbody></table>{_chart(usage.samples)}</div></div>"
     )

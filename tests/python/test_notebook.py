@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import os
+import sys
+import time
 import unittest
 
 import package
@@ -101,6 +103,71 @@ class Loggers(ShellTest):
     def test_loading_is_undone(self):
         output = self.run_cells("%load_ext gpu_tracker", "%unload_ext gpu_tracker", "print('quiet')", "%%gput\n1")
         self.assertTrue(output.startswith("quiet\n"), output)
+
+
+TORCH = """
+calls = []
+class cuda:
+    is_available = is_initialized = staticmethod(lambda: True)
+    empty_cache = staticmethod(lambda: calls.append("release"))
+class ones:
+    def __init__(self, shape): pass
+    def cuda(self): calls.append("preload")
+"""
+
+
+class WithFrameworks(ShellTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "torch.py").write_text(TORCH)
+
+    def test_context_is_loaded_after_the_import_and_caches_released_on_both_sides(self):
+        output = self.run_cells("%load_ext gpu_tracker", "import torch", "print(torch.calls)", "print(torch.calls)")
+        # The first cell ends with torch there, and only the next begins with its context loaded.
+        self.assertIn("['release', 'preload', 'release']\n", output)
+        self.assertIn("['release', 'preload', 'release', 'release', 'release']\n", output)
+
+    def test_neither_where_not_wanted(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger",
+            "logger = IPyGPULogger(gc_collect=False, preload=False).start(); import torch",
+            "print(torch.calls)",
+            "logger.stop()",
+            "%load_ext gpu_tracker",
+            "import gpu_tracker.notebook as n; n._loaded[id(get_ipython())].logger.stop(); torch.calls.clear()",
+            "%%gput --no-gc --no-preload\nprint(torch.calls)",
+        )
+        self.assertEqual(output.count("[]\n"), 2, output)
+
+
+@unittest.skipUnless(importlib.util.find_spec("pexpect"), "pexpect is not installed")
+class Terminal(package.PackageTest):
+    """`ipython` as it is typed at."""
+
+    def test_text_and_ctrl_c(self):
+        import pexpect
+
+        if not importlib.util.find_spec("IPython"):
+            self.skipTest("IPython is not installed")
+        environment = os.environ | {"TERM": "dumb", "IPYTHONDIR": str(self.folder), "HOME": str(self.folder)}
+        arguments = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor", "--no-confirm-exit"]
+        child = pexpect.spawn(sys.executable, arguments, env=environment, timeout=package.PATIENCE, encoding="utf-8")
+        self.addCleanup(child.close, force=True)
+        child.expect(r"In \[1\]: ")
+        child.sendline("%load_ext gpu_tracker")
+        child.expect(r"In \[2\]: ")
+        child.sendline("print('a' + 'b')")
+        child.expect(r"ab\r\nRAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[2\]\)\r\nGen: .* MB\r\nGPU: .* MB\r\n")
+        self.assertNotIn("<", child.after)
+        child.expect(r"In \[3\]: ")
+        child.sendline("import time; print('be' + 'gun', flush=True); time.sleep(1000)")
+        child.expect("begun")
+        child.sendintr()
+        child.expect("KeyboardInterrupt")
+        child.expect(r"RAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[3\]\)")
+        child.expect(r"In \[4\]: ")
+        child.sendline("exit")
+        child.expect(pexpect.EOF)
 
 
 class Magics(ShellTest):
@@ -205,10 +272,58 @@ class Jupyter(package.PackageTest):
         self.assertNotIn("Error in callback", json.dumps(outputs))
 
 
+    def messages(self, client, code, begun=None):
+        """Of one cell, up to its end. `begun` is called when it prints "begun", and ends it."""
+        asked = client.execute(code)
+        while True:
+            message = client.get_iopub_msg(timeout=package.PATIENCE)
+            kind, content = message["msg_type"], message["content"]
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            if kind == "status" and content["execution_state"] == "idle":
+                return
+            yield kind, content
+            if begun and kind == "stream" and "begun" in content["text"]:
+                begun()
+
+    def assert_reported(self, messages):
+        kinds = [(kind, sorted(content.get("data", {}))) for kind, content in messages]
+        self.assertIn(("display_data", ["text/html", "text/plain"]), kinds)
+
+    def test_a_cell_that_is_interrupted_and_a_kernel_that_is_restarted(self):
+        from jupyter_client.manager import start_new_kernel
+
+        manager, client = start_new_kernel(startup_timeout=package.PATIENCE)
+        self.addCleanup(manager.shutdown_kernel, now=True)
+        self.addCleanup(client.stop_channels)
+        kept_before = self.kept_files()
+        long_cell = "import time; print('begun', flush=True); time.sleep(1000)"
+        list(self.messages(client, "%load_ext gpu_tracker"))
+        messages = list(self.messages(client, long_cell, manager.interrupt_kernel))
+        self.assertIn("KeyboardInterrupt", [content.get("ename") for _, content in messages])
+        self.assert_reported(messages)
+        self.assert_reported(self.messages(client, "1"))
+
+        next(kind for kind, _ in self.messages(client, long_cell) if kind == "stream")
+        manager.restart_kernel(now=True)
+        client.wait_for_ready(timeout=package.PATIENCE)
+        self.wait_until_gone(kept_before)
+        list(self.messages(client, "%load_ext gpu_tracker"))
+        self.assert_reported(self.messages(client, "1"))
+
+    def wait_until_gone(self, before):
+        """Files of other programs come and go; what a killed kernel left would stay."""
+        end = time.monotonic() + package.PATIENCE
+        while left := self.kept_files() - before:
+            self.assertLess(time.monotonic(), end, left)
+            time.sleep(0.05)
+
+    def kept_files(self):
+        return {name for name in os.listdir("/dev/shm") if name.startswith(".gpu-tracker")}
+
+
 class Samples(package.PackageTest):
     def test_first_and_last_stay_whatever_is_kept_between(self):
-        import time
-
         from gpu_tracker import _native
 
         session = _native.Session(sleep_time=0.001, ram_unit="bytes", keep_samples=6)
