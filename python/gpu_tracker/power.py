@@ -23,7 +23,7 @@ import threading
 from . import _native, tracker
 from .table import Table
 
-__all__ = ["STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "Picture", "Recorder"]
+__all__ = ["STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "Picture", "Recorder", "SqliteParser"]
 
 STOP_MESSAGE = "stop"
 
@@ -32,10 +32,13 @@ _SHORTEST_LINE_SECONDS = 0.1
 
 
 class JsonParser:
-    """A recording in a folder: power_metrics.json and what lies beside it, AIPowerMeter's and ours.
+    """A recording in a folder: power_metrics.json and what lies beside it, AIPowerMeter's and ours. Both parsers read what
+    either wrote.
 
     cont: a new recording is added to the one that is there, as a segment of its own.
     """
+
+    _sqlite = False
 
     def __init__(self, output_folder, cont=False):
         self.folder = os.fspath(output_folder)
@@ -68,7 +71,9 @@ class JsonParser:
     def _session(self, cont, options):
         os.makedirs(os.path.dirname(os.path.abspath(self.folder)), exist_ok=True)
         try:
-            return _native.Session(energy_folder=self.folder, energy_continue=cont, **options)
+            return _native.Session(
+                energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options
+            )
         except FileExistsError:
             raise FileExistsError(
                 f"There is a recording in {self.folder} already. Give another folder, or cont=True to add to it."
@@ -78,10 +83,17 @@ class JsonParser:
         return _native.Recording(self.folder)
 
 
+class SqliteParser(JsonParser):
+    """The same with power_metrics.sqlite, for those who query: a table `power_metrics` with the columns date, segment,
+    device, name, key (process or GPU) and value."""
+
+    _sqlite = True
+
+
 class Experiment:
     """Records the power of this program, or of others, in the background.
 
-    driver: where to, a JsonParser.
+    driver: where to, a JsonParser or SqliteParser.
     model, input_size: a torch model; its number of parameters and, where torchinfo is installed, of multiply-adds of a
         forward pass are kept with the recording.
     cont: add to the recording that is there. Without it one that is there is an error.
@@ -260,7 +272,7 @@ def _point(date, value):
 class ExpResults:
     """A recording, read: what `energy record`, `run --energy-folder`, an Experiment or AIPowerMeter wrote.
 
-    driver: a JsonParser, or the folder.
+    driver: a JsonParser or SqliteParser, or the folder.
 
     start and end, of all methods: a stretch of it, both ends included, each a datetime, a date as the recording has it, or
     a number of seconds after its first moment; None: no bound. A metric that has a number for each process counts as the

@@ -94,24 +94,25 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
         "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
-        "nvml_path", "keep_samples", "processes", "command_lines", "energy_folder", "energy_period",
-        "energy_continue", NULL};
+        "nvml_path", "keep_samples", "processes", "command_lines", "energy_folder", "energy_sqlite",
+        "energy_period", "energy_continue", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    int overwrite = 0, processes = 0, command_lines = 0, energy_continue = 0;
+    int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
     unsigned keep_samples = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzdp", names, &options.sleep_time_seconds, &ram,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzpdp", names, &options.sleep_time_seconds, &ram,
             &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
             &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines,
-            &options.energy_folder, &options.energy_period_seconds, &energy_continue))
+            &options.energy_folder, &energy_sqlite, &options.energy_period_seconds, &energy_continue))
         return -1;
     options.overwrite = overwrite;
+    options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
     options.energy_continue = energy_continue;
     options.processes = self->processes = processes || command_lines;
     options.command_lines = command_lines;

@@ -239,6 +239,17 @@ class Recording(package.PackageTest):
         self.record_a_moment(again)  # one experiment measures as often as it likes
         self.assertEqual(power.ExpResults("rec").get_summary()["metrics"]["per_process_cpu_uses"]["segments"], 4)
 
+    def test_sqlite(self):
+        self.machine.add_two_packages()
+        self.record_a_moment(power.Experiment(power.SqliteParser("rec")))
+        self.assertEqual(sorted(os.listdir("rec")), ["metadata.json", "power_metrics.sqlite"])
+        self.assertRaises(FileExistsError, power.Experiment(self.driver).measure_yourself)  # in the other form
+        self.record_a_moment(power.Experiment(power.SqliteParser("rec", cont=True)))
+        for driver in power.SqliteParser("rec"), self.driver, "rec":
+            results = power.ExpResults(driver)
+            self.assertEqual(results.get_summary()["metrics"]["intel_power"]["segments"], 2)
+            self.assertEqual(len(results.get_curve("total_mem_use")), len(results.get_curve("intel_power")))
+
     def test_a_machine_without_counters_is_told_once(self):
         with self.assertLogs("gpu_tracker") as logs:
             self.record_a_moment(power.Experiment(power.JsonParser("deep/down/rec")))
