@@ -34,8 +34,14 @@ def _check_there(path):
         raise FileNotFoundError(2, os.strerror(2), os.fspath(path))
 
 
+def _with_energy(results, values):
+    if "energy" in values:
+        results.energy = values["energy"]
+    return results
+
+
 def _block(values):
-    return CodeBlockResults(
+    block = CodeBlockResults(
         name=values["name"],
         num_timepoints=values["num_timepoints"],
         num_calls=values["num_calls"],
@@ -43,6 +49,7 @@ def _block(values):
         compute_time=series(_floats(values["compute_time"])),
         resource_usage=frame(_rows(values["resource_usage"])),
     )
+    return _with_energy(block, values)
 
 
 def _floats(values):
@@ -56,11 +63,12 @@ def _rows(rows):
 def _results(text):
     """SubTrackingResults out of the JSON of an analysis."""
     values = json.loads(text)
-    return SubTrackingResults(
+    results = SubTrackingResults(
         overall=frame(_rows(values["overall"])),
         static_data=series(values["static_data"], name=0, dtype=object),
         code_block_results=[_block(block) for block in values["code_block_results"]],
     )
+    return _with_energy(results, values)
 
 
 class SubTrackingAnalyzer:

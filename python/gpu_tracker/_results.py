@@ -27,7 +27,10 @@ class CodeBlockResults:
     num_non_empty_calls: of these, calls with at least one sample.
     compute_time: min, max, mean, std, total, in seconds.
     resource_usage: min, max, mean, std of each measurement over those samples, in the units of the tracking file.
+    energy: joules of the machine and of the tracked processes while it ran; None: the tracking file has none.
     """
+
+    energy = None  # no field: the old package's classes, which know none, are to be like ours
 
     name: str
     num_timepoints: int
@@ -43,7 +46,12 @@ def _block_to_json(block):
         **counts,
         "compute_time": _series_to_json(block.compute_time),
         "resource_usage": _frame_to_json(block.resource_usage),
+        **_energy_of(block),
     }
+
+
+def _energy_of(results):
+    return {} if results.energy is None else {"energy": dict(results.energy)}
 
 
 @dataclasses.dataclass
@@ -53,7 +61,11 @@ class SubTrackingResults:
     overall: min, max, mean, std of each measurement over all samples.
     static_data: what does not change during a session: units, capacities, counts.
     code_block_results: a CodeBlockResults for each block, sorted by name.
+    energy: joules of the machine and of the tracked processes: unit, then package, dram, …, total, main, descendants,
+        combined, each None where it is not known. None: the tracking file has none.
     """
+
+    energy = None
 
     overall: typing.Any
     static_data: typing.Any
@@ -65,6 +77,7 @@ class SubTrackingResults:
             "overall": _frame_to_json(self.overall),
             "static_data": _series_to_json(self.static_data),
             "code_block_results": [_block_to_json(block) for block in self.code_block_results],
+            **_energy_of(self),
         }
 
     def __str__(self):

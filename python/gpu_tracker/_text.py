@@ -33,20 +33,29 @@ def _row(values, indent):
     return _usage({"": values}, indent)
 
 
-def _block(block):
+def _block(block, known):
     keys = ("Name:", block["name"]), ("Num Timepoints:", block["num_timepoints"]), ("Num Calls:", block["num_calls"])
     lines = [f"\t{key:<20} {value}" for key, value in (*keys, ("Num Non Empty Calls:", block["num_non_empty_calls"]))]
     lines += ["\tCompute Time:", *_row(block["compute_time"], "\t\t")]
-    return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), ""]
+    return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), *_energy(block, known, "\t"), ""]
+
+
+def _energy(results, known, indent):
+    """A row of the figures that the session knows."""
+    if not known:
+        return []
+    joules = {name: float("nan") if results["energy"][name] is None else results["energy"][name] for name in known}
+    return [f"{indent}Energy (joules):", *_row(joules, indent + "\t")]
 
 
 def sub_tracking_text(results):
     """The text of SubTrackingResults.to_json()."""
-    lines = ["Overall:", *_usage(results["overall"], "\t"), "Static Data:", *_static(results["static_data"])]
+    known = [name for name, joules in results.get("energy", {}).items() if isinstance(joules, float)]
+    lines = ["Overall:", *_usage(results["overall"], "\t"), *_energy(results, known, ""), "Static Data:", *_static(results["static_data"])]
     if results["code_block_results"]:
         lines.append("Code Block Results:")
     for block in results["code_block_results"]:
-        lines += _block(block)
+        lines += _block(block, known)
     return "\n".join(lines) + "\n"
 
 

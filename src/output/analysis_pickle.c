@@ -1,6 +1,8 @@
 #include "output/analysis_render.h"
 #include "output/pickle_writer.h"
 
+#include <math.h>
+
 #define MODULE "gpu_tracker.sub_tracker"
 
 static const char *const compute_time_names[] = {"min", "max", "mean", "std", "total"};
@@ -46,6 +48,26 @@ static void write_static_data(const struct doc *data, struct str *text)
     pickle_call_end(text);
 }
 
+/* The Python tool's classes do not know it, and keep it as a plain attribute. */
+static void write_energy(
+    const struct gput_analysis *analysis, const double *energy, struct str *text)
+{
+    if (!analysis->has_energy)
+        return;
+    pickle_text(text, "energy");
+    pickle_dict_begin(text);
+    pickle_text(text, "unit");
+    pickle_text(text, gput_energy_unit_name(GPUT_JOULES));
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        pickle_text(text, gput_energy_figure_name((enum gput_energy_figure)i));
+        if (isnan(energy[i]))
+            pickle_none(text);
+        else
+            pickle_float(text, energy[i]);
+    }
+    pickle_dict_end(text);
+}
+
 static void write_count(const char *name, uint64_t count, struct str *text)
 {
     pickle_text(text, name);
@@ -68,6 +90,7 @@ static void write_block(
     pickle_series(text, compute_time_names, compute_time, 5, false);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
+    write_energy(analysis, block->energy, text);
     pickle_object_end(text);
 }
 
@@ -84,6 +107,7 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
     for (size_t i = 0; i < analysis->n_blocks; i++)
         write_block(analysis, &analysis->blocks[i], text);
     pickle_list_end(text);
+    write_energy(analysis, analysis->energy, text);
     pickle_object_end(text);
     pickle_end(text);
 }

@@ -106,6 +106,20 @@ static int read_static_data(struct reader *reader, const struct pickle_value *st
     return doc_failed(data) ? error_memory(reader->error) : GPUT_OK;
 }
 
+/* Joules, which only our own pickles have; true when some are known. */
+static bool read_energy(const struct pickle_value *state, double *energy)
+{
+    const struct pickle_value *figures = pickle_get(state, "energy");
+    bool any = false;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        const char *name = gput_energy_figure_name((enum gput_energy_figure)i);
+        const struct pickle_value *value = pickle_get(figures, name);
+        energy[i] = value && value->kind == PICKLE_FLOAT ? value->number : NAN;
+        any |= !isnan(energy[i]);
+    }
+    return any;
+}
+
 static int read_count(
     struct reader *reader, const struct pickle_value *state, const char *key, uint64_t *count)
 {
@@ -162,6 +176,7 @@ static int read_block(
     TRY(read_count(reader, state, "num_calls", &block->num_calls));
     TRY(read_count(reader, state, "num_non_empty_calls", &block->num_non_empty_calls));
     TRY(read_compute_time(reader, state, block));
+    read_energy(state, block->energy);
     return read_usage(reader, state, block);
 }
 
@@ -189,6 +204,7 @@ static int read_results(struct reader *reader, const struct pickle_value *result
     const struct pickle_value *state = results->object.state;
     TRY(read_overall(reader, state));
     TRY(read_static_data(reader, state));
+    reader->analysis->has_energy = read_energy(state, reader->analysis->energy);
     return read_blocks(reader, state);
 }
 

@@ -115,6 +115,24 @@ static void missing_figures_stay_missing(void **state)
     gput_analysis_destroy(analysis);
 }
 
+static void energy_goes_into_pickles_and_back(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
+    assert_false(analysis->has_energy);
+    analysis->has_energy = true;
+    analysis->energy[GPUT_ENERGY_PACKAGE] = 12.5;
+    analysis->blocks[0].energy[GPUT_ENERGY_COMBINED] = 0.25;
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    assert_results(pickle);
+    assert_true(gput_analysis_energy(pickle)[GPUT_ENERGY_PACKAGE] == 12.5);
+    assert_true(isnan(pickle->energy[GPUT_ENERGY_DRAM]));
+    assert_true(pickle->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
+    assert_true(isnan(pickle->blocks[0].energy[GPUT_ENERGY_TOTAL]));
+    gput_analysis_destroy(pickle);
+    gput_analysis_destroy(analysis);
+}
+
 static void assert_refuses(const char *text, const char *message)
 {
     struct gput_analysis *analysis;
@@ -175,6 +193,7 @@ int main(void)
         cmocka_unit_test(pickles_of_every_pandas_and_protocol_are_read),
         cmocka_unit_test(our_json_and_our_pickles_are_read),
         cmocka_unit_test(missing_figures_stay_missing),
+        cmocka_unit_test(energy_goes_into_pickles_and_back),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(damaged_pickles_do_no_harm),
     };

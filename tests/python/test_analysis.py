@@ -1,11 +1,16 @@
 """SubTrackingAnalyzer and SubTrackingResults, with pandas and without."""
 
+import contextlib
 import json
 import os
 import pickle
+import sqlite3
 import statistics
+import subprocess
 import sys
+import time
 import unittest
+from unittest import mock
 
 import package
 import sessions
@@ -97,8 +102,6 @@ class Analysis(package.PackageTest):
         self.assertEqual(values["code_block_results"][0]["num_calls"], 3)
 
     def test_text_is_the_commands(self):
-        import subprocess
-
         arguments = ["sub-track", "analyze", "--tf=tracking.csv", "--stf=sub-tracking.csv"]
         text = subprocess.run([os.environ["GPUT_COMMAND"], *arguments], capture_output=True, text=True).stdout
         self.assertEqual(str(self.analyzer.sub_tracking_results()), text)
@@ -121,6 +124,46 @@ class Analysis(package.PackageTest):
             self.assertEqual(analyzer.sub_tracking_results().code_block_results[0].num_calls, 1)
             self.assertEqual(len(analyzer.load_timestamp_pairs("a")), 1)
             self.assertGreater(len(analyzer.load_timepoints([(0, 1e12)])), 0)
+
+
+    def write_energy(self):
+        """A session of a machine without counters, and 100 W beside it."""
+        with mock.patch.dict(os.environ, {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"}):
+            with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite"):
+                time.sleep(0.05)
+        timestamps = gput.read_samples("t.sqlite")["timestamp"]
+        start, stop = timestamps[0] - 0.25, timestamps[-1] + 0.25  # all samples, and so no figure is missing
+        sessions.write_marks("m.csv", [(7, "a", start - sessions.START, stop - sessions.START)])
+        ((start, stop),) = gput.SubTrackingAnalyzer("t.sqlite", "m.csv").load_timestamp_pairs("a")
+        with contextlib.closing(sqlite3.connect("t.sqlite")) as database, database:
+            database.execute("CREATE TABLE energy_data (timestamp REAL, package REAL, total REAL, combined REAL)")
+            rows = [(start - 1, 0, 0, 0), (stop + 1, 100 * (stop - start + 2), 100 * (stop - start + 2), None)]
+            database.executemany("INSERT INTO energy_data VALUES (?, ?, ?, ?)", rows)
+        return gput.SubTrackingAnalyzer("t.sqlite", "m.csv").sub_tracking_results(), stop - start
+
+    def test_energy(self):
+        results, seconds = self.write_energy()
+        self.assertEqual((results.energy["unit"], results.energy["dram"]), ("joules", None))
+        self.assertAlmostEqual(results.energy["package"], 100 * (seconds + 2))
+        (block,) = results.code_block_results
+        self.assertAlmostEqual(block.energy["total"], 100 * seconds)
+        values = results.to_json()
+        self.assertEqual((values["energy"], values["code_block_results"][0]["energy"]), (results.energy, block.energy))
+        command = [os.environ["GPUT_COMMAND"], "sub-track", "analyze", "--tf=t.sqlite", "--stf=m.csv"]
+        self.assertEqual(str(results), subprocess.run(command, capture_output=True, text=True).stdout)
+        subprocess.run([*command, "-f", "pickle", "-o", "r.pkl"], check=True)
+        self.assertEqual(gput.SubTrackingResults.load("r.pkl").to_json(), values)
+        if pandas and _pandas.pandas():
+            self.assertEqual(pickle.load(open("r.pkl", "rb")).to_json(), values)
+        with open("r.pkl", "wb") as file:
+            pickle.dump(results, file)
+        self.assertEqual(gput.SubTrackingResults.load("r.pkl").to_json(), values)
+
+    def test_no_energy_is_not_mentioned(self):
+        results = self.analyzer.sub_tracking_results()
+        self.assertIsNone(results.energy)
+        self.assertNotIn("energy", results.to_json()["code_block_results"][0])
+        self.assertNotIn("energy", vars(results))
 
 
 class Plain(Analysis):
