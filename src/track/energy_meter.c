@@ -126,10 +126,13 @@ static double read_counter(struct energy_meter *meter, size_t i, enum energy_dom
     return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
 }
 
-/* An idle graphics unit may really use nothing; everything else always uses something. */
-static bool is_wrong(const struct energy_counter *counter, enum energy_domain domain)
+/* What is wrong with a counter, or NULL. An idle graphics unit may really use nothing; everything
+ * else always uses something. */
+static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
-    return counter->went_back || (counter->stood_still && domain != ENERGY_UNCORE);
+    if (counter->went_back)
+        return "went back; those intervals were left out";
+    return counter->stood_still && domain != ENERGY_UNCORE ? "stood still" : NULL;
 }
 
 /* Reads all counters; what they have moved by goes to `pending`. */
@@ -142,12 +145,13 @@ static void read_counters(struct energy_meter *meter, int64_t now_ns)
         double joules = read_counter(meter, i, &domain);
         if (isnan(joules))
             continue;
+        const char *known_fault = fault_of(counter, domain);
         /* The first reading starts the counter and gives nothing. */
         add(&meter->pending[domain], energy_counter_advance(counter, joules, now_ns));
-        if (is_wrong(counter, domain))
+        const char *fault = fault_of(counter, domain);
+        if (fault != known_fault)
             snprintf(meter->energy.flags, sizeof meter->energy.flags, "the %s counter %s",
-                energy_domain_name(domain),
-                counter->went_back ? "went back; those intervals were left out" : "stood still");
+                energy_domain_name(domain), fault);
     }
     meter->read_ns = now_ns;
 }
