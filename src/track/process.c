@@ -113,9 +113,12 @@ static int read_outlived_statm(
     if (has_other && read_statm(process, view, resident, file) == GPUT_OK && *resident > 0)
         return GPUT_OK;
     pid_t thread = living_thread(process, view);
-    if (thread)
-        set_memory_pid(process, thread, view);
-    return thread ? read_statm(process, view, resident, file) : GPUT_ERROR_GONE;
+    if (!thread)
+        return GPUT_ERROR_GONE;
+    set_memory_pid(process, thread, view);
+    int code = read_statm(process, view, resident, file);
+    /* The last one gives its memory back before it shows that it ends. */
+    return code == GPUT_OK && *resident == 0 ? GPUT_ERROR_GONE : code;
 }
 
 /* After the stat of the same look. */
