@@ -24,7 +24,7 @@ static void warn_of_missing(struct gput_session *session)
     const struct energy_meter *meter = &session->sampler.energy;
     if (meter->why_not[0] && !meter->uses_perf)
         session_warn(session, "The recording goes on without the CPU's power: %s%s%s",
-            meter->why_not, meter->remedy[0] ? "; an administrator can run: " : "", meter->remedy);
+            meter->why_not, meter->remedy[0] ? "; an administrator can run: " : ".", meter->remedy);
 }
 
 /* CPU time of a process that is work: our own threads inside it are none. */

@@ -25,10 +25,13 @@ static void use(struct gput_energy_recording *recording)
         free(text);
     if (gput_energy_recording_render(recording, NULL, GPUT_JSON, &text, NULL) == GPUT_OK)
         free(text);
+    struct gput_tables *tables;
     for (size_t i = 0; i < gput_energy_recording_count(recording) && i < 3; i++) {
         const char *name = gput_energy_recording_name(recording, i);
         if (gput_energy_curves_draw(recording, &name, 1, NULL, &text, NULL) == GPUT_OK)
             free(text);
+        if (gput_energy_recording_tables(recording, &name, 1, NULL, &tables, NULL) == GPUT_OK)
+            gput_tables_destroy(tables);
     }
 }
 
