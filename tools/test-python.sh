@@ -7,7 +7,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 environment=$build/python-environment
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet pandas ipython ipykernel nbclient nbformat pexpect pytest pytest-xdist pyarrow polars duckdb mypy \
-    pytest-mock deepdiff sqlalchemy
+    matplotlib pytest-mock deepdiff sqlalchemy
 
 export GPUT_SOURCE="$source" GPUT_BUILD="$build" GPUT_COMMAND="$build/gpu-tracker" PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1
 log=$(mktemp)
