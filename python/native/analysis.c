@@ -28,7 +28,8 @@ static int parse_split(const char *word, enum gput_split *split)
     else if (strcmp(word, "thread") == 0)
         *split = GPUT_SPLIT_THREAD;
     else {
-        PyErr_Format(PyExc_ValueError, "\"%s\" is not a valid split. Valid values are process, thread", word);
+        PyErr_Format(PyExc_ValueError,
+            "\"%s\" is not a valid split. Valid values are process, thread", word);
         return -1;
     }
     return 0;
@@ -48,20 +49,22 @@ static PyObject *render_analysis(PyObject *module, const struct gput_analysis *a
             return native_raise(&error);
         return native_take_tables(module, tables);
     }
-    if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+    if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) !=
+        GPUT_OK)
         return native_raise(&error);
     return native_take_bytes(bytes, length);
 }
 
-/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table}, warnings) */
+/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table},
+ * warnings) */
 static PyObject *analyze(PyObject *module, PyObject *args)
 {
     PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
     int format, details = 0;
     const char *split = NULL;
     struct gput_analyze_options options = gput_analyze_options_default();
-    if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path, &sub_tracking,
-            &format, &details, &split))
+    if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
+            &sub_tracking, &format, &details, &split))
         return NULL;
     struct native_warnings *warnings = native_warnings_create();
     if (warnings && parse_split(split, &options.split) == 0) {
@@ -76,7 +79,8 @@ static PyObject *analyze(PyObject *module, PyObject *args)
         Py_BEGIN_ALLOW_THREADS;
         code = gput_analyze(&options, &analysis, &error);
         Py_END_ALLOW_THREADS;
-        PyObject *bytes = code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
+        PyObject *bytes =
+            code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
         if (bytes)
             result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
         if (code == GPUT_OK)
@@ -141,8 +145,8 @@ static struct gput_compare_session *read_sessions(PyObject *list, Py_ssize_t *co
     return sessions;
 }
 
-static PyObject *render_comparison(const struct gput_comparison *comparison, const char *statistic, int relative,
-    int format)
+static PyObject *render_comparison(
+    const struct gput_comparison *comparison, const char *statistic, int relative, int format)
 {
     struct gput_comparison_options options = gput_comparison_options_default();
     struct gput_error error;
@@ -150,7 +154,8 @@ static PyObject *render_comparison(const struct gput_comparison *comparison, con
     size_t length;
     options.relative = relative;
     if (gput_statistic_parse(statistic, &options.statistic, &error) != GPUT_OK ||
-        gput_comparison_render(comparison, &options, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+        gput_comparison_render(
+            comparison, &options, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
         return native_raise(&error);
     return native_take_bytes(bytes, length);
 }
@@ -172,10 +177,12 @@ static PyObject *compare(PyObject *Py_UNUSED(module), PyObject *args)
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_compare(sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
+        code = gput_compare(
+            sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
         Py_END_ALLOW_THREADS;
-        PyObject *bytes =
-            code == GPUT_OK ? render_comparison(comparison, statistic, relative, format) : native_raise(&error);
+        PyObject *bytes = code == GPUT_OK
+                              ? render_comparison(comparison, statistic, relative, format)
+                              : native_raise(&error);
         if (bytes)
             result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
         if (code == GPUT_OK)
@@ -196,7 +203,8 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *output = NULL, *list, *result = NULL;
     int mix = 0;
-    if (!PyArg_ParseTuple(args, "O&O!|p", PyUnicode_FSConverter, &output, &PyList_Type, &list, &mix))
+    if (!PyArg_ParseTuple(
+            args, "O&O!|p", PyUnicode_FSConverter, &output, &PyList_Type, &list, &mix))
         return NULL;
     Py_ssize_t count = PyList_Size(list);
     PyObject *keep = PyList_New(0);
@@ -205,7 +213,8 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
     bool ok = keep && paths && warnings;
     for (Py_ssize_t i = 0; i < count && ok; i++) {
         PyObject *path = NULL;
-        ok = PyUnicode_FSConverter(PyList_GetItem(list, i), &path) && PyList_Append(keep, path) == 0;
+        ok =
+            PyUnicode_FSConverter(PyList_GetItem(list, i), &path) && PyList_Append(keep, path) == 0;
         paths[i] = ok ? PyBytes_AsString(path) : NULL;
         Py_XDECREF(path);
     }
@@ -217,7 +226,8 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_sub_tracking_combine(PyBytes_AsString(output), paths, (size_t)count, &options, &error);
+        code = gput_sub_tracking_combine(
+            PyBytes_AsString(output), paths, (size_t)count, &options, &error);
         Py_END_ALLOW_THREADS;
         if (code == GPUT_ERROR_EXISTS)
             error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
@@ -234,9 +244,11 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 
 static PyMethodDef functions[] = {
     {"analyze", analyze, METH_VARARGS,
-        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table}, warnings)"},
+        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: "
+        "Table}, warnings)"},
     {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
-    {"compare", compare, METH_VARARGS, "compare([(name, path), …], statistic, format, relative) -> (bytes, warnings)"},
+    {"compare", compare, METH_VARARGS,
+        "compare([(name, path), …], statistic, format, relative) -> (bytes, warnings)"},
     {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},
     {NULL, NULL, 0, NULL},
 };

@@ -1,6 +1,6 @@
 /*
- * gpu_tracker._native.Blocks, a log of marks, and BlockMarker, the part of a SubTracker that has to be
- * quick: `with` calls its two methods, and each is a mark.
+ * gpu_tracker._native.Blocks, a log of marks, and BlockMarker, the part of a SubTracker that has to
+ * be quick: `with` calls its two methods, and each is a mark.
  *
  * A mark keeps the GIL: it takes a tenth of a microsecond (log) to some microseconds (CSV), less
  * than handing the GIL over and back. That also keeps close() from meeting a mark half-way.
@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 struct blocks {
-    PyObject_HEAD
-    struct gput_blocks *blocks;
+    PyObject_HEAD struct gput_blocks *blocks;
     PyObject *path; /* bytes */
     pid_t opener;
     int64_t seen_ns; /* when its file was last looked for */
@@ -32,8 +31,8 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$pppp", names, PyUnicode_FSConverter, &path, &overwrite, &exact,
-            &energy, &thread_ids))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$pppp", names, PyUnicode_FSConverter, &path,
+            &overwrite, &exact, &energy, &thread_ids))
         return -1;
     options.overwrite = overwrite;
     options.exact = exact;
@@ -77,7 +76,8 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
     return close_blocks((struct blocks *)object) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* Looking for a file costs more than all else that a block costs in a fast log, so that is done every so often. */
+/* Looking for a file costs more than all else that a block costs in a fast log, so that is done
+ * every so often. */
 #define LOOK_EVERY_NS 10000000
 
 static bool is_fast(const char *path)
@@ -87,8 +87,8 @@ static bool is_fast(const char *path)
     return length >= end && strcmp(path + length - end, extension) == 0;
 }
 
-/* Whether there still is a file at its path: users remove files and start again. (Not which file: the library
- * replaces a CSV file when a second thread marks, to add thread ids.) */
+/* Whether there still is a file at its path: users remove files and start again. (Not which file:
+ * the library replaces a CSV file when a second thread marks, to add thread ids.) */
 static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct blocks *self = (struct blocks *)object;
@@ -121,7 +121,8 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
     if (!text)
         return NULL;
     if (strlen(text) != (size_t)length) {
-        PyErr_SetString(PyExc_ValueError, "The name of a code block must not contain a null character.");
+        PyErr_SetString(
+            PyExc_ValueError, "The name of a code block must not contain a null character.");
         return NULL;
     }
     if (!self->blocks) {
@@ -149,14 +150,15 @@ static PyObject *blocks_status(PyObject *object, PyObject *Py_UNUSED(unused))
     if (!self->blocks)
         return Py_NewRef(Py_None);
     gput_blocks_read_status(self->blocks, &status);
-    return Py_BuildValue("NKs", PyUnicode_DecodeFSDefault(status.path), (unsigned long long)status.marks_lost,
-        status.marks_lost ? status.lost.message : "");
+    return Py_BuildValue("NKs", PyUnicode_DecodeFSDefault(status.path),
+        (unsigned long long)status.marks_lost, status.marks_lost ? status.lost.message : "");
 }
 
 static PyMethodDef blocks_methods[] = {
     {"mark", blocks_mark, METH_VARARGS, "mark(name, position): a start (0) or a stop (1)."},
     {"is_in_place", blocks_is_in_place, METH_NOARGS, "Whether a file still is at its path."},
-    {"status", blocks_status, METH_NOARGS, "(path, marks lost, why the first was lost); None when closed."},
+    {"status", blocks_status, METH_NOARGS,
+        "(path, marks lost, why the first was lost); None when closed."},
     {"close", blocks_close, METH_NOARGS, "Completes the file."},
     {NULL, NULL, 0, NULL},
 };
@@ -180,14 +182,14 @@ static PyType_Spec blocks_spec = {
 /* ---- BlockMarker ---- */
 
 struct marker {
-    PyObject_HEAD
-    PyObject *name; /* str */
-    PyObject *log;  /* Blocks; NULL or None: _open() is asked for it */
+    PyObject_HEAD PyObject *name; /* str */
+    PyObject *log;                /* Blocks; NULL or None: _open() is asked for it */
     PyTypeObject *blocks_type;
 };
 
 static PyMemberDef marker_members[] = {
-    {"code_block_name", T_OBJECT_EX, offsetof(struct marker, name), 0, "The name of the code block."},
+    {"code_block_name", T_OBJECT_EX, offsetof(struct marker, name), 0,
+        "The name of the code block."},
     {"_log", T_OBJECT, offsetof(struct marker, log), 0, "The log that its marks go to."},
     {NULL, 0, 0, 0, NULL},
 };
@@ -240,7 +242,8 @@ static PyObject *marker_exit(PyObject *object, PyObject *Py_UNUSED(args))
     return marker_mark((struct marker *)object, GPUT_BLOCK_STOP);
 }
 
-static PyObject *marker_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+static PyObject *marker_new(
+    PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
 {
     allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
     struct marker *self = (struct marker *)allocate(type, 0);

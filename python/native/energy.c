@@ -109,10 +109,10 @@ static PyObject *recording_warning(PyObject *object, void *Py_UNUSED(closure))
 
 static PyObject *metric_of(const struct gput_energy_metric *metric)
 {
-    return Py_BuildValue("{szszsNsNsNsdsnsn}", "group", metric->group, "unit", metric->unit, "total",
-        number_or_none(metric->total), "average", number_or_none(metric->average), "max",
-        number_or_none(metric->max), "seconds", metric->seconds, "points", (Py_ssize_t)metric->points,
-        "segments", (Py_ssize_t)metric->segments);
+    return Py_BuildValue("{szszsNsNsNsdsnsn}", "group", metric->group, "unit", metric->unit,
+        "total", number_or_none(metric->total), "average", number_or_none(metric->average), "max",
+        number_or_none(metric->max), "seconds", metric->seconds, "points",
+        (Py_ssize_t)metric->points, "segments", (Py_ssize_t)metric->segments);
 }
 
 static PyObject *recording_metric(PyObject *object, PyObject *args)
@@ -168,7 +168,8 @@ static PyObject *recording_render(PyObject *object, PyObject *args)
         !parse_window(recording, start, end, &window))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_energy_recording_render(recording, &window, (enum gput_format)format, &text, &error);
+    code =
+        gput_energy_recording_render(recording, &window, (enum gput_format)format, &text, &error);
     Py_END_ALLOW_THREADS;
     return code == GPUT_OK ? native_take_text(text) : native_raise(&error);
 }
@@ -258,10 +259,12 @@ static PyObject *recording_draw(PyObject *object, PyObject *args)
 }
 
 static PyMethodDef recording_methods[] = {
-    {"metric", recording_metric, METH_VARARGS, "metric(name, start, end) -> its figures; None: there is no point."},
+    {"metric", recording_metric, METH_VARARGS,
+        "metric(name, start, end) -> its figures; None: there is no point."},
     {"seconds", recording_seconds, METH_VARARGS, "seconds(start, end): how long was recorded."},
     {"total", recording_total, METH_VARARGS, "total(start, end): joules of the machine, or None."},
-    {"render", recording_render, METH_VARARGS, "render(format, start, end): the summary as text or JSON."},
+    {"render", recording_render, METH_VARARGS,
+        "render(format, start, end): the summary as text or JSON."},
     {"curves", recording_curves, METH_VARARGS, "curves([name, …], start, end) -> {name: Table}"},
     {"draw", recording_draw, METH_VARARGS, "draw([name, …], start, end) -> a picture (SVG)."},
     {NULL, NULL, 0, NULL},

@@ -33,7 +33,8 @@ static PyObject *exception_of(enum gput_code code)
 
 PyObject *native_raise(const struct gput_error *error)
 {
-    PyObject *message = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
+    PyObject *message =
+        PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
     if (message) {
         PyErr_SetObject(exception_of(error->code), message);
         Py_DECREF(message);
@@ -121,7 +122,8 @@ PyObject *native_warnings_take(struct native_warnings *warnings)
     warnings->end = &warnings->first;
     pthread_mutex_unlock(&warnings->lock);
     for (struct warning *warning = first; warning && list; warning = warning->next) {
-        PyObject *text = PyUnicode_DecodeUTF8(warning->text, (Py_ssize_t)strlen(warning->text), "replace");
+        PyObject *text =
+            PyUnicode_DecodeUTF8(warning->text, (Py_ssize_t)strlen(warning->text), "replace");
         if (!text || PyList_Append(list, text) < 0)
             Py_CLEAR(list);
         Py_XDECREF(text);

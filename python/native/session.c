@@ -14,15 +14,14 @@ struct collector {
 };
 
 struct session {
-    PyObject_HEAD
-    struct gput_session *session;
+    PyObject_HEAD struct gput_session *session;
     struct collector *collector;
     enum gput_ram_unit ram_unit, gpu_ram_unit;
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
     pid_t owner;
     bool processes; /* keeps a list of them */
-    bool busy; /* a call is under way without the GIL */
+    bool busy;      /* a call is under way without the GIL */
 };
 
 static void warn(void *user, const char *message)
@@ -57,8 +56,8 @@ static struct collector *collector_create(void)
     return NULL;
 }
 
-static int parse_units(const char *ram, const char *gpu_ram, const char *time, struct gput_options *options,
-    struct gput_error *error)
+static int parse_units(const char *ram, const char *gpu_ram, const char *time,
+    struct gput_options *options, struct gput_error *error)
 {
     int code = gput_ram_unit_parse(ram, "RAM", &options->ram_unit, error);
     if (code == GPUT_OK)
@@ -73,7 +72,8 @@ static int parse_ram_mode(const char *word, struct gput_options *options)
     options->ram_mode = strcmp(word, "exact") == 0 ? GPUT_RAM_EXACT : GPUT_RAM_ADAPTIVE;
     if (options->ram_mode == GPUT_RAM_EXACT || strcmp(word, "adaptive") == 0)
         return 0;
-    PyErr_Format(PyExc_ValueError, "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact", word);
+    PyErr_Format(
+        PyExc_ValueError, "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact", word);
     return -1;
 }
 
@@ -92,10 +92,11 @@ static int create(struct session *self, const struct gput_options *options)
 
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit", "n_expected_cores", "gpu_uuids",
-        "gpu_brand", "tracking_file", "overwrite", "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root",
-        "nvml_path", "keep_samples", "processes", "command_lines", "energy_folder", "energy_sqlite",
-        "energy_period", "energy_continue", NULL};
+    static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit",
+        "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
+        "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
+        "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
+        "energy_continue", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
@@ -105,11 +106,12 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzpdp", names, &options.sleep_time_seconds, &ram,
-            &gpu_ram, &time, &options.n_expected_cores, &options.gpu_uuids, &options.gpu_brand,
-            &options.tracking_file, &overwrite, &options.resource_usage_file, &ram_mode, &options.procfs_root,
-            &options.sysfs_root, &options.nvml_path, &keep_samples, &processes, &command_lines,
-            &options.energy_folder, &energy_sqlite, &options.energy_period_seconds, &energy_continue))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzpdp", names,
+            &options.sleep_time_seconds, &ram, &gpu_ram, &time, &options.n_expected_cores,
+            &options.gpu_uuids, &options.gpu_brand, &options.tracking_file, &overwrite,
+            &options.resource_usage_file, &ram_mode, &options.procfs_root, &options.sysfs_root,
+            &options.nvml_path, &keep_samples, &processes, &command_lines, &options.energy_folder,
+            &energy_sqlite, &options.energy_period_seconds, &energy_continue))
         return -1;
     options.overwrite = overwrite;
     options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
@@ -250,15 +252,16 @@ static PyObject *session_stop(PyObject *object, PyObject *Py_UNUSED(unused))
 }
 
 /* With the list of processes, unless that is NULL. */
-static PyObject *render(const struct gput_results *results, const struct gput_processes *processes, int format)
+static PyObject *render(
+    const struct gput_results *results, const struct gput_processes *processes, int format)
 {
     struct gput_error error;
     char *bytes;
     size_t length;
-    int code = processes
-                   ? gput_results_render_processes(
-                         results, processes, (enum gput_format)format, &bytes, &length, &error)
-                   : gput_results_render(results, (enum gput_format)format, &bytes, &length, &error);
+    int code =
+        processes ? gput_results_render_processes(
+                        results, processes, (enum gput_format)format, &bytes, &length, &error)
+                  : gput_results_render(results, (enum gput_format)format, &bytes, &length, &error);
     if (code != GPUT_OK)
         return native_raise(&error);
     return format == GPUT_PICKLE ? native_take_bytes(bytes, length) : native_take_text(bytes);
@@ -315,7 +318,8 @@ static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused)
     return native_take_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
-/* The report of a process that was gone before it could be tracked: nothing known but the machine. */
+/* The report of a process that was gone before it could be tracked: nothing known but the machine.
+ */
 static PyObject *session_empty_report(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
@@ -329,7 +333,8 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
     results->static_data = (struct gput_static_data){.ram_unit = self->ram_unit,
         .gpu_ram_unit = self->gpu_ram_unit,
         .time_unit = self->time_unit,
-        .ram_system_capacity_bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+        .ram_system_capacity_bytes =
+            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
         .system_core_count = (uint32_t)cores,
         .n_expected_cores = self->n_expected_cores ? self->n_expected_cores : (uint32_t)cores,
         .allowed_ram_bytes = NAN,
@@ -355,14 +360,18 @@ static PyObject *session_samples(PyObject *object, PyObject *Py_UNUSED(unused))
 
 static PyMethodDef session_methods[] = {
     {"track", session_track, METH_VARARGS, "track(pid=0): starts; 0 is this process."},
-    {"track_all", session_track_all, METH_O, "track_all((pid, …)): starts; the first that is there is main."},
+    {"track_all", session_track_all, METH_O,
+        "track_all((pid, …)): starts; the first that is there is main."},
     {"stop", session_stop, METH_NOARGS, "Takes the last sample and completes the files."},
     {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
-    {"processes", session_processes, METH_NOARGS, "{name: Table} of the processes so far, if they were asked for."},
-    {"empty_report", session_empty_report, METH_VARARGS, "empty_report(format): of a process that was gone."},
+    {"processes", session_processes, METH_NOARGS,
+        "{name: Table} of the processes so far, if they were asked for."},
+    {"empty_report", session_empty_report, METH_VARARGS,
+        "empty_report(format): of a process that was gone."},
     {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
-        "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in order of time. The first, "
+        "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in "
+        "order of time. The first, "
         "the last, and at most N between: where there were more, the highest of neighbours."},
     {NULL, NULL, 0, NULL},
 };
@@ -405,7 +414,8 @@ static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"load_report", load_report, METH_VARARGS, "load_report(path, format): results that a session kept."},
+    {"load_report", load_report, METH_VARARGS,
+        "load_report(path, format): results that a session kept."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -415,8 +425,10 @@ int native_add_session(PyObject *module)
     if (!type)
         return -1;
     Py_DECREF(type);
-    if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 || PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
-        PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 || PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)
+    if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 ||
+        PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
+        PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 ||
+        PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)
         return -1;
     return PyModule_AddFunctions(module, functions);
 }

@@ -13,9 +13,6 @@
  */
 void json_append_string(const struct json_value *string, struct str *text);
 
-/* Appends `length` bytes of text as a JSON string with its quotes; broken UTF-8 as U+FFFD. */
-void json_write_string(const char *bytes, size_t length, struct str *text);
-
 /* Appends a scanned value as strict JSON on one line: NaN becomes null, broken UTF-8 U+FFFD. */
 void json_write_value(const struct json_value *value, struct str *text);
 

@@ -22,6 +22,8 @@ MAY_INCLUDE = {
     "blocks": {"base", "model", "store"},
     "analyze": {"base", "model", "store"},
     "trace": {"base", "model", "store"},
+    "timeline": {"base", "model", "store", "trace"},
+    "profile": {"base", "model", "store", "trace"},
     "output": {"base", "model", "analyze"},
     "serve": {"base"},
     "session": {"base", "model", "os", "gpu", "track", "store", "output", "serve"},

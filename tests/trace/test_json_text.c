@@ -1,3 +1,4 @@
+#include "base/json_string.h"
 #include "testing.h"
 #include "trace/json_text.h"
 #include "trace/padded.h"

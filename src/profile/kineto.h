@@ -1,0 +1,57 @@
+/*
+ * What GPUs did, out of traces of PyTorch's profiler: one rank a file.
+ */
+#ifndef PROFILE_KINETO_H
+#define PROFILE_KINETO_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "trace/read_report.h"
+
+#include <gputracker/profile.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY };
+
+struct gpu_span {
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t launched_ns; /* when the host asked for it; INT64_MIN: not in the trace */
+    int64_t device;
+    int64_t stream;
+    int64_t correlation; /* -1: none */
+    uint32_t name;       /* in `names` of the run */
+    uint32_t rank;       /* number of the trace */
+    uint8_t work;        /* enum gpu_work */
+};
+
+struct kineto_rank {
+    int64_t rank;       /* -1: the trace does not tell */
+    int64_t world_size; /* -1 */
+    char *path;
+};
+
+/* All traces that were read. Spans are by rank, device, then start. */
+struct kineto_run {
+    struct names names;
+    struct gpu_span *spans;
+    size_t count, capacity;
+    struct kineto_rank *ranks;
+    uint32_t rank_count;
+};
+
+/* Reads traces, with launches or without. To be finished, also after a failure. */
+int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+    struct kineto_run *run, struct read_report *report, struct gput_error *error);
+
+void kineto_run_finish(struct kineto_run *run);
+
+/* The rank of a trace as a figure for tables: its number, INT64_MIN where it does not tell. */
+int64_t kineto_rank_number(const struct kineto_run *run, uint32_t rank);
+
+/* "compute", "communication", "memory" */
+const char *gpu_work_name(enum gpu_work work);
+
+#endif

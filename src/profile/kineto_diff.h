@@ -1,0 +1,16 @@
+/*
+ * Two traces side by side: what there is more or less of, by category and name.
+ */
+#ifndef PROFILE_KINETO_DIFF_H
+#define PROFILE_KINETO_DIFF_H
+
+#include "base/table.h"
+#include "trace/read_report.h"
+
+#include <gputracker/profile.h>
+
+/* options->paths are two files. */
+int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error);
+
+#endif

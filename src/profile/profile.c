@@ -1,0 +1,127 @@
+#include <gputracker/profile.h>
+
+#include "profile/profile_views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef int view_function(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+
+static const struct {
+    view_function *make;
+    bool without_system;
+    bool without_framework;
+} views[] = {
+    [GPUT_PROFILE_JOB] = {profile_job, false, false},
+    [GPUT_PROFILE_STEPS] = {profile_steps, true, false},
+    [GPUT_PROFILE_PHASES] = {profile_phases, false, false},
+    [GPUT_PROFILE_UTILIZATION] = {profile_utilization, false, false},
+    [GPUT_PROFILE_DEVICES] = {profile_devices, false, true},
+    [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false},
+    [GPUT_PROFILE_METRICS] = {profile_metrics, false, false},
+    [GPUT_PROFILE_READINGS] = {profile_readings, false, true},
+    [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false},
+    [GPUT_PROFILE_EVENTS] = {profile_events, true, false},
+};
+
+void profile_put_moment(struct gput_table *table, int64_t time_us)
+{
+    char text[64], date[32];
+    int64_t second = time_us / 1000000, rest = time_us % 1000000;
+    if (rest < 0) {
+        second--;
+        rest += 1000000;
+    }
+    time_t seconds = (time_t)second;
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts)) {
+        table_put_missing(table);
+        return;
+    }
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, sizeof text, "%s:%06d", date, (int)rest);
+    table_put_text(table, text);
+}
+
+static struct profile_frame_selection selection_of(
+    const struct gput_profile_options *options, enum gput_profile_view view)
+{
+    struct profile_frame_selection selection = {.start_us = INT64_MIN,
+        .end_us = INT64_MAX,
+        .without_system =
+            views[view].without_system || options->moment_count + options->interval_count > 0,
+        .without_framework = views[view].without_framework ||
+                             (view == GPUT_PROFILE_UTILIZATION && !options->by_phase)};
+    if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end)) {
+        selection.by_step = true;
+        selection.first_step = options->has_start ? options->start : 0;
+        selection.last_step = options->has_end ? options->end : INT64_MAX;
+    } else {
+        selection.start_us = options->has_start ? options->start : INT64_MIN;
+        selection.end_us = options->has_end ? options->end : INT64_MAX;
+    }
+    return selection;
+}
+
+static int check_options(const struct gput_profile_options *options, struct gput_error *error)
+{
+    if (!options->path && !options->rows)
+        return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
+    if (options->has_start && options->has_end && options->start > options->end)
+        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is behind the end (%lld)",
+            (long long)options->start, (long long)options->end);
+    if (options->range_count > 32)
+        return error_set(error, GPUT_ERROR_INVALID, "At most 32 ranges can be told apart");
+    return GPUT_OK;
+}
+
+int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    *tables = NULL;
+    if ((size_t)view >= sizeof views / sizeof *views)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
+    TRY(check_options(options, error));
+    struct profile_frame_selection selection = selection_of(options, view);
+    struct read_report report = {.warn = options->warn, .user = options->user};
+    struct profile_frame frame;
+    if (options->rows)
+        TRY(profile_frame_of_rows(options->rows, &selection, &frame, error));
+    else
+        TRY(profile_frame_read(options->path, &selection, &frame, &report, error));
+    struct gput_tables *made = tables_create();
+    int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
+    profile_frame_finish(&frame);
+    if (code != GPUT_OK) {
+        gput_tables_destroy(made);
+        return code;
+    }
+    return tables_finish_building(made, tables, error);
+}
+
+int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error)
+{
+    struct trace_root root;
+    *start_us = 0;
+    TRY(trace_root_read(path, &root, error));
+    if (root.count > 0 && root.files[0].kind == TRACE_FILE_SYSTEM)
+        *start_us = root.files[0].time_us;
+    trace_root_finish(&root);
+    return GPUT_OK;
+}
+
+int gput_profile_assign_steps(
+    const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error)
+{
+    struct profile_frame frame;
+    TRY(profile_frame_load(rows, &frame, error));
+    uint32_t *modes = calloc(frame.framework_count + 1, sizeof *modes);
+    int code = modes ? profile_frame_assign_steps(&frame, modes, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < frame.framework_count; i++)
+        steps[i] = frame.framework[i].step;
+    free(modes);
+    profile_frame_finish(&frame);
+    return code;
+}

@@ -1,0 +1,146 @@
+#include "profile/profile_views.h"
+
+#include <string.h>
+
+struct column {
+    const char *name;
+    enum gput_column_type type;
+};
+
+static struct gput_table *add_table(
+    struct gput_tables *tables, const char *name, const struct column *columns, size_t count)
+{
+    struct gput_table *table = tables_add(tables, name);
+    for (size_t i = 0; i < count; i++)
+        table_add_column(table, columns[i].name, columns[i].type);
+    return table;
+}
+
+static bool selects(const struct gput_profile_options *options, const char *metric)
+{
+    for (size_t i = 0; i < options->metric_count; i++)
+        if (strcmp(options->metrics[i], metric) == 0)
+            return true;
+    return options->metric_count == 0;
+}
+
+static bool selects_reading(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct system_row *row)
+{
+    return selects(options, profile_frame_text(frame, row->dimension)) ||
+           selects(options, profile_frame_text(frame, row->name));
+}
+
+bool profile_selects_event(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row)
+{
+    return selects(options, profile_frame_text(frame, row->metric)) ||
+           selects(options, profile_frame_text(frame, row->name)) ||
+           selects(options, profile_frame_text(frame, row->phase));
+}
+
+int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    static const struct column columns[] = {{"timestamp", GPUT_COLUMN_TEXT},
+        {"timestamp_us", GPUT_COLUMN_INT}, {"value", GPUT_COLUMN_DOUBLE},
+        {"system_metric", GPUT_COLUMN_TEXT}, {"dimension", GPUT_COLUMN_TEXT},
+        {"nodeID", GPUT_COLUMN_TEXT}, {"type", GPUT_COLUMN_TEXT}};
+    struct gput_table *table =
+        add_table(tables, "system", columns, sizeof columns / sizeof *columns);
+    (void)error;
+    for (size_t i = 0; i < frame->system_count; i++) {
+        const struct system_row *row = frame->system + i;
+        if (!selects_reading(frame, options, row))
+            continue;
+        profile_put_moment(table, row->time_us);
+        table_put_int(table, row->time_us - frame->start_us);
+        table_put_double(table, row->value);
+        table_put_text(table, profile_frame_text(frame, row->name));
+        table_put_text(table, profile_frame_text(frame, row->dimension));
+        table_put_text(table, profile_frame_text(frame, row->node));
+        table_put_text(table, profile_frame_text(frame, row->type));
+    }
+    return GPUT_OK;
+}
+
+static void put_times(
+    const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
+{
+    profile_put_moment(table, row->start_us);
+    profile_put_moment(table, row->end_us);
+    table_put_int(table, row->start_us - frame->start_us);
+    table_put_int(table, row->end_us - frame->start_us);
+}
+
+/* Are two rows the same in these columns? Rows are in an order in which those stand together. */
+static bool same_in_framework(const struct framework_row *a, const struct framework_row *b)
+{
+    return a->start_us == b->start_us && a->end_us == b->end_us && a->tid == b->tid &&
+           a->pid == b->pid && a->metric == b->metric && a->step == b->step &&
+           a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
+}
+
+int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
+        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
+        {"end_time_us", GPUT_COLUMN_INT}, {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT},
+        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
+        {"bytes", GPUT_COLUMN_INT}, {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
+    struct gput_table *table =
+        add_table(tables, "framework", columns, sizeof columns / sizeof *columns);
+    const struct framework_row *last = NULL;
+    (void)error;
+    for (size_t i = 0; i < frame->framework_count; i++) {
+        const struct framework_row *row = frame->framework + i;
+        if (!profile_selects_event(frame, options, row) || (last && same_in_framework(last, row)))
+            continue;
+        last = row;
+        put_times(frame, row, table);
+        table_put_int(table, row->tid);
+        table_put_int(table, row->pid);
+        table_put_text(table, profile_frame_text(frame, row->metric));
+        table_put_int(table, row->step);
+        table_put_int(table, row->bytes);
+        table_put_text(table, profile_frame_text(frame, row->phase));
+        table_put_text(table, profile_frame_text(frame, row->node));
+    }
+    return GPUT_OK;
+}
+
+int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
+        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
+        {"end_time_us", GPUT_COLUMN_INT}, {"duration_us", GPUT_COLUMN_INT},
+        {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT}, {"event", GPUT_COLUMN_TEXT},
+        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
+        {"bytes", GPUT_COLUMN_INT}, {"worker_id", GPUT_COLUMN_INT},
+        {"num_workers", GPUT_COLUMN_INT}, {"pin_memory", GPUT_COLUMN_TEXT},
+        {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
+    struct gput_table *table =
+        add_table(tables, "events", columns, sizeof columns / sizeof *columns);
+    (void)error;
+    for (size_t i = 0; i < frame->framework_count; i++) {
+        const struct framework_row *row = frame->framework + i;
+        if (!profile_selects_event(frame, options, row))
+            continue;
+        put_times(frame, row, table);
+        table_put_int(table, row->end_us - row->start_us);
+        table_put_int(table, row->tid);
+        table_put_int(table, row->pid);
+        table_put_text(table, profile_frame_text(frame, row->name));
+        table_put_text(table, profile_frame_text(frame, row->metric));
+        table_put_int(table, row->step);
+        table_put_int(table, row->bytes);
+        table_put_int(table, row->worker_id);
+        table_put_int(table, row->num_workers);
+        table_put_text(table, profile_frame_text(frame, row->pin_memory));
+        table_put_text(table, profile_frame_text(frame, row->phase));
+        table_put_text(table, profile_frame_text(frame, row->node));
+    }
+    return GPUT_OK;
+}

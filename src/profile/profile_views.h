@@ -1,0 +1,66 @@
+/*
+ * The views of a training profile: each makes its tables of a frame.
+ */
+#ifndef PROFILE_PROFILE_VIEWS_H
+#define PROFILE_PROFILE_VIEWS_H
+
+#include "base/table.h"
+#include "profile/profile_frame.h"
+
+#include <gputracker/profile.h>
+
+int profile_job(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_steps(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_phases(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_utilization(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_dataloader(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+
+int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+
+/* Is an event among the metrics that are asked for: by its name, what its args call it, or its
+ * phase? */
+bool profile_selects_event(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row);
+
+/* What is looked at, for messages. */
+static inline const char *profile_source(const struct gput_profile_options *options)
+{
+    return options->rows ? "the rows" : options->path;
+}
+
+/* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
+void profile_put_moment(struct gput_table *table, int64_t time_us);
+
+/* A stretch of one training phase, or before, between, after them. */
+struct phase_interval {
+    char *name; /* owned */
+    int64_t start_us;
+    int64_t end_us;
+};
+
+struct phase_intervals {
+    struct phase_interval *intervals; /* in order of time; owned */
+    size_t count;
+};
+
+/* The intervals of the phases that were asked for. To be finished, also after a failure. */
+int phase_intervals_make(const struct profile_frame *frame,
+    const struct gput_profile_options *options, struct phase_intervals *intervals,
+    struct gput_error *error);
+void phase_intervals_finish(struct phase_intervals *intervals);
+
+#endif

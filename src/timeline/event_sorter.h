@@ -1,0 +1,48 @@
+/*
+ * Puts records in order of time with bounded memory: what does not fit is sorted in runs, kept in a
+ * nameless temporary file, and merged when it is taken out.
+ *
+ * The order: by start; of equal starts the longer first, so that what encloses comes before what it
+ * encloses; else as they were added.
+ */
+#ifndef TIMELINE_EVENT_SORTER_H
+#define TIMELINE_EVENT_SORTER_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct event_sorter;
+
+#define SORTER_PADDING 32
+
+struct sorted_record {
+    int64_t start_ns;
+    int64_t duration_ns;
+    uint32_t length;
+    const void *bytes; /* until the next call; SORTER_PADDING bytes behind them can be read */
+};
+
+/*
+ * `folder` is where the temporary file goes once more than `memory_bytes` (at least 1 MiB) are
+ * held; it must have room for all records. The sorter is freed by event_sorter_destroy().
+ */
+int event_sorter_create(const char *folder, size_t memory_bytes, struct event_sorter **sorter,
+    struct gput_error *error);
+
+/*
+ * Makes room for a record of `length` bytes and hands out where to write it (aligned to 8), before
+ * the next call. NULL on failure, with `error` set.
+ */
+void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
+    size_t length, struct gput_error *error);
+
+/* Takes the next record out; `*there` is false after the last. No adding after the first call. */
+int event_sorter_next(struct event_sorter *sorter, struct sorted_record *record, bool *there,
+    struct gput_error *error);
+
+void event_sorter_destroy(struct event_sorter *sorter); /* NULL is fine */
+
+#endif

@@ -1,0 +1,180 @@
+#include "timeline/timeline.h"
+
+#include <string.h>
+
+/* How an event lies in the sorter, with its texts behind it or where they stand in a file. */
+struct record_head {
+    uint32_t thread;
+    uint32_t id;
+    char type;
+    char scope;
+    char bind_point;
+    bool has_id : 1;
+    bool placed : 1;
+    uint8_t flags[TEXT_COUNT]; /* of the texts */
+};
+
+struct copied_record {
+    struct record_head head;
+    uint32_t lengths[TEXT_COUNT];
+};
+
+struct placed_record {
+    struct record_head head;
+    uint64_t file : 16;
+    uint64_t at : 48; /* of the event in the file */
+    uint16_t length;
+    uint16_t starts[TEXT_COUNT]; /* of the texts in the event */
+    uint16_t lengths[TEXT_COUNT];
+};
+
+int timeline_init(
+    struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error)
+{
+    *timeline = (struct timeline){
+        .start_ns = INT64_MIN, .end_ns = INT64_MAX, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
+    TRY(source_texts_create(&timeline->texts, error));
+    return event_sorter_create(folder, memory_bytes, &timeline->sorter, error);
+}
+
+static void count(struct timeline *timeline, const struct timeline_event *event, int64_t end_ns)
+{
+    timeline->slices += event->type == 'X';
+    timeline->counters += event->type == 'C';
+    timeline->others += event->type != 'X' && event->type != 'C';
+    if (event->start_ns < timeline->first_ns)
+        timeline->first_ns = event->start_ns;
+    if (end_ns > timeline->last_ns)
+        timeline->last_ns = end_ns;
+}
+
+static struct record_head head_of(const struct timeline_event *event, bool placed)
+{
+    return (struct record_head){.thread = event->thread,
+        .id = event->id,
+        .type = event->type,
+        .scope = event->scope,
+        .bind_point = event->bind_point,
+        .has_id = event->has_id,
+        .placed = placed,
+        .flags = {event->name.flags, event->category.flags, event->args.flags}};
+}
+
+static void *room_for(struct timeline *timeline, const struct timeline_event *event, size_t length,
+    struct gput_error *error)
+{
+    return event_sorter_add(timeline->sorter, event->start_ns, event->duration_ns, length, error);
+}
+
+static bool add_copied(
+    struct timeline *timeline, const struct timeline_event *event, struct gput_error *error)
+{
+    struct copied_record record = {.head = head_of(event, false)};
+    size_t length = sizeof record;
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        record.lengths[i] = (uint32_t)event->texts[i].length;
+        length += event->texts[i].length;
+    }
+    char *place = room_for(timeline, event, length, error);
+    if (!place)
+        return false;
+    memcpy(place, &record, sizeof record);
+    place += sizeof record;
+    for (int i = 0; i < TEXT_COUNT; place += event->texts[i++].length)
+        if (event->texts[i].length > 0)
+            memcpy(place, event->texts[i].text, event->texts[i].length);
+    return true;
+}
+
+static bool add_placed(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error)
+{
+    struct placed_record *record = room_for(timeline, event, sizeof *record, error);
+    if (!record)
+        return false;
+    *record = (struct placed_record){.head = head_of(event, true),
+        .file = (uint16_t)place->file,
+        .at = place->at & ((UINT64_C(1) << 48) - 1),
+        .length = (uint16_t)place->length};
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        if (event->texts[i].length == 0)
+            continue;
+        record->starts[i] = (uint16_t)(event->texts[i].text - place->text);
+        record->lengths[i] = (uint16_t)event->texts[i].length;
+    }
+    return true;
+}
+
+static bool can_be_placed(const struct event_place *place)
+{
+    return place && place->file < UINT16_MAX && place->length <= UINT16_MAX && place->at >> 48 == 0;
+}
+
+int timeline_add(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error)
+{
+    int64_t end_ns;
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns) ||
+        end_ns < timeline->start_ns || event->start_ns > timeline->end_ns) {
+        timeline->left_out++;
+        return GPUT_OK;
+    }
+    bool added = can_be_placed(place) ? add_placed(timeline, event, place, error)
+                                      : add_copied(timeline, event, error);
+    if (!added)
+        return error ? (int)error->code : GPUT_ERROR_IO;
+    count(timeline, event, end_ns);
+    return GPUT_OK;
+}
+
+static void take_copied(const struct copied_record *record, struct timeline_event *event)
+{
+    const char *text = (const char *)(record + 1);
+    for (int i = 0; i < TEXT_COUNT; i++) {
+        event->texts[i] = (struct json_text){text, record->lengths[i], record->head.flags[i]};
+        text += record->lengths[i];
+    }
+}
+
+static int take_placed(struct timeline *timeline, const struct placed_record *record,
+    struct timeline_event *event, struct gput_error *error)
+{
+    const char *text;
+    TRY(source_texts_fetch(
+        timeline->texts, record->file, record->at, record->length, &text, error));
+    for (int i = 0; i < TEXT_COUNT; i++)
+        event->texts[i] =
+            (struct json_text){text + record->starts[i], record->lengths[i], record->head.flags[i]};
+    return GPUT_OK;
+}
+
+int timeline_next(
+    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error)
+{
+    struct sorted_record sorted;
+    TRY(event_sorter_next(timeline->sorter, &sorted, there, error));
+    if (!*there)
+        return GPUT_OK;
+    const struct record_head *head = sorted.bytes;
+    event->type = head->type;
+    event->scope = head->scope;
+    event->bind_point = head->bind_point;
+    event->has_id = head->has_id;
+    event->id = head->id;
+    event->thread = head->thread;
+    event->start_ns = sorted.start_ns;
+    event->duration_ns = sorted.duration_ns;
+    if (head->placed)
+        return take_placed(timeline, sorted.bytes, event, error);
+    take_copied(sorted.bytes, event);
+    return GPUT_OK;
+}
+
+void timeline_finish(struct timeline *timeline)
+{
+    event_sorter_destroy(timeline->sorter);
+    source_texts_destroy(timeline->texts);
+    timeline_tracks_finish(&timeline->tracks);
+    timeline->sorter = NULL;
+    timeline->texts = NULL;
+}

@@ -1,0 +1,90 @@
+/*
+ * A timeline: events of any number of sources, put in order and written as one trace that Perfetto
+ * and chrome://tracing open.
+ */
+#ifndef TIMELINE_TIMELINE_H
+#define TIMELINE_TIMELINE_H
+
+#include "base/error.h"
+#include "timeline/event_sorter.h"
+#include "timeline/timeline_tracks.h"
+#include "trace/source_texts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text that stands inside quotes, or a whole value, of JSON without NaN. */
+struct json_text {
+    const char *text;
+    size_t length;
+    uint8_t flags; /* JSON_NOT_ASCII: not checked to be UTF-8 */
+};
+
+enum { TEXT_NAME, TEXT_CATEGORY, TEXT_ARGS, TEXT_COUNT };
+
+/* Where an event stands whose texts need not be copied. */
+struct event_place {
+    uint32_t file;    /* source_texts_add(); SOURCE_NONE: nowhere, copy them */
+    uint64_t at;      /* in it */
+    const char *text; /* the event: all its texts lie in there */
+    size_t length;
+};
+
+struct timeline_event {
+    char type;       /* 'X', 'i', 'C', 's', 't', 'f', 'b', 'e', 'n' */
+    char scope;      /* of an instant: 't', 'p', 'g'; 0: none */
+    char bind_point; /* of a flow: 'e'; 0: none */
+    bool has_id;
+    uint32_t id;
+    uint32_t thread;     /* timeline_thread() */
+    int64_t start_ns;    /* since the epoch */
+    int64_t duration_ns; /* 0 but for 'X' */
+    union {
+        struct json_text texts[TEXT_COUNT];
+        struct {
+            struct json_text name;
+            struct json_text category; /* may be empty */
+            struct json_text args;     /* an object; may be empty, may have line breaks */
+        };
+    };
+};
+
+struct timeline {
+    struct timeline_tracks tracks;
+    struct event_sorter *sorter;
+    struct source_texts *texts;
+    int64_t start_ns; /* events that end before this are left out; INT64_MIN: none */
+    int64_t end_ns;   /* events that begin behind this are left out; INT64_MAX: none */
+    uint64_t slices, counters, others;
+    uint64_t left_out;
+    int64_t first_ns; /* of what was added */
+    int64_t last_ns;  /* its latest end */
+    /* Told how far writing is, from `progress_from` on to 1. NULL: nobody asks. */
+    void (*progress)(void *user, double done);
+    void *user;
+    double progress_from;
+};
+
+/* `folder` is for temporary files. */
+int timeline_init(
+    struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
+
+/* Adds an event that lies in the timeline's stretch of time. `place` may be NULL. */
+int timeline_add(struct timeline *timeline, const struct timeline_event *event,
+    const struct event_place *place, struct gput_error *error);
+
+/*
+ * Takes the next event out, in the order of event_sorter.h; `*there` is false after the last. Its
+ * texts hold until the next call, and JSON_PADDING bytes behind each can be read. Nothing can be
+ * added after the first call.
+ */
+int timeline_next(
+    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error);
+
+/* Writes all events as a Chrome trace, the file whole or not at all. */
+int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error);
+
+void timeline_finish(struct timeline *timeline);
+
+#endif

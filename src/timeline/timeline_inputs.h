@@ -1,0 +1,61 @@
+/*
+ * What can be put on a timeline, each read and added event by event.
+ */
+#ifndef TIMELINE_TIMELINE_INPUTS_H
+#define TIMELINE_TIMELINE_INPUTS_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "timeline/timeline.h"
+#include "trace/read_report.h"
+#include "trace/trace_root.h"
+
+/* The moments when two steps first began; INT64_MAX while not seen. */
+struct step_search {
+    int64_t first_step;
+    int64_t last_step;
+    int64_t first_begin_ns;
+    int64_t last_begin_ns;
+    int64_t least_step; /* of all that were seen, for messages */
+    int64_t most_step;
+};
+
+/* How readings that are low are marked. */
+struct low_marks {
+    const char *dimension; /* NULL: not at all */
+    double threshold;
+};
+
+struct timeline_inputs {
+    struct timeline *timeline;
+    struct read_report report;
+    struct trace_choice choice; /* of the files of a trace root */
+    struct low_marks low;
+    bool without_readings;      /* of the system of a trace root */
+    struct step_search *search; /* not NULL: look for steps and add nothing */
+    struct names sources;       /* nodes and files: what tells equal thread numbers apart */
+    uint32_t trace_files;       /* how many trace files there are in all */
+    uint32_t trace_file;        /* how many were added */
+};
+
+/* Notes that a step begins. */
+void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns);
+
+/* A trace root: the events of its framework, and its system's readings as counters. */
+int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct gput_error *error);
+
+/* A file of framework events alone ("…_pythontimeline.json"). */
+int timeline_add_framework_file(
+    struct timeline_inputs *inputs, const struct trace_file *file, struct gput_error *error);
+
+/* A trace of PyTorch's profiler, or any other in the Chrome form. */
+int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct gput_error *error);
+
+/*
+ * A file of a tracked session: the samples of a tracking file as counters, the calls of a
+ * sub-tracking file as slices. Which of both it is shows in its columns.
+ */
+int timeline_add_session(
+    struct timeline_inputs *inputs, const char *path, struct gput_error *error);
+
+#endif

@@ -1,0 +1,339 @@
+#include <gputracker/timeline.h>
+
+#include "base/str.h"
+#include "timeline/timeline_inputs.h"
+#include "trace/trace_folder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_MEMORY (192u << 20)
+
+enum input_kind { INPUT_ROOT, INPUT_FRAMEWORK_FILE, INPUT_TRACE, INPUT_SESSION };
+
+struct input {
+    enum input_kind kind;
+    char *path;
+    const char *suffix; /* of a file of framework events */
+};
+
+struct merge {
+    const struct gput_timeline_options *options;
+    struct input *inputs;
+    size_t input_count;
+    uint64_t bytes;    /* of the inputs that are files */
+    char folder[4096]; /* of the output */
+    struct timeline timeline;
+    struct timeline_inputs adding;
+};
+
+struct gput_timeline_options gput_timeline_options_default(void)
+{
+    return (struct gput_timeline_options){
+        .low_dimension = "GPUUtilization", .low_threshold = 85, .unit = GPUT_MERGE_TIME};
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The suffix of a file of framework events, or NULL. */
+static const char *framework_suffix(const char *path)
+{
+    for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
+        size_t start = strlen(path) - strlen(trace_suffixes[i]);
+        if (ends_with(path, trace_suffixes[i]) && start > 0 && path[start - 1] == '_')
+            return trace_suffixes[i];
+    }
+    return NULL;
+}
+
+/* Adds an input; takes `path` over. */
+static int add_input(
+    struct merge *merge, enum input_kind kind, char *path, struct gput_error *error)
+{
+    struct stat info;
+    struct input *inputs = realloc(merge->inputs, (merge->input_count + 1) * sizeof *inputs);
+    if (inputs)
+        merge->inputs = inputs;
+    if (!inputs || !path) {
+        free(path);
+        return error_memory(error);
+    }
+    const char *suffix = framework_suffix(path);
+    if (kind == INPUT_TRACE && suffix)
+        kind = INPUT_FRAMEWORK_FILE;
+    if (kind != INPUT_ROOT && stat(path, &info) == 0)
+        merge->bytes += (uint64_t)info.st_size;
+    inputs[merge->input_count++] = (struct input){kind, path, suffix};
+    merge->adding.trace_files += kind == INPUT_TRACE;
+    return GPUT_OK;
+}
+
+/* A folder of trace files: all of them, by name. */
+static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
+{
+    struct trace_paths found = {0};
+    int code = trace_paths_add(&found, folder, error);
+    for (size_t i = 0; code == GPUT_OK && i < found.count; i++)
+        code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
+    trace_paths_finish(&found);
+    return code;
+}
+
+static bool is_session(const char *path)
+{
+    return ends_with(path, ".csv") || ends_with(path, ".sqlite") || ends_with(path, ".gputblocks");
+}
+
+static int find_inputs(struct merge *merge, struct gput_error *error)
+{
+    for (size_t i = 0; i < merge->options->input_count; i++) {
+        const char *path = merge->options->inputs[i];
+        struct stat info;
+        if (stat(path, &info) != 0)
+            return error_set_errno(error, errno, "Cannot open %s", path);
+        if (!S_ISDIR(info.st_mode) && is_session(path))
+            TRY(add_input(merge, INPUT_SESSION, strdup(path), error));
+        else if (!S_ISDIR(info.st_mode))
+            TRY(add_input(merge, INPUT_TRACE, strdup(path), error));
+        else if (trace_root_is(path))
+            TRY(add_input(merge, INPUT_ROOT, strdup(path), error));
+        else
+            TRY(add_folder(merge, path, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_inputs(struct merge *merge, struct gput_error *error)
+{
+    merge->adding.trace_file = 0;
+    for (size_t i = 0; i < merge->input_count; i++) {
+        const struct input *input = merge->inputs + i;
+        char none[] = "";
+        struct trace_file file = {
+            .kind = TRACE_FILE_EVENTS, .path = input->path, .node = none, .suffix = input->suffix};
+        if (input->kind == INPUT_ROOT)
+            TRY(timeline_add_root(&merge->adding, input->path, error));
+        else if (input->kind == INPUT_FRAMEWORK_FILE)
+            TRY(timeline_add_framework_file(&merge->adding, &file, error));
+        else if (input->kind == INPUT_SESSION)
+            TRY(timeline_add_session(&merge->adding, input->path, error));
+        else
+            TRY(timeline_add_trace(&merge->adding, input->path, error));
+    }
+    return GPUT_OK;
+}
+
+static int no_such_step(const struct step_search *search, int64_t step, struct gput_error *error)
+{
+    if (search->most_step < 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps in what is to be merged");
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
+        "There is no step %" PRId64 "; the steps there are go from %" PRId64 " to %" PRId64, step,
+        search->least_step, search->most_step);
+}
+
+/* Has progress told of the reading that comes, and of the writing after it. */
+static void listen(struct merge *merge, double from, double span)
+{
+    struct read_report *report = &merge->adding.report;
+    report->progress = merge->options->progress;
+    report->user = merge->options->user;
+    report->progress_from = from;
+    report->progress_span = span;
+    report->bytes_total = merge->bytes;
+    merge->timeline.progress = merge->options->progress;
+    merge->timeline.user = merge->options->user;
+    merge->timeline.progress_from = from + span;
+}
+
+/* From the begin of the one step to a microsecond before the other's. */
+static int find_steps(struct merge *merge, struct gput_error *error)
+{
+    const struct gput_timeline_options *options = merge->options;
+    struct step_search search = {.first_step = options->has_start ? options->start : -1,
+        .last_step = options->has_end ? options->end : -1,
+        .first_begin_ns = INT64_MAX,
+        .last_begin_ns = INT64_MAX,
+        .least_step = INT64_MAX,
+        .most_step = -1};
+    merge->adding.search = &search;
+    listen(merge, 0, 1.0 / 3);
+    TRY(add_inputs(merge, error));
+    merge->adding.search = NULL;
+    merge->adding.report = (struct read_report){0};
+    listen(merge, 1.0 / 3, 1.0 / 3);
+    if (options->has_start && search.first_begin_ns == INT64_MAX)
+        return no_such_step(&search, options->start, error);
+    if (options->has_end && search.last_begin_ns == INT64_MAX)
+        return no_such_step(&search, options->end, error);
+    if (options->has_start)
+        merge->timeline.start_ns = search.first_begin_ns;
+    if (options->has_end)
+        merge->timeline.end_ns = search.last_begin_ns - 1000;
+    return GPUT_OK;
+}
+
+static int64_t ns_of_us(int64_t us)
+{
+    int64_t ns;
+    if (__builtin_mul_overflow(us, 1000, &ns))
+        return us < 0 ? INT64_MIN : INT64_MAX;
+    return ns;
+}
+
+static int set_selection(struct merge *merge, struct gput_error *error)
+{
+    const struct gput_timeline_options *options = merge->options;
+    struct timeline *timeline = &merge->timeline;
+    merge->adding.choice = (struct trace_choice){.start_us = INT64_MIN,
+        .end_us = INT64_MAX,
+        .suffixes = options->suffixes,
+        .suffix_count = options->suffix_count};
+    listen(merge, 0, 0.5);
+    if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end))
+        TRY(find_steps(merge, error));
+    if (options->unit == GPUT_MERGE_TIME && options->has_start)
+        timeline->start_ns = ns_of_us(options->start);
+    if (options->unit == GPUT_MERGE_TIME && options->has_end)
+        timeline->end_ns = ns_of_us(options->end);
+    if (timeline->start_ns != INT64_MIN)
+        merge->adding.choice.start_us = timeline->start_ns / 1000;
+    if (timeline->end_ns != INT64_MAX)
+        merge->adding.choice.end_us = timeline->end_ns / 1000;
+    merge->adding.report.warn = options->warn;
+    merge->adding.low = (struct low_marks){options->low_dimension, options->low_threshold};
+    merge->adding.without_readings = options->without_readings;
+    return GPUT_OK;
+}
+
+static int check_options(const struct gput_timeline_options *options, struct gput_error *error)
+{
+    if (options->input_count == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
+    if (options->has_start && options->has_end && options->start > options->end)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The start (%" PRId64 ") is behind the end (%" PRId64 ")", options->start,
+            options->end);
+    for (size_t i = 0; i < options->suffix_count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < trace_suffix_count; j++)
+            known = known || strcmp(options->suffixes[i], trace_suffixes[j]) == 0;
+        if (!known)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "\"%s\" is not a valid suffix. Valid values are horovod_timeline.json, "
+                "model_timeline.json, pythontimeline.json, smdataparallel_timeline.json, "
+                "trace.json.gz",
+                options->suffixes[i]);
+    }
+    return GPUT_OK;
+}
+
+/* The folder that a path is in, or the path itself when it is a folder. */
+static void folder_of(const char *path, bool itself, char *folder, size_t size)
+{
+    struct stat info;
+    snprintf(folder, size, "%s", path);
+    if (itself && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return;
+    char *slash = strrchr(folder, '/');
+    if (!slash)
+        snprintf(folder, size, ".");
+    else
+        slash[slash == folder] = '\0';
+}
+
+static void find_folder(struct merge *merge)
+{
+    const struct gput_timeline_options *options = merge->options;
+    if (options->output)
+        folder_of(options->output, false, merge->folder, sizeof merge->folder);
+    else if (options->output_folder)
+        snprintf(merge->folder, sizeof merge->folder, "%s", options->output_folder);
+    else
+        folder_of(options->inputs[0], true, merge->folder, sizeof merge->folder);
+    if (strncmp(merge->folder, "/dev", 4) == 0) /* written to a pipe or the terminal */
+        snprintf(merge->folder, sizeof merge->folder, "/tmp");
+}
+
+/* "<end, us>_<node>_merged_timeline.json": the node when there is one only, else "all". */
+static void output_name(const struct merge *merge, char *path, size_t size)
+{
+    const struct gput_timeline_options *options = merge->options;
+    const struct names *sources = &merge->adding.sources;
+    const char *node = options->node         ? options->node
+                       : sources->count == 1 ? names_text(sources, 0)
+                                             : "all";
+    int64_t end_us = merge->timeline.end_ns == INT64_MAX ? merge->timeline.last_ns / 1000
+                                                         : merge->timeline.end_ns / 1000;
+    if (strrchr(node, '/'))
+        node = strrchr(node, '/') + 1;
+    if (options->output)
+        snprintf(path, size, "%s", options->output);
+    else
+        snprintf(path, size, "%.3800s/%" PRId64 "_%.200s" MERGED_SUFFIX, merge->folder, end_us,
+            node[0] ? node : "all");
+}
+
+static int write_merged(
+    struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
+{
+    const struct timeline *timeline = &merge->timeline;
+    const struct read_report *report = &merge->adding.report;
+    struct gput_timeline_result made = {.files = report->files,
+        .slices = timeline->slices,
+        .counters = timeline->counters,
+        .others = timeline->others,
+        .left_out = timeline->left_out,
+        .damaged = report->damaged,
+        .torn = report->torn,
+        .unusable = report->unusable,
+        .start_us = timeline->first_ns / 1000,
+        .end_us = timeline->last_ns / 1000};
+    if (timeline->slices + timeline->counters + timeline->others == 0)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            timeline->left_out > 0
+                ? "There is nothing to merge: all %" PRIu64 " events are outside of the selection"
+                : "There is nothing to merge: no events were found (%" PRIu64 ")",
+            timeline->left_out);
+    output_name(merge, made.path, sizeof made.path);
+    TRY(timeline_write_json(&merge->timeline, made.path, error));
+    if (result)
+        *result = made;
+    return GPUT_OK;
+}
+
+static int merge_inputs(
+    struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
+{
+    TRY(find_inputs(merge, error));
+    TRY(set_selection(merge, error));
+    TRY(add_inputs(merge, error));
+    return write_merged(merge, result, error);
+}
+
+int gput_timeline_merge(const struct gput_timeline_options *options,
+    struct gput_timeline_result *result, struct gput_error *error)
+{
+    struct merge merge = {.options = options};
+    TRY(check_options(options, error));
+    find_folder(&merge);
+    size_t memory = options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
+    int code = timeline_init(&merge.timeline, merge.folder, memory, error);
+    merge.adding.timeline = &merge.timeline;
+    if (code == GPUT_OK)
+        code = merge_inputs(&merge, result, error);
+    timeline_finish(&merge.timeline);
+    names_finish(&merge.adding.sources);
+    for (size_t i = 0; i < merge.input_count; i++)
+        free(merge.inputs[i].path);
+    free(merge.inputs);
+    return code;
+}

@@ -1,0 +1,149 @@
+#include "timeline/timeline_readings.h"
+
+#include "base/json_string.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Readings this close to a low one are shown with it. */
+#define AROUND_US 20000
+
+int timeline_readings_take(struct timeline_readings *readings, const struct system_reading *reading,
+    const struct low_marks *low, struct gput_error *error)
+{
+    struct str label = {0};
+    if (isnan(reading->value))
+        return GPUT_OK;
+    str_printf(&label, "%s_%s_%s", reading->name[0] ? reading->name : reading->type,
+        reading->dimension, reading->node);
+    uint32_t number = names_add(&readings->labels, str_text(&label), label.length);
+    str_finish(&label);
+    if (readings->count == readings->capacity) {
+        size_t capacity = readings->capacity ? readings->capacity * 2 : 256;
+        struct timeline_reading *larger = realloc(readings->readings, capacity * sizeof *larger);
+        if (!larger)
+            return error_memory(error);
+        readings->readings = larger;
+        readings->capacity = capacity;
+    }
+    if (number == NAMES_NONE)
+        return error_memory(error);
+    bool is_low = low->dimension && strcmp(low->dimension, reading->dimension) == 0 &&
+                  reading->value < low->threshold;
+    readings->readings[readings->count++] =
+        (struct timeline_reading){reading->time_us, reading->value, number, is_low};
+    return GPUT_OK;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const struct timeline_reading *a = left, *b = right;
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us ? -1 : 1;
+    return a->label < b->label ? -1 : a->label > b->label;
+}
+
+static void append_value(struct str *text, double value)
+{
+    if (str_reserve(text, NUMBER_TEXT_SIZE))
+        text->length += number_format_double(value, text->data + text->length);
+}
+
+static int add_counter(const struct timeline_readings *readings,
+    const struct timeline_reading *reading, uint32_t thread, struct timeline *timeline,
+    struct str *text, struct gput_error *error)
+{
+    const char *label = names_text(&readings->labels, reading->label);
+    str_clear(text);
+    json_write_string(label, strlen(label), text);
+    size_t name_length = text->length;
+    str_append(text, "{\"value\": ");
+    append_value(text, reading->value);
+    str_append_char(text, '}');
+    if (text->failed)
+        return error_memory(error);
+    struct timeline_event event = {.type = 'C',
+        .thread = thread,
+        .start_ns = reading->time_us * 1000,
+        .name = {text->data + 1, name_length - 2, 0},
+        .args = {text->data + name_length, text->length - name_length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
+}
+
+/* The instant event at a low reading: all labels with a reading around it, each once. */
+static int add_mark(const struct timeline_readings *readings, size_t at, uint32_t thread,
+    struct timeline *timeline, struct str *text, struct gput_error *error)
+{
+    static const char name[] = "sys_metrics_bottlenecks";
+    const struct timeline_reading *all = readings->readings;
+    int64_t time_us = all[at].time_us;
+    size_t first = at, end = at;
+    while (first > 0 && all[first - 1].time_us >= time_us - AROUND_US)
+        first--;
+    while (end < readings->count && all[end].time_us <= time_us + AROUND_US)
+        end++;
+    str_clear(text);
+    for (size_t i = first; i < end; i++) {
+        bool seen = false;
+        for (size_t j = first; j < i && !seen; j++)
+            seen = all[j].label == all[i].label;
+        if (seen)
+            continue;
+        const char *label = names_text(&readings->labels, all[i].label);
+        str_append(text, text->length == 0 ? "{" : ", ");
+        json_write_string(label, strlen(label), text);
+        str_append(text, ": ");
+        append_value(text, all[i].value);
+    }
+    str_append_char(text, '}');
+    if (text->failed)
+        return error_memory(error);
+    struct timeline_event event = {.type = 'i',
+        .scope = 'g',
+        .thread = thread,
+        .start_ns = time_us * 1000,
+        .name = {name, sizeof name - 1, 0},
+        .args = {text->data, text->length, 0}};
+    return timeline_add(timeline, &event, NULL, error);
+}
+
+static int add_all(const struct timeline_readings *readings, uint32_t thread,
+    struct timeline *timeline, struct str *text, struct gput_error *error)
+{
+    int64_t marked_us = INT64_MIN;
+    for (size_t i = 0; i < readings->count; i++) {
+        const struct timeline_reading *reading = readings->readings + i;
+        TRY(add_counter(readings, reading, thread, timeline, text, error));
+        if (!reading->low || reading->time_us == marked_us)
+            continue;
+        marked_us = reading->time_us;
+        TRY(add_mark(readings, i, thread, timeline, text, error));
+    }
+    return GPUT_OK;
+}
+
+int timeline_readings_add(
+    struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error)
+{
+    struct str text = {0};
+    if (readings->count == 0)
+        return GPUT_OK;
+    uint32_t process = timeline_process(&timeline->tracks, "system metrics", "System metrics");
+    uint32_t thread =
+        process == TRACK_NONE ? TRACK_NONE : timeline_thread(&timeline->tracks, process, 0, 0);
+    if (thread == TRACK_NONE || !timeline_thread_rename(&timeline->tracks, thread, "readings"))
+        return error_memory(error);
+    qsort(readings->readings, readings->count, sizeof *readings->readings, compare_times);
+    int code = add_all(readings, thread, timeline, &text, error);
+    str_finish(&text);
+    return code;
+}
+
+void timeline_readings_finish(struct timeline_readings *readings)
+{
+    free(readings->readings);
+    names_finish(&readings->labels);
+    *readings = (struct timeline_readings){0};
+}

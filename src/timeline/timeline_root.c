@@ -1,0 +1,131 @@
+#include "base/json_string.h"
+#include "timeline/timeline_inputs.h"
+#include "timeline/timeline_readings.h"
+#include "trace/framework_events.h"
+#include "trace/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
+{
+    if (step < 0)
+        return;
+    if (step == search->first_step && begin_ns < search->first_begin_ns)
+        search->first_begin_ns = begin_ns;
+    if (step == search->last_step && begin_ns < search->last_begin_ns)
+        search->last_begin_ns = begin_ns;
+    if (step < search->least_step)
+        search->least_step = step;
+    if (step > search->most_step)
+        search->most_step = step;
+}
+
+struct adding {
+    struct timeline_inputs *inputs;
+    struct timeline_readings readings;
+    struct str text;
+};
+
+static int find_thread(struct timeline_inputs *inputs, const struct framework_event *event,
+    uint32_t *thread, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &inputs->timeline->tracks;
+    uint32_t process = timeline_process(tracks, event->phase, event->phase);
+    uint32_t source = names_add(&inputs->sources, event->node, strlen(event->node));
+    if (process == TRACK_NONE || source == NAMES_NONE)
+        return error_memory(error);
+    *thread = timeline_thread(tracks, process, source, event->tid);
+    if (*thread == TRACK_NONE)
+        return error_memory(error);
+    if (!tracks->threads[*thread].name && event->node[0] != '\0' &&
+        !timeline_thread_rename(tracks, *thread, event->node))
+        return error_memory(error);
+    return GPUT_OK;
+}
+
+static int add_event(void *user, const struct framework_event *event, struct gput_error *error)
+{
+    struct adding *adding = user;
+    struct str *text = &adding->text;
+    if (adding->inputs->search) {
+        step_search_note(adding->inputs->search, event->step, event->start_ns);
+        return GPUT_OK;
+    }
+    struct timeline_event slice = {
+        .type = 'X', .start_ns = event->start_ns, .duration_ns = event->end_ns - event->start_ns};
+    TRY(find_thread(adding->inputs, event, &slice.thread, error));
+    str_clear(text);
+    json_write_string(event->name, event->name_length, text);
+    size_t name_length = text->length;
+    if (event->args.kind == JSON_OBJECT)
+        json_write_value(&event->args, text);
+    if (text->failed)
+        return error_memory(error);
+    slice.name = (struct json_text){text->data + 1, name_length - 2, 0};
+    slice.args = (struct json_text){text->data + name_length, text->length - name_length, 0};
+    return timeline_add(adding->inputs->timeline, &slice, NULL, error);
+}
+
+static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
+{
+    struct adding *adding = user;
+    return timeline_readings_take(&adding->readings, reading, &adding->inputs->low, error);
+}
+
+static int add_file(struct adding *adding, const struct trace_file *file, struct gput_error *error)
+{
+    struct timeline_inputs *inputs = adding->inputs;
+    switch (file->kind) {
+    case TRACE_FILE_SYSTEM:
+        return inputs->search || inputs->without_readings
+                   ? GPUT_OK
+                   : system_metrics_read(file->path, add_reading, adding, &inputs->report, error);
+    case TRACE_FILE_EVENTS:
+    case TRACE_FILE_TENSORFLOW:
+        return framework_events_read(file, add_event, adding, &inputs->report, error);
+    default:
+        return GPUT_OK;
+    }
+}
+
+static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,
+    struct gput_error *error)
+{
+    struct stat info;
+    for (size_t i = 0; i < root->count; i++)
+        if (chosen[i] && stat(root->files[i].path, &info) == 0)
+            adding->inputs->report.bytes_total += (uint64_t)info.st_size;
+    for (size_t i = 0; i < root->count; i++)
+        if (chosen[i])
+            TRY(add_file(adding, root->files + i, error));
+    return timeline_readings_add(&adding->readings, adding->inputs->timeline, error);
+}
+
+int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct adding adding = {.inputs = inputs};
+    struct trace_root root;
+    TRY(trace_root_read(path, &root, error));
+    bool *chosen = calloc(root.count + 1, sizeof *chosen);
+    int code = chosen ? GPUT_OK : error_memory(error);
+    if (code == GPUT_OK) {
+        trace_root_choose(&root, &inputs->choice, chosen);
+        code = add_chosen(&adding, &root, chosen, error);
+    }
+    free(chosen);
+    trace_root_finish(&root);
+    timeline_readings_finish(&adding.readings);
+    str_finish(&adding.text);
+    return code;
+}
+
+int timeline_add_framework_file(
+    struct timeline_inputs *inputs, const struct trace_file *file, struct gput_error *error)
+{
+    struct adding adding = {.inputs = inputs};
+    int code = add_file(&adding, file, error);
+    str_finish(&adding.text);
+    return code;
+}

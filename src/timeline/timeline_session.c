@@ -1,0 +1,239 @@
+#include "base/json_string.h"
+#include "base/number.h"
+#include "store/sub_tracking_file.h"
+#include "store/tracking_reader.h"
+#include "timeline/timeline_inputs.h"
+#include "trace/begun_events.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_AT_ONCE 256
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* What the samples of one tracking file go to. */
+struct sampling {
+    struct timeline *timeline;
+    uint32_t thread;
+    char *names[GPUT_TRACKING_FILE_COLUMNS]; /* "main_ram (gigabytes)"; NULL: not in the file */
+    struct str args;
+};
+
+static bool name_columns(struct sampling *sampling, const struct tracking_reader *reader)
+{
+    const struct gput_static_data *data = tracking_reader_static_data(reader);
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)i);
+        struct str name = {0};
+        if (!tracking_reader_has(reader, measurement->id))
+            continue;
+        str_append(&name, measurement->name);
+        if (measurement->quantity == GPUT_QUANTITY_RAM)
+            str_printf(&name, " (%s)", gput_ram_unit_name(data->ram_unit));
+        else if (measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+            str_printf(&name, " (%s)", gput_ram_unit_name(data->gpu_ram_unit));
+        sampling->names[i] = str_take(&name);
+        if (!sampling->names[i])
+            return false;
+    }
+    return true;
+}
+
+static int add_row(
+    struct sampling *sampling, const struct tracking_row *row, struct gput_error *error)
+{
+    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is no time of a sample */
+        return GPUT_OK;
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        char value[NUMBER_TEXT_SIZE];
+        if (!sampling->names[i] || !isfinite(row->values[i]))
+            continue;
+        size_t length = number_format_double(row->values[i], value);
+        str_clear(&sampling->args);
+        str_printf(&sampling->args, "{\"value\": %.*s}", (int)length, value);
+        if (sampling->args.failed)
+            return error_memory(error);
+        struct timeline_event event = {.type = 'C',
+            .thread = sampling->thread,
+            .start_ns = (int64_t)(row->timestamp * 1e9),
+            .name = {sampling->names[i], strlen(sampling->names[i]), 0},
+            .args = {sampling->args.data, sampling->args.length, 0}};
+        TRY(timeline_add(sampling->timeline, &event, NULL, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
+    struct read_report *report, struct gput_error *error)
+{
+    struct tracking_row rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(sampling, rows + i, error));
+        report->events += count;
+    } while (count > 0);
+    const char *warning = tracking_reader_warning(reader);
+    report->files++;
+    report->torn += warning != NULL;
+    read_report_warn(report, warning);
+    return GPUT_OK;
+}
+
+static int add_samples(struct timeline_inputs *inputs, const char *path,
+    struct tracking_reader *reader, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &inputs->timeline->tracks;
+    struct sampling sampling = {.timeline = inputs->timeline};
+    struct str name = {0};
+    str_printf(&name, "Session %s", base_name(path));
+    uint32_t process = timeline_process(tracks, path, str_text(&name));
+    str_finish(&name);
+    sampling.thread = process == TRACK_NONE ? TRACK_NONE : timeline_thread(tracks, process, 0, 0);
+    bool ready = sampling.thread != TRACK_NONE &&
+                 timeline_thread_rename(tracks, sampling.thread, "samples") &&
+                 name_columns(&sampling, reader);
+    int code = ready ? add_rows(&sampling, reader, &inputs->report, error) : error_memory(error);
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+        free(sampling.names[i]);
+    str_finish(&sampling.args);
+    return code;
+}
+
+/* The calls of one sub-tracking file. */
+struct calling {
+    struct timeline_inputs *inputs;
+    const char *path;
+    uint32_t source;
+    struct sub_tracking_names *names;
+    struct begun_events begun;
+};
+
+static int find_thread(struct calling *calling, const struct sub_tracking_row *row,
+    uint32_t *thread, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &calling->inputs->timeline->tracks;
+    struct str key = {0}, name = {0};
+    str_printf(&key, "%s\n%" PRId64, calling->path, row->process_id);
+    str_printf(&name, "Code blocks of process %" PRId64, row->process_id);
+    uint32_t process = timeline_process(tracks, str_text(&key), str_text(&name));
+    str_finish(&key);
+    str_finish(&name);
+    int64_t number = row->thread_id == SUB_TRACKING_UNKNOWN ? row->process_id : row->thread_id;
+    *thread = process == TRACK_NONE ? TRACK_NONE
+                                    : timeline_thread(tracks, process, calling->source, number);
+    return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
+}
+
+/* Calls are paired by block: those of different blocks need not nest. */
+static int64_t pair_key(const struct sub_tracking_row *row)
+{
+    int64_t parts[2] = {row->thread_id, row->name};
+    return (int64_t)names_hash(parts, sizeof parts);
+}
+
+static int add_call(struct calling *calling, const struct sub_tracking_row *row,
+    const struct begun_event *begun, struct gput_error *error)
+{
+    struct str name = {0};
+    struct timeline_event slice = {.type = 'X', .start_ns = begun->start_ns};
+    if (row->timestamp_ns < begun->start_ns) {
+        calling->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    TRY(find_thread(calling, row, &slice.thread, error));
+    json_write_string(begun->name, strlen(begun->name), &name);
+    int code = GPUT_OK;
+    if (name.failed) {
+        code = error_memory(error);
+    } else {
+        slice.duration_ns = row->timestamp_ns - begun->start_ns;
+        slice.name = (struct json_text){name.data + 1, name.length - 2, 0};
+        code = timeline_add(calling->inputs->timeline, &slice, NULL, error);
+    }
+    str_finish(&name);
+    return code;
+}
+
+static int take_mark(
+    struct calling *calling, const struct sub_tracking_row *row, struct gput_error *error)
+{
+    struct begun_event begun = {
+        .pid = row->process_id, .tid = pair_key(row), .start_ns = row->timestamp_ns};
+    if (row->position == SUB_TRACKING_START) {
+        begun.name = strdup(sub_tracking_names_text(calling->names, row->name));
+        return begun_events_push(&calling->begun, &begun) ? GPUT_OK : error_memory(error);
+    }
+    if (!begun_events_pop(&calling->begun, row->process_id, pair_key(row), &begun)) {
+        calling->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    int code = add_call(calling, row, &begun, error);
+    free(begun.name);
+    return code;
+}
+
+static int add_marks(
+    struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct read_report *report = &calling->inputs->report;
+    struct sub_tracking_row rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(take_mark(calling, rows + i, error));
+        report->events += count;
+    } while (count > 0);
+    const char *warning = sub_tracking_reader_warning(reader);
+    report->files++;
+    report->torn += warning != NULL;
+    report->unusable += calling->begun.count + calling->begun.given_up;
+    read_report_warn(report, warning);
+    return GPUT_OK;
+}
+
+static int add_sub_tracking(
+    struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct calling calling = {.inputs = inputs, .path = path, .names = sub_tracking_names_create()};
+    struct sub_tracking_reader *reader;
+    calling.source = names_add(&inputs->sources, path, strlen(path));
+    if (calling.source == NAMES_NONE) {
+        sub_tracking_names_destroy(calling.names);
+        return error_memory(error);
+    }
+    int code = calling.names ? sub_tracking_reader_open(path, calling.names, &reader, error)
+                             : error_memory(error);
+    if (code == GPUT_OK) {
+        code = add_marks(&calling, reader, error);
+        sub_tracking_reader_close(reader);
+    }
+    begun_events_finish(&calling.begun);
+    sub_tracking_names_destroy(calling.names);
+    return code;
+}
+
+int timeline_add_session(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    struct gput_error not_tracking;
+    if (inputs->search)
+        return GPUT_OK; /* a session has no steps */
+    int code = tracking_reader_open(path, &reader, &not_tracking);
+    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_INVALID)
+        return add_sub_tracking(inputs, path, error);
+    if (code != GPUT_OK)
+        return error_set(error, not_tracking.code, "%s", not_tracking.message);
+    code = add_samples(inputs, path, reader, error);
+    tracking_reader_close(reader);
+    return code;
+}

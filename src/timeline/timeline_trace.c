@@ -1,0 +1,395 @@
+#include "timeline/timeline_inputs.h"
+#include "trace/begun_events.h"
+#include "trace/event_stream.h"
+#include "trace/json_text.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KNOWN_THREADS 64
+
+/* A thread by its pid and tid as they are spelled. */
+struct known_thread {
+    uint64_t pid;
+    uint64_t tid;
+    uint32_t thread; /* TRACK_NONE: not used */
+};
+
+/* One trace file on its way to the timeline. */
+struct adding {
+    struct timeline_inputs *inputs;
+    struct event_stream *stream;
+    const struct trace_header *header;
+    uint32_t text_file;  /* source_texts_add() */
+    uint32_t file;       /* its number among the trace files */
+    uint32_t source;     /* its number among all sources */
+    char label[64];      /* "rank 3", or the file's name; empty when it is the only one */
+    struct names pids;   /* the pids of the file, as they are spelled */
+    uint32_t *processes; /* by number of the pid */
+    uint32_t process_count;
+    struct known_thread known[KNOWN_THREADS];
+    struct begun_events begun;
+    struct str name, args;
+};
+
+static int64_t number_or_hash(const struct json_value *value)
+{
+    int64_t number;
+    if (value->length == 0)
+        return 0;
+    if (json_int64(value, &number))
+        return number;
+    return (int64_t)(names_hash(value->text, value->length) & INT32_MAX);
+}
+
+/* "rank 3: python" */
+static void full_name(const struct adding *adding, const char *name, struct str *text)
+{
+    str_clear(text);
+    if (adding->label[0] != '\0')
+        str_printf(text, "%s: ", adding->label);
+    str_append(text, name);
+}
+
+static int add_process(
+    struct adding *adding, const struct json_value *pid, uint32_t number, struct gput_error *error)
+{
+    char key[32], plain[80];
+    uint32_t *processes = realloc(adding->processes, (number + 1) * sizeof *processes);
+    if (!processes)
+        return error_memory(error);
+    adding->processes = processes;
+    snprintf(key, sizeof key, "\n%" PRIu32 " %" PRIu32, adding->file, number);
+    snprintf(plain, sizeof plain, "%s%.*s", pid->kind == JSON_STRING ? "" : "process ",
+        (int)(pid->length < 60 ? pid->length : 60), pid->text);
+    if (pid->length == 0) /* PyTorch marks the end of its records so */
+        strcpy(plain, "whole trace");
+    full_name(adding, plain, &adding->name);
+    processes[number] =
+        timeline_process(&adding->inputs->timeline->tracks, key, str_text(&adding->name));
+    if (adding->name.failed || processes[number] == TRACK_NONE)
+        return error_memory(error);
+    adding->process_count = number + 1;
+    return GPUT_OK;
+}
+
+static int find_process(struct adding *adding, const struct json_value *pid, uint32_t *process,
+    struct gput_error *error)
+{
+    static const struct json_value none = {"0", 1, JSON_NUMBER, 0};
+    if (pid->kind != JSON_NUMBER && pid->kind != JSON_STRING)
+        pid = &none;
+    uint32_t number = names_add(&adding->pids, pid->text, pid->length);
+    if (number == NAMES_NONE)
+        return error_memory(error);
+    if (number >= adding->process_count)
+        TRY(add_process(adding, pid, number, error));
+    *process = adding->processes[number];
+    return GPUT_OK;
+}
+
+/* A pid or tid of up to seven bytes as a number; false for a longer one. */
+static bool short_key(const struct json_value *value, uint64_t *key)
+{
+    *key = 0;
+    if (value->length > 7 || value->kind == JSON_OBJECT || value->kind == JSON_ARRAY)
+        return false;
+    if (value->kind != JSON_NONE) {
+        memcpy(key, value->text, sizeof *key); /* there is padding behind every text */
+        *key = le64toh(*key) & ((UINT64_C(1) << 8 * value->length) - 1);
+    }
+    return true;
+}
+
+/* Threads that are told by words ("PyTorch Profiler") are called so. */
+static bool name_by_word(struct adding *adding, uint32_t thread, const struct json_value *tid)
+{
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    int64_t number;
+    if (tracks->threads[thread].name || tid->kind != JSON_STRING || tid->length == 0 ||
+        json_int64(tid, &number))
+        return true;
+    str_clear(&adding->name);
+    json_append_string(tid, &adding->name);
+    return !adding->name.failed && timeline_thread_rename(tracks, thread, str_text(&adding->name));
+}
+
+static int look_up_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+    struct gput_error *error)
+{
+    uint32_t process = TRACK_NONE;
+    TRY(find_process(adding, &event->pid, &process, error));
+    int64_t tid = event->tid.kind == JSON_NONE ? 0 : number_or_hash(&event->tid);
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    *thread = timeline_thread(tracks, process, adding->source, tid);
+    if (*thread == TRACK_NONE || !name_by_word(adding, *thread, &event->tid))
+        return error_memory(error);
+    return GPUT_OK;
+}
+
+/* The thread of an event: nearly always one of the few that had events just now. */
+static int find_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+    struct gput_error *error)
+{
+    uint64_t pid, tid;
+    if (!short_key(&event->pid, &pid) || !short_key(&event->tid, &tid))
+        return look_up_thread(adding, event, thread, error);
+    uint64_t hash = (pid * 31 + tid) * UINT64_C(0x9e3779b97f4a7c15);
+    struct known_thread *known = adding->known + (hash >> 32) % KNOWN_THREADS;
+    if (known->pid != pid || known->tid != tid || known->thread == TRACK_NONE) {
+        TRY(look_up_thread(adding, event, thread, error));
+        *known = (struct known_thread){pid, tid, *thread};
+    }
+    *thread = known->thread;
+    return GPUT_OK;
+}
+
+/* Names and labels of processes and threads, which may stand anywhere in the file. */
+static int take_metadata(
+    struct adding *adding, const struct trace_event *event, struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    struct json_value name = json_member(&event->args, "name");
+    struct json_value labels = json_member(&event->args, "labels");
+    uint32_t process = TRACK_NONE, thread = TRACK_NONE;
+    bool done = true;
+    TRY(find_process(adding, &event->pid, &process, error));
+    str_clear(&adding->args);
+    if (json_is(&event->name, "process_name") && name.kind == JSON_STRING) {
+        json_append_string(&name, &adding->args);
+        full_name(adding, str_text(&adding->args), &adding->name);
+        done = timeline_process_rename(tracks, process, str_text(&adding->name));
+    } else if (json_is(&event->name, "process_labels") && labels.kind == JSON_STRING) {
+        json_append_string(&labels, &adding->args);
+        done = timeline_process_label(tracks, process, str_text(&adding->args));
+    } else if (json_is(&event->name, "thread_name") && name.kind == JSON_STRING) {
+        TRY(find_thread(adding, event, &thread, error));
+        json_append_string(&name, &adding->args);
+        done = timeline_thread_rename(tracks, thread, str_text(&adding->args));
+    }
+    return done && !adding->args.failed && !adding->name.failed ? GPUT_OK : error_memory(error);
+}
+
+/* Ids are made different from file to file, and fit 32 bits. */
+static uint32_t own_id(const struct adding *adding, const struct json_value *value)
+{
+    uint64_t id, files = adding->inputs->trace_files;
+    int64_t number;
+    if (json_int64(value, &number) && number >= 0 && number <= UINT32_MAX)
+        id = (uint64_t)number;
+    else
+        id = names_hash(value->text, value->length) & UINT32_MAX;
+    if (files <= 1)
+        return (uint32_t)id;
+    uint64_t spread = id * files + adding->file;
+    if (spread <= UINT32_MAX)
+        return (uint32_t)spread;
+    return (uint32_t)names_hash(&spread, sizeof spread);
+}
+
+static char one_letter(const struct json_value *value)
+{
+    return value->kind == JSON_STRING && value->length == 1 ? *value->text : '\0';
+}
+
+static struct json_text string_text(const struct json_value *value)
+{
+    if (value->kind != JSON_STRING)
+        return (struct json_text){"", 0, 0};
+    return (struct json_text){value->text, value->length, value->flags};
+}
+
+/* The arguments as they are; with NaN in them, as clean JSON in `clean`. */
+static struct json_text args_text(const struct json_value *args, struct str *clean)
+{
+    str_clear(clean);
+    if (args->kind != JSON_OBJECT)
+        return (struct json_text){"", 0, 0};
+    if (!(args->flags & JSON_HAS_NAN))
+        return (struct json_text){args->text, args->length, args->flags};
+    json_write_value(args, clean);
+    return (struct json_text){str_text(clean), clean->length, 0};
+}
+
+/* Steps are marked as "ProfilerStep#12", or by step_num in the args. */
+static void note_step(struct adding *adding, const struct trace_event *event, int64_t start_ns)
+{
+    static const char prefix[] = "ProfilerStep#";
+    struct json_value number = json_member(&event->args, "step_num");
+    int64_t step;
+    if (event->name.kind == JSON_STRING && event->name.length > sizeof prefix - 1 &&
+        memcmp(event->name.text, prefix, sizeof prefix - 1) == 0)
+        number = (struct json_value){event->name.text + sizeof prefix - 1,
+            event->name.length - (uint32_t)(sizeof prefix - 1), JSON_STRING, 0};
+    if (event->type == 'X' && json_int64(&number, &step))
+        step_search_note(adding->inputs->search, step, start_ns);
+}
+
+static int take_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+    struct gput_error *error)
+{
+    struct json_text name = string_text(&event->name);
+    struct begun_event begun = {.pid = number_or_hash(&event->pid),
+        .tid = number_or_hash(&event->tid),
+        .start_ns = start_ns,
+        .name = strndup(name.text, name.length)};
+    return begun_events_push(&adding->begun, &begun) ? GPUT_OK : error_memory(error);
+}
+
+static int take_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
+    struct gput_error *error)
+{
+    struct begun_event begun;
+    struct timeline_event slice = {.type = 'X'};
+    if (!begun_events_pop(
+            &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun)) {
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (__builtin_sub_overflow(end_ns, begun.start_ns, &slice.duration_ns) ||
+        slice.duration_ns < 0) {
+        adding->inputs->report.unusable++;
+        free(begun.name);
+        return GPUT_OK;
+    }
+    int code = find_thread(adding, event, &slice.thread, error);
+    if (code == GPUT_OK) {
+        slice.start_ns = begun.start_ns;
+        slice.name = (struct json_text){begun.name, strlen(begun.name), JSON_NOT_ASCII};
+        slice.args = args_text(&event->args, &adding->args);
+        code = timeline_add(adding->inputs->timeline, &slice, NULL, error);
+    }
+    free(begun.name);
+    return code;
+}
+
+/* Slices, instants, counters and flows go over as they are. */
+static int take_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+    struct gput_error *error)
+{
+    struct timeline_event out = {.type = event->type == 'I' ? 'i' : event->type,
+        .scope = event->type == 'i' || event->type == 'I' ? one_letter(&event->scope) : '\0',
+        .bind_point = one_letter(&event->bind_point),
+        .start_ns = start_ns};
+    if (event->type == 'X') {
+        if (!event->has_duration || event->duration_ns < 0) {
+            adding->inputs->report.unusable++;
+            return GPUT_OK;
+        }
+        out.duration_ns = event->duration_ns;
+    }
+    TRY(find_thread(adding, event, &out.thread, error));
+    if (event->id.kind == JSON_NUMBER || event->id.kind == JSON_STRING) {
+        out.has_id = true;
+        out.id = own_id(adding, &event->id);
+    }
+    out.name = string_text(&event->name);
+    out.category = string_text(&event->category);
+    out.args = args_text(&event->args, &adding->args);
+    if (adding->args.failed)
+        return error_memory(error);
+    struct event_place place = {.file = adding->text_file,
+        .at = event_stream_place(adding->stream, event),
+        .text = event->text,
+        .length = event->length};
+    bool stays = place.file != SOURCE_NONE && adding->args.length == 0;
+    return timeline_add(adding->inputs->timeline, &out, stays ? &place : NULL, error);
+}
+
+static int take_event(
+    struct adding *adding, const struct trace_event *event, struct gput_error *error)
+{
+    int64_t start_ns = 0;
+    if (event->type == 'M')
+        return adding->inputs->search ? GPUT_OK : take_metadata(adding, event, error);
+    if (!event->has_start ||
+        __builtin_add_overflow(event->start_ns, adding->header->base_time_ns, &start_ns)) {
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    if (adding->inputs->search) {
+        note_step(adding, event, start_ns);
+        return GPUT_OK;
+    }
+    switch (event->type) {
+    case 'B':
+        return take_begin(adding, event, start_ns, error);
+    case 'E':
+        return take_end(adding, event, start_ns, error);
+    case 'X':
+    case 'i':
+    case 'I':
+    case 'C':
+    case 's':
+    case 't':
+    case 'f':
+    case 'b':
+    case 'n':
+    case 'e':
+        return take_plain(adding, event, start_ns, error);
+    default:
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+}
+
+/* Once the header was read: what the processes of this file are called. */
+static void set_label(struct adding *adding, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (adding->inputs->trace_files <= 1)
+        return;
+    if (adding->header->rank >= 0)
+        snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
+    else
+        snprintf(adding->label, sizeof adding->label, "%.60s", slash ? slash + 1 : path);
+}
+
+static int add_events(struct adding *adding, const char *path, struct gput_error *error)
+{
+    struct event_stream *stream = adding->stream;
+    struct trace_event event;
+    bool there;
+    adding->header = event_stream_header(stream);
+    TRY(event_stream_next(stream, &event, &there, error));
+    set_label(adding, path);
+    while (there) {
+        TRY(take_event(adding, &event, error));
+        event_stream_tell_progress(stream, &adding->inputs->report);
+        TRY(event_stream_next(stream, &event, &there, error));
+    }
+    const struct event_counts *counts = event_stream_counts(stream);
+    struct read_report *report = &adding->inputs->report;
+    event_stream_tell_end(stream, report);
+    report->files++;
+    report->events += counts->events;
+    report->damaged += counts->damaged;
+    report->torn += counts->torn;
+    report->unusable += adding->begun.count + adding->begun.given_up;
+    read_report_warn(report, event_stream_warning(stream));
+    return GPUT_OK;
+}
+
+int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
+{
+    struct adding adding = {.inputs = inputs, .file = inputs->trace_file++};
+    adding.source = names_add(&inputs->sources, path, strlen(path));
+    if (adding.source == NAMES_NONE)
+        return error_memory(error);
+    for (int i = 0; i < KNOWN_THREADS; i++)
+        adding.known[i].thread = TRACK_NONE;
+    TRY(event_stream_open(path, &adding.stream, error));
+    adding.text_file =
+        source_texts_add(inputs->timeline->texts, event_stream_plain_fd(adding.stream), path);
+    int code = add_events(&adding, path, error);
+    event_stream_close(adding.stream);
+    names_finish(&adding.pids);
+    begun_events_finish(&adding.begun);
+    str_finish(&adding.name);
+    str_finish(&adding.args);
+    free(adding.processes);
+    return code;
+}

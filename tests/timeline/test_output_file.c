@@ -1,0 +1,104 @@
+#include "base/file.h"
+#include "testing.h"
+#include "timeline/output_file.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/gput-output-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "%s/out", mkdtemp(folder) ? folder : "");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder); /* fails when anything was left behind */
+}
+
+static size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *open_folder = opendir(folder);
+    struct dirent *entry;
+    while ((entry = readdir(open_folder)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(open_folder);
+    return count;
+}
+
+static void appears_when_it_is_whole(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct str content = {0};
+    assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
+    for (int i = 0; i < 100000; i++) {
+        str_append(&file.buffer, "0123456789");
+        assert_int_equal(output_file_flow(&file, NULL), GPUT_OK);
+    }
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(output_file_commit(&file, NULL), GPUT_OK);
+    assert_int_equal(file_read(path, &content, NULL), GPUT_OK);
+    assert_int_equal(content.length, 1000000);
+    str_finish(&content);
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void replaces_a_file_and_keeps_its_mode(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct stat info;
+    assert_int_equal(file_write_atomic(path, "old", 3, NULL), GPUT_OK);
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
+    str_append(&file.buffer, "new");
+    assert_int_equal(output_file_commit(&file, NULL), GPUT_OK);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0640);
+    assert_int_equal(info.st_size, 3);
+}
+
+static void leaves_nothing_when_given_up(void **state)
+{
+    (void)state;
+    struct output_file file;
+    unlink(path);
+    assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
+    str_append_repeated(&file.buffer, 'x', 1000000);
+    assert_int_equal(output_file_flow(&file, NULL), GPUT_OK);
+    output_file_discard(&file);
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void names_what_it_cannot_write(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct gput_error error;
+    assert_int_equal(output_file_open("/nowhere/out", &file, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "/nowhere/out"));
+    assert_int_equal(output_file_open("/dev/full", &file, NULL), GPUT_OK);
+    str_append(&file.buffer, "x");
+    assert_int_equal(output_file_commit(&file, &error), GPUT_ERROR_IO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(appears_when_it_is_whole),
+        cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
+        cmocka_unit_test(leaves_nothing_when_given_up),
+        cmocka_unit_test(names_what_it_cannot_write),
+    };
+    return cmocka_run_group_tests_name("timeline/output_file", tests, make_folder, remove_folder);
+}

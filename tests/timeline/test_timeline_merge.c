@@ -1,0 +1,301 @@
+#include <gputracker/timeline.h>
+
+#include "base/doc.h"
+#include "base/file.h"
+#include "testing.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define T0 INT64_C(1600000000000000)
+
+static char folder[] = "/tmp/gput-timeline-XXXXXX";
+static char output[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(output, sizeof output, "%s/out.json", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(output);
+    return rmdir(folder); /* fails when anything was left behind */
+}
+
+/* Merges and reads the output back; the caller destroys the document. */
+static struct doc *merge(
+    const struct gput_timeline_options *options, struct gput_timeline_result *result)
+{
+    struct gput_error error = {0};
+    struct str text = {0};
+    struct doc *doc = NULL;
+    int code = gput_timeline_merge(options, result, &error);
+    if (code != GPUT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(file_read(result->path, &text, NULL), GPUT_OK);
+    assert_int_equal(doc_read_json(text.data, text.length, "output", &doc, NULL), GPUT_OK);
+    str_finish(&text);
+    return doc;
+}
+
+static struct gput_timeline_options options_for(const char *const *inputs, size_t count)
+{
+    struct gput_timeline_options options = gput_timeline_options_default();
+    options.inputs = inputs;
+    options.input_count = count;
+    options.output = output;
+    return options;
+}
+
+static const char *text_of(const struct doc *event, const char *key)
+{
+    const struct doc *value = doc_get(event, key);
+    return value && value->kind == DOC_STRING ? value->string : "";
+}
+
+static double number_of(const struct doc *event, const char *key)
+{
+    const struct doc *value = doc_get(event, key);
+    if (!value)
+        return -1;
+    return value->kind == DOC_INT ? (double)value->integer : value->number;
+}
+
+/* The pid of a process of that name, or -1. */
+static int64_t pid_of(const struct doc *trace, const char *name)
+{
+    for (const struct doc *event = trace->first; event; event = event->next)
+        if (strcmp(text_of(event, "name"), "process_name") == 0 &&
+            strcmp(text_of(doc_get(event, "args"), "name"), name) == 0)
+            return doc_get(event, "pid")->integer;
+    return -1;
+}
+
+static int count(const struct doc *trace, const char *type)
+{
+    int sum = 0;
+    for (const struct doc *event = trace->first; event; event = event->next)
+        sum += strcmp(text_of(event, "ph"), type) == 0;
+    return sum;
+}
+
+static void merges_a_trace_root(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {fixture("trace-root")};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    struct doc *trace = merge(&options, &result);
+    assert_int_equal(pid_of(trace, "Step:ModeKeys.TRAIN"), 1);
+    assert_int_equal(pid_of(trace, "Step:ModeKeys.EVAL"), 2);
+    assert_int_equal(pid_of(trace, "Forward-node"), 10000);
+    assert_int_equal(pid_of(trace, "Backward-node"), 20000);
+    assert_int_equal(pid_of(trace, "DataIterator"), 30000);
+    assert_int_equal(pid_of(trace, "/host:CPU"), 60000);
+    assert_int_equal(pid_of(trace, "Horovod allreduce"), 90000);
+    assert_int_equal(pid_of(trace, "System metrics"), 1000000);
+    assert_int_equal(count(trace, "X"), 23);
+    assert_int_equal(count(trace, "C"), 149);
+    assert_int_equal(result.slices, 23);
+    assert_int_equal(result.torn, 2);
+    assert_int_equal(result.damaged, 1);
+    double last = 0;
+    for (const struct doc *event = trace->first; event; event = event->next) {
+        if (!doc_get(event, "ts"))
+            continue;
+        assert_true(number_of(event, "ts") >= last);
+        last = number_of(event, "ts");
+    }
+    doc_destroy(trace);
+}
+
+static void marks_low_readings_with_all_around_them(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {fixture("trace-root")};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    struct doc *trace = merge(&options, &result);
+    assert_int_equal(count(trace, "i"), 18); /* 10 half seconds before the work, 8 behind */
+    for (const struct doc *event = trace->first; event; event = event->next) {
+        if (strcmp(text_of(event, "ph"), "i") != 0)
+            continue;
+        assert_string_equal(text_of(event, "name"), "sys_metrics_bottlenecks");
+        const struct doc *args = doc_get(event, "args");
+        assert_true(args->count >= 3);
+        assert_true(number_of(args, "gpu0_GPUUtilization_algo-1") == 10);
+    }
+    doc_destroy(trace);
+    options.low_threshold = 5;
+    trace = merge(&options, &result);
+    assert_int_equal(count(trace, "i"), 0);
+    doc_destroy(trace);
+    options.low_dimension = NULL;
+    options.low_threshold = 1000;
+    trace = merge(&options, &result);
+    assert_int_equal(count(trace, "i"), 0);
+    doc_destroy(trace);
+}
+
+static void selects_by_time_step_and_suffix(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {fixture("trace-root")};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    options.has_start = options.has_end = true;
+    options.start = T0 + 1250000;
+    options.end = T0 + 1300000; /* what begins there is in */
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 2);
+
+    options.unit = GPUT_MERGE_STEP; /* steps 1 to 2: until just before 2 begins */
+    options.start = 1;
+    options.end = 2;
+    const char *const suffixes[] = {"pythontimeline.json"};
+    options.suffixes = suffixes;
+    options.suffix_count = 1;
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 6);
+    assert_int_equal(result.start_us, T0 + 1300000);
+
+    struct gput_error error;
+    options.end = 99;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
+    assert_string_equal(error.message, "There is no step 99; the steps there are go from 0 to 4");
+    options.unit = GPUT_MERGE_TIME;
+    options.start = options.end = 5;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "nothing to merge"));
+}
+
+static void aligns_ranks_on_one_clock(void **state)
+{
+    (void)state;
+    static char first[4096], second[4096];
+    snprintf(first, sizeof first, "%s", fixture("trace-kineto/rank0.json"));
+    snprintf(second, sizeof second, "%s", fixture("trace-kineto/rank1.json"));
+    const char *const inputs[] = {first, second};
+    struct gput_timeline_options options = options_for(inputs, 2);
+    struct gput_timeline_result result;
+    struct doc *trace = merge(&options, &result);
+    assert_true(pid_of(trace, "rank 0: python") >= 1000000);
+    assert_true(pid_of(trace, "rank 1: python") >= 1000000);
+    int64_t ids[4], n = 0;
+    for (const struct doc *event = trace->first; event; event = event->next)
+        if (doc_get(event, "id"))
+            ids[n++] = doc_get(event, "id")->integer;
+    assert_int_equal(n, 4); /* a flow in each file, both with the id 1 */
+    assert_int_equal((ids[0] == ids[1]) + (ids[0] == ids[2]) + (ids[0] == ids[3]), 1);
+    assert_int_equal(result.start_us, INT64_C(1700000000000010));
+    doc_destroy(trace);
+}
+
+static void keeps_overlapping_slices_apart(void **state)
+{
+    (void)state;
+    static char path[4096];
+    snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
+    const char *const inputs[] = {path};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    struct doc *trace = merge(&options, &result);
+    double tids[4] = {0};
+    for (const struct doc *event = trace->first; event; event = event->next)
+        if (strcmp(text_of(event, "ph"), "X") == 0)
+            tids[text_of(event, "name")[0] - 'a'] = number_of(event, "tid");
+    assert_true(tids[0] == 5);       /* a: 0-10 */
+    assert_true(tids[1] == tids[0]); /* b: 0-4, stands before a in the file */
+    assert_true(tids[2] != tids[0]); /* c: 5-15 overlaps a */
+    assert_true(tids[3] == tids[0]); /* d: 10-12 */
+    doc_destroy(trace);
+}
+
+static void leaves_out_what_ends_before_it_begins(void **state)
+{
+    (void)state;
+    static const char text[] = "[{\"ph\":\"B\",\"name\":\"back\",\"pid\":1,\"tid\":1,\"ts\":5},"
+                               "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":3},"
+                               "{\"ph\":\"B\",\"name\":\"a\\n\",\"pid\":1,\"tid\":1,\"ts\":6},"
+                               "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":9}]";
+    char path[96];
+    snprintf(path, sizeof path, "%s/pairs.json", folder);
+    assert_int_equal(file_write_atomic(path, text, strlen(text), NULL), GPUT_OK);
+    const char *const inputs[] = {path};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 1);
+    assert_int_equal(result.unusable, 1);
+    assert_int_equal(result.end_us, 9);
+    unlink(path);
+}
+
+static void names_its_output_as_users_know_it(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {fixture("trace-root")};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result;
+    char expected[128];
+    options.output = NULL;
+    options.output_folder = folder;
+    const char *const suffixes[] = {"pythontimeline.json"};
+    options.suffixes = suffixes;
+    options.suffix_count = 1;
+    options.has_end = true;
+    options.end = T0 + 2000000;
+    doc_destroy(merge(&options, &result));
+    snprintf(expected, sizeof expected, "%s/1600000002000000_11-host_merged_timeline.json", folder);
+    assert_string_equal(result.path, expected);
+    unlink(result.path);
+
+    options.node = "4711-laptop";
+    options.without_readings = true;
+    doc_destroy(merge(&options, &result));
+    snprintf(
+        expected, sizeof expected, "%s/1600000002000000_4711-laptop_merged_timeline.json", folder);
+    assert_string_equal(result.path, expected);
+    assert_int_equal(result.counters, 0);
+    assert_int_not_equal(result.slices, 0);
+    unlink(result.path);
+}
+
+static void refuses_what_makes_no_sense(void **state)
+{
+    (void)state;
+    const char *const inputs[] = {"/nowhere"};
+    const char *const suffixes[] = {"wrong.json"};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_error error;
+    unlink(output);
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
+    options.suffixes = suffixes;
+    options.suffix_count = 1;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
+    options.input_count = 0;
+    options.suffix_count = 0;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(access(output, F_OK), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(merges_a_trace_root, NULL, NULL),
+        cmocka_unit_test(marks_low_readings_with_all_around_them),
+        cmocka_unit_test(selects_by_time_step_and_suffix),
+        cmocka_unit_test(aligns_ranks_on_one_clock),
+        cmocka_unit_test(keeps_overlapping_slices_apart),
+        cmocka_unit_test(leaves_out_what_ends_before_it_begins),
+        cmocka_unit_test(names_its_output_as_users_know_it),
+        cmocka_unit_test(refuses_what_makes_no_sense),
+    };
+    return cmocka_run_group_tests_name("timeline/timeline_merge", tests, make_folder, remove_folder);
+}
