@@ -31,6 +31,7 @@ run() {
     session) title rows "A session"; "$bench/bench-session" ;;
     slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
     python) title rows "The Python package"; python3 bench/python.py "$build" ;;
+    cell) title rows "A notebook cell measured at 1 ms"; python3 bench/cell.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     analyze) title own "Analysis of code blocks"; analyze ;;
@@ -66,7 +67,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python peer trace-peer}; do
+for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell peer trace-peer}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done
