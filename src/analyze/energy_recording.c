@@ -16,7 +16,7 @@ int gput_energy_recording_open(
     struct gput_energy_recording *recording = calloc(1, sizeof *recording);
     if (!recording)
         return error_memory(error);
-    int code = energy_record_read(folder, &recording->record, error);
+    int code = energy_recording_read(folder, &recording->record, error);
     if (code == GPUT_OK)
         *result = recording;
     else

@@ -19,8 +19,8 @@ struct network_traffic {
  * is passed over. */
 int network_traffic_parse(const char *text, struct network_traffic *traffic);
 
-/* Reads the file from its start through a descriptor (procfs_open() of "net/dev"), which stays bound
- * to its network when the process has ended. Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+/* Reads the file from its start through a descriptor (procfs_open() of "net/dev"), which stays
+ * bound to its network when the process has ended. Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int network_traffic_reread(int fd, struct network_traffic *traffic);
 
 #endif

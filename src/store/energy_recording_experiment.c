@@ -100,7 +100,7 @@ static int add_curve(struct recorded_series *series, const struct doc *curve, ui
     return GPUT_OK;
 }
 
-int energy_record_read_experiment(struct energy_record *record, struct gput_error *error)
+int energy_recording_read_experiment(struct energy_record *record, struct gput_error *error)
 {
     struct recorded_series *series = &record->series[RECORDED_EXPERIMENT];
     const struct doc *root = record->experiment;

@@ -116,7 +116,7 @@ static int take_text(
     return code;
 }
 
-int energy_record_read_power(struct energy_record *record, bool *found, struct gput_error *error)
+int energy_recording_read_power(struct energy_record *record, bool *found, struct gput_error *error)
 {
     struct str path = {0};
     str_printf(&path, "%s/power_metrics.json", record->folder);

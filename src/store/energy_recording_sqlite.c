@@ -224,7 +224,8 @@ static int read_database(
     return code;
 }
 
-int energy_record_read_sqlite(struct energy_record *record, bool *found, struct gput_error *error)
+int energy_recording_read_sqlite(
+    struct energy_record *record, bool *found, struct gput_error *error)
 {
     struct str path = {0};
     sqlite3 *database;

@@ -138,7 +138,7 @@ static int take_lines(struct energy_record *record, char *text, struct gput_erro
     return GPUT_OK;
 }
 
-int energy_record_read_wattmeter(
+int energy_recording_read_wattmeter(
     struct energy_record *record, bool *found, struct gput_error *error)
 {
     struct str path = {0}, content = {0};

@@ -297,5 +297,6 @@ int main(void)
         cmocka_unit_test(names_its_output_as_users_know_it),
         cmocka_unit_test(refuses_what_makes_no_sense),
     };
-    return cmocka_run_group_tests_name("timeline/timeline_merge", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name(
+        "timeline/timeline_merge", tests, make_folder, remove_folder);
 }

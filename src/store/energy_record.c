@@ -1,0 +1,122 @@
+#include "store/energy_record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct energy_record *energy_record_create(const char *folder)
+{
+    struct energy_record *record = calloc(1, sizeof *record);
+    if (record && !(record->folder = strdup(folder))) {
+        free(record);
+        return NULL;
+    }
+    return record;
+}
+
+static void series_finish(struct recorded_series *series)
+{
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        free(series->metrics[i].name);
+        free(series->metrics[i].values);
+    }
+    free(series->metrics);
+    free(series->times_us);
+    free(series->segments);
+}
+
+void energy_record_destroy(struct energy_record *record)
+{
+    if (!record)
+        return;
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        series_finish(&record->series[i]);
+    doc_destroy(record->metadata);
+    doc_destroy(record->model);
+    doc_destroy(record->experiment);
+    free(record->folder);
+    free(record);
+}
+
+void energy_record_warn(struct energy_record *record, const char *format, ...)
+{
+    va_list arguments;
+    if (record->warning[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(record->warning, sizeof record->warning, format, arguments);
+    va_end(arguments);
+}
+
+int recorded_series_add(
+    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error)
+{
+    if (series->count == series->capacity) {
+        size_t capacity = series->capacity ? 2 * series->capacity : 256;
+        int64_t *times = realloc(series->times_us, capacity * sizeof *times);
+        if (times)
+            series->times_us = times;
+        uint32_t *segments = realloc(series->segments, capacity * sizeof *segments);
+        if (segments)
+            series->segments = segments;
+        if (!times || !segments)
+            return error_memory(error);
+        series->capacity = capacity;
+    }
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        struct recorded_metric *metric = &series->metrics[i];
+        if (metric->capacity < series->capacity) {
+            double *values = realloc(metric->values, series->capacity * sizeof *values);
+            if (!values)
+                return error_memory(error);
+            metric->values = values;
+            metric->capacity = series->capacity;
+        }
+        metric->values[series->count] = NAN;
+    }
+    series->times_us[series->count] = time_us;
+    series->segments[series->count++] = segment;
+    return GPUT_OK;
+}
+
+static struct recorded_metric *add_metric(
+    struct recorded_series *series, const char *group, const char *name)
+{
+    struct recorded_metric *metrics =
+        realloc(series->metrics, (series->n_metrics + 1) * sizeof *metrics);
+    if (!metrics)
+        return NULL;
+    series->metrics = metrics;
+    struct recorded_metric *metric = &metrics[series->n_metrics];
+    *metric = (struct recorded_metric){.name = strdup(name),
+        .group = group,
+        .values = malloc(series->capacity * sizeof *metric->values),
+        .capacity = series->capacity};
+    if (!metric->name || !metric->values) {
+        free(metric->name);
+        free(metric->values);
+        return NULL;
+    }
+    for (size_t i = 0; i < series->count; i++)
+        metric->values[i] = NAN;
+    series->n_metrics++;
+    return metric;
+}
+
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    double value, struct gput_error *error)
+{
+    struct recorded_metric *metric = NULL;
+    for (size_t i = 0; i < series->n_metrics && !metric; i++) {
+        if (strcmp(series->metrics[i].name, name) == 0)
+            metric = &series->metrics[i];
+    }
+    if (!metric)
+        metric = add_metric(series, group, name);
+    if (!metric)
+        return error_memory(error);
+    metric->values[series->count - 1] = value;
+    return GPUT_OK;
+}

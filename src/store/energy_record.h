@@ -1,0 +1,58 @@
+/*
+ * What was read of a power recording: a number for each moment and metric. Filled by the readers of
+ * its files (energy_recording.h), and by nobody else.
+ */
+#ifndef STORE_ENERGY_RECORD_H
+#define STORE_ENERGY_RECORD_H
+
+#include "base/doc.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorded_metric {
+    char *name;        /* owned */
+    const char *group; /* "cpu", "gpu", "experiment", "wattmeter"; static text */
+    double *values;    /* one for each moment of its series; NaN: missing; owned */
+    size_t capacity;
+};
+
+/* Metrics that share their moments. */
+struct recorded_series {
+    int64_t *times_us;  /* store/recording_date.h */
+    uint32_t *segments; /* 0, 1, … : nothing is known between two of them */
+    size_t count, capacity;
+    struct recorded_metric *metrics;
+    size_t n_metrics;
+};
+
+enum { RECORDED_POWER, RECORDED_EXPERIMENT, RECORDED_WATTMETER, RECORDED_SERIES };
+
+struct energy_record {
+    char *folder;
+    struct recorded_series series[RECORDED_SERIES];
+    struct doc *metadata; /* NULL: no such file; owned, as are the next two */
+    struct doc *model;    /* model_summary.json */
+    struct doc
+        *experiment;   /* results_exp.json as it is, also where no series could be made of it */
+    char warning[256]; /* what was left out; "" */
+};
+
+/* Of that folder, still empty; NULL when there is no memory. */
+struct energy_record *energy_record_create(const char *folder);
+void energy_record_destroy(struct energy_record *record); /* NULL is fine */
+
+/* Adds a moment; its values are NaN until they are set. Errors: GPUT_ERROR_MEMORY. */
+int recorded_series_add(
+    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
+
+/* Sets a metric at the last moment; the metric is made when it is new. */
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    double value, struct gput_error *error);
+
+/* Keeps the first thing that is worth a warning. */
+void energy_record_warn(struct energy_record *record, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
