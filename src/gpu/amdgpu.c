@@ -7,7 +7,7 @@
 #include "gpu/gpu_metrics.h"
 #include "gpu/kfd.h"
 #include "gpu/source.h"
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "gpu/drm_clients.h"
 #include "gpu/source.h"
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
 
 #include <errno.h>
 #include <math.h>

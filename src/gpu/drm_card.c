@@ -1,6 +1,6 @@
 #include "gpu/drm_card.h"
 
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
 
 #include <libgen.h>
 #include <limits.h>

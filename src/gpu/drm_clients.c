@@ -1,8 +1,8 @@
 #include "gpu/drm_clients.h"
 
 #include "base/clock.h"
-#include "gpu/sysfs.h"
 #include "os/procfs.h"
+#include "os/sysfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

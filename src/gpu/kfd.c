@@ -1,6 +1,6 @@
 #include "gpu/kfd.h"
 
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
 
 #include <math.h>
 #include <stdio.h>

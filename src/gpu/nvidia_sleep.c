@@ -1,6 +1,6 @@
 #include "gpu/nvidia_sleep.h"
 
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
 
 #include <dirent.h>
 #include <math.h>

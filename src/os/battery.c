@@ -1,6 +1,6 @@
 #include "os/battery.h"
 
-#include "os/small_file.h"
+#include "os/sysfs.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 static double read_micro(const char *supply, const char *file)
 {
     double value;
-    return small_file_read_double(supply, file, &value) ? fabs(value) * 1e-6 : NAN;
+    return sysfs_read_double(supply, file, &value) ? fabs(value) * 1e-6 : NAN;
 }
 
 static double supply_watts(const char *supply)
@@ -28,7 +28,7 @@ static double supply_watts(const char *supply)
 static bool says(const char *supply, const char *file, const char *word)
 {
     char text[64];
-    return small_file_read(supply, file, text, sizeof text) &&
+    return sysfs_read_line(supply, file, text, sizeof text) &&
            strncmp(text, word, strlen(word)) == 0;
 }
 

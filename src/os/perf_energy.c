@@ -1,7 +1,7 @@
 #include "os/perf_energy.h"
 
 #include "base/number.h"
-#include "os/small_file.h"
+#include "os/sysfs.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -69,11 +69,11 @@ static int add_event(struct perf_energy *energy, const char *folder, size_t even
     uint64_t config;
     double scale = 0;
     snprintf(name, sizeof name, "events/%s", events[event].name);
-    if (!small_file_read(folder, name, text, sizeof text) ||
+    if (!sysfs_read_line(folder, name, text, sizeof text) ||
         !perf_energy_parse_event(text, &config))
         return 0;
     snprintf(name, sizeof name, "events/%s.scale", events[event].name);
-    if (!small_file_read_double(folder, name, &scale) || !(scale > 0))
+    if (!sysfs_read_double(folder, name, &scale) || !(scale > 0))
         return 0;
     for (size_t i = 0; i < cpu_count && energy->count < POWERCAP_MAX_ZONES; i++) {
         int fd = open_counter(type, config, cpus[i]);
@@ -97,8 +97,8 @@ void perf_energy_open(const char *sysfs_root, struct perf_energy *energy)
     snprintf(energy->why_not, sizeof energy->why_not,
         "no energy counters by perf events (%.80s/bus/event_source/devices/power)", sysfs_root);
     snprintf(folder, sizeof folder, "%s/bus/event_source/devices/power", sysfs_root);
-    if (!small_file_read_uint64(folder, "type", &type) ||
-        !small_file_read(folder, "cpumask", text, sizeof text))
+    if (!sysfs_read_uint64(folder, "type", &type) ||
+        !sysfs_read_line(folder, "cpumask", text, sizeof text))
         return;
     size_t cpu_count = perf_energy_parse_cpus(text, cpus, MAX_PACKAGES);
     for (size_t i = 0; i < sizeof events / sizeof events[0] && !refused; i++)

@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "os/small_file.h"
+#include "os/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,12 +58,12 @@ static void add_zone(struct powercap *powercap, const char *directory, uint32_t 
     char text[64];
     struct powercap_zone zone = {.package = package, .fd = -1};
     if (powercap->count == POWERCAP_MAX_ZONES ||
-        !small_file_read(directory, "name", text, sizeof text) ||
+        !sysfs_read_line(directory, "name", text, sizeof text) ||
         !energy_domain_parse(text, &zone.domain))
         return;
     if (snprintf(zone.path, sizeof zone.path, "%s/energy_uj", directory) >= (int)sizeof zone.path)
         return;
-    small_file_read_uint64(directory, "max_energy_range_uj", &zone.range_uj);
+    sysfs_read_uint64(directory, "max_energy_range_uj", &zone.range_uj);
     zone.fd = open(zone.path, O_RDONLY | O_CLOEXEC);
     zone.open_errno = zone.fd < 0 ? errno : 0;
     powercap->zones[powercap->count++] = zone;

@@ -15,7 +15,7 @@
 #include "os/proc_smaps_rollup.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
-#include "os/small_file.h"
+#include "os/sysfs.h"
 #include "track/energy_meter.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static void look_at_procfs(const struct view *view, struct gput_doctor_source *s
             error.message);
         return;
     }
-    if (small_file_read(folder, "osrelease", kernel, sizeof kernel))
+    if (sysfs_read_line(folder, "osrelease", kernel, sizeof kernel))
         kernel[strcspn(kernel, "\n")] = '\0';
     set(source, GPUT_DOCTOR_AVAILABLE, "", "%s, Linux %s", view->procfs_root,
         kernel[0] ? kernel : "of unknown version");

@@ -1,8 +1,8 @@
 /*
  * The small files of sysfs: one value each.
  */
-#ifndef GPU_SYSFS_H
-#define GPU_SYSFS_H
+#ifndef OS_SYSFS_H
+#define OS_SYSFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +19,9 @@ bool sysfs_read_line(const char *folder, const char *name, char *line, size_t si
 
 /* Reads a decimal number, or a hexadecimal one after 0x; false, and errno, when there is none. */
 bool sysfs_read_uint64(const char *folder, const char *name, uint64_t *value);
+
+/* Reads a decimal number that may have a fraction; false when there is none. */
+bool sysfs_read_double(const char *folder, const char *name, double *value);
 
 /* The value of a line "KEY=value" of <folder>/uevent; false when there is none. */
 bool sysfs_read_uevent(const char *folder, const char *key, char *value, size_t size);

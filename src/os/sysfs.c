@@ -1,4 +1,6 @@
-#include "gpu/sysfs.h"
+#include "os/sysfs.h"
+
+#include "base/number.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,6 +55,13 @@ bool sysfs_read_uint64(const char *folder, const char *name, uint64_t *value)
     }
     *value = number;
     return true;
+}
+
+bool sysfs_read_double(const char *folder, const char *name, double *value)
+{
+    char text[64];
+    return sysfs_read_line(folder, name, text, sizeof text) &&
+           number_parse_double(text, text + strlen(text), value);
 }
 
 bool sysfs_read_uevent(const char *folder, const char *key, char *value, size_t size)
