@@ -40,7 +40,8 @@ for noun in $nouns; do
     mkdir -p "$out/corpus/$noun" "$out/crashes/$noun"
     clang $flags -fsanitize=fuzzer "tests/fuzz/fuzz_$noun.c" $objects $libraries -o "$out/fuzz_$noun"
     seeds=
-    [ ! -d "tests/fuzz/seeds/$noun" ] || seeds=tests/fuzz/seeds/$noun
+    [ ! -d "tests/fixtures/${noun}s" ] || seeds=tests/fixtures/${noun}s
+    [ ! -f "tests/fuzz/$noun.dict" ] || seeds="$seeds -dict=tests/fuzz/$noun.dict"
     log=$out/$noun.log
     if "$out/fuzz_$noun" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 \
         -artifact_prefix="$out/crashes/$noun/" "$out/corpus/$noun" $seeds >"$log" 2>&1; then

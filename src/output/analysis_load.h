@@ -6,6 +6,10 @@
 
 #include "analyze/analysis.h"
 
+/* More measurements than that are no results: looking each up in each code block would take ages.
+ */
+#define ANALYSIS_MEASUREMENTS_MAX 256
+
 /*
  * Each reads a whole file's content, which a NUL follows; `name` is used in messages. On success
  * the caller owns

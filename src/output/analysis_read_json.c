@@ -61,6 +61,8 @@ static int read_overall(struct reader *reader, const struct doc *root)
     const struct doc *overall = doc_get(root, "overall");
     if (!is_object(overall) || overall->count == 0)
         return refuse(reader, "it has no \"overall\"");
+    if (overall->count > ANALYSIS_MEASUREMENTS_MAX)
+        return refuse(reader, "it has too many measurements");
     const char **names = malloc(overall->count * sizeof *names);
     if (!names)
         return error_memory(reader->error);

@@ -9,15 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many figures a pickle may lead to, by however many ways to the same ones. */
-#define CELLS_MAX (UINT64_C(1) << 26)
-#define NAME_BYTES_MAX (UINT64_C(1) << 28)
+/* What looking up all keys of a code block costs. */
+#define COST_BLOCK 256
 
 struct reader {
     const char *name;
     struct gput_analysis *analysis;
-    uint64_t cells;
-    uint64_t name_bytes;
+    struct pickle_budget budget;
     struct gput_error *error;
 };
 
@@ -27,42 +25,65 @@ static int refuse(const struct reader *reader, const char *what)
         "Pickle file %s does not hold results of an analysis: %s.", reader->name, what);
 }
 
-/* Reads a frame, and says which file it is in when it is none. */
-static int read_frame(
-    struct reader *reader, const struct pickle_value *state, const char *key, struct frame *frame)
+static int spend(struct reader *reader, uint64_t cost)
 {
-    struct gput_error inner;
-    int code = frame_read(pickle_get(state, key), key, frame, &inner);
-    if (code == GPUT_ERROR_FORMAT)
-        return refuse(reader, inner.message);
-    if (code != GPUT_OK)
-        return error_memory(reader->error);
-    reader->cells += frame->n_rows * frame->n_columns + 1;
-    if (reader->cells <= CELLS_MAX)
+    if (pickle_spend(&reader->budget, cost) == GPUT_OK)
         return GPUT_OK;
-    frame_finish(frame);
-    return refuse(reader, "it is too large");
+    return refuse(reader, "it leads to more values than a file of its size can hold");
 }
 
-/* Statistics in the columns of a frame's row. */
-static struct gput_statistics statistics_in_row(const struct frame *frame, const char *row)
+enum shape { TABLE, SERIES };
+
+/* Reads a frame of that shape, and says which file it is in when it is none. */
+static int read_frame(struct reader *reader, const struct pickle_value *state, const char *key,
+    enum shape shape, struct frame *frame)
+{
+    struct gput_error inner;
+    int code = frame_read(pickle_get(state, key), key, &reader->budget, frame, &inner);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_memory(reader->error);
+    TRY(spend(reader, 0)); /* a budget that is spent reads as a frame that is none */
+    if (code != GPUT_OK)
+        return refuse(reader, inner.message);
+    if ((frame->column_names == NULL) == (shape == SERIES))
+        return GPUT_OK;
+    frame_finish(frame);
+    return refuse(reader, shape == SERIES ? "it has a table where a series belongs"
+                                          : "it has a series where a table belongs");
+}
+
+/* In which columns a frame has its statistics; by enum gput_statistic. */
+struct statistic_columns {
+    size_t of[GPUT_STD + 1];
+};
+
+static struct statistic_columns find_statistics(const struct frame *frame)
+{
+    struct statistic_columns columns;
+    for (int i = GPUT_MIN; i <= GPUT_STD; i++)
+        columns.of[i] = frame_find_column(frame, gput_statistic_name((enum gput_statistic)i));
+    return columns;
+}
+
+static struct gput_statistics statistics_in_row(
+    const struct frame *frame, const struct statistic_columns *columns, size_t row)
 {
     return (struct gput_statistics){
-        .min = frame_find(frame, row, "min")->number,
-        .max = frame_find(frame, row, "max")->number,
-        .mean = frame_find(frame, row, "mean")->number,
-        .std = frame_find(frame, row, "std")->number,
+        .min = frame_cell(frame, row, columns->of[GPUT_MIN])->number,
+        .max = frame_cell(frame, row, columns->of[GPUT_MAX])->number,
+        .mean = frame_cell(frame, row, columns->of[GPUT_MEAN])->number,
+        .std = frame_cell(frame, row, columns->of[GPUT_STD])->number,
     };
 }
 
 /* Older versions of the Python tool keep the extremes of thread counts as integers, and so show
  * them. A bit by enum gput_statistic. */
-static unsigned char integers_in_row(const struct frame *frame, const char *row)
+static unsigned char integers_in_row(
+    const struct frame *frame, const struct statistic_columns *columns, size_t row)
 {
     unsigned char integers = 0;
     for (int i = GPUT_MIN; i <= GPUT_STD; i++) {
-        const char *column = gput_statistic_name((enum gput_statistic)i);
-        const struct frame_cell *cell = frame_find(frame, row, column);
+        const struct frame_cell *cell = frame_cell(frame, row, columns->of[i]);
         if (cell->kind == FRAME_INT && fabs(cell->number) < 0x1p53)
             integers |= (unsigned char)(1u << i);
     }
@@ -72,15 +93,20 @@ static unsigned char integers_in_row(const struct frame *frame, const char *row)
 static int read_overall(struct reader *reader, const struct pickle_value *state)
 {
     struct frame frame;
-    TRY(read_frame(reader, state, "overall", &frame));
+    TRY(read_frame(reader, state, "overall", TABLE, &frame));
+    if (frame.n_rows > ANALYSIS_MEASUREMENTS_MAX) {
+        frame_finish(&frame);
+        return refuse(reader, "it has too many measurements");
+    }
+    const struct statistic_columns columns = find_statistics(&frame);
     reader->analysis = analysis_create((const char *const *)frame.row_names, frame.n_rows);
     struct gput_analysis *analysis = reader->analysis;
     if (analysis)
         analysis->overall_integers = calloc(frame.n_rows + 1, 1);
     bool whole = analysis && analysis->overall_integers;
     for (size_t i = 0; whole && i < frame.n_rows; i++) {
-        analysis->overall[i] = statistics_in_row(&frame, frame.row_names[i]);
-        analysis->overall_integers[i] = integers_in_row(&frame, frame.row_names[i]);
+        analysis->overall[i] = statistics_in_row(&frame, &columns, i);
+        analysis->overall_integers[i] = integers_in_row(&frame, &columns, i);
     }
     frame_finish(&frame);
     return whole ? GPUT_OK : error_memory(reader->error);
@@ -90,9 +116,9 @@ static int read_static_data(struct reader *reader, const struct pickle_value *st
 {
     struct frame frame;
     struct doc *data = reader->analysis->static_data;
-    TRY(read_frame(reader, state, "static_data", &frame));
+    TRY(read_frame(reader, state, "static_data", SERIES, &frame));
     for (size_t i = 0; i < frame.n_rows; i++) {
-        const struct frame_cell *cell = &frame.cells[i];
+        const struct frame_cell *cell = frame_cell(&frame, i, 0);
         if (cell->kind == FRAME_INT)
             doc_add_int(data, frame.row_names[i], cell->integer);
         else if (cell->kind == FRAME_DOUBLE)
@@ -134,27 +160,44 @@ static int read_compute_time(
     struct reader *reader, const struct pickle_value *state, struct gput_code_block *block)
 {
     struct frame frame;
-    TRY(read_frame(reader, state, "compute_time", &frame));
+    TRY(read_frame(reader, state, "compute_time", SERIES, &frame));
     block->compute_time = (struct gput_statistics){
-        .min = frame_find(&frame, "min", NULL)->number,
-        .max = frame_find(&frame, "max", NULL)->number,
-        .mean = frame_find(&frame, "mean", NULL)->number,
-        .std = frame_find(&frame, "std", NULL)->number,
+        .min = frame_cell(&frame, frame_find_row(&frame, "min"), 0)->number,
+        .max = frame_cell(&frame, frame_find_row(&frame, "max"), 0)->number,
+        .mean = frame_cell(&frame, frame_find_row(&frame, "mean"), 0)->number,
+        .std = frame_cell(&frame, frame_find_row(&frame, "std"), 0)->number,
     };
-    block->compute_time_total = frame_find(&frame, "total", NULL)->number;
+    block->compute_time_total = frame_cell(&frame, frame_find_row(&frame, "total"), 0)->number;
     frame_finish(&frame);
     return GPUT_OK;
+}
+
+/* The row of a measurement, which is the one of its place unless somebody sorted them. */
+static int find_measurement(
+    struct reader *reader, const struct frame *frame, size_t place, size_t *row)
+{
+    const char *name = reader->analysis->measurements[place];
+    *row = place;
+    if (place < frame->n_rows && strcmp(frame->row_names[place], name) == 0)
+        return GPUT_OK;
+    *row = frame_find_row(frame, name);
+    return spend(reader, frame->n_rows);
 }
 
 static int read_usage(
     struct reader *reader, const struct pickle_value *state, struct gput_code_block *block)
 {
     struct frame frame;
-    TRY(read_frame(reader, state, "resource_usage", &frame));
-    for (size_t i = 0; i < reader->analysis->n_measurements; i++)
-        block->resource_usage[i] = statistics_in_row(&frame, reader->analysis->measurements[i]);
+    TRY(read_frame(reader, state, "resource_usage", TABLE, &frame));
+    const struct statistic_columns columns = find_statistics(&frame);
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < reader->analysis->n_measurements; i++) {
+        size_t row;
+        code = find_measurement(reader, &frame, i, &row);
+        block->resource_usage[i] = statistics_in_row(&frame, &columns, row);
+    }
     frame_finish(&frame);
-    return GPUT_OK;
+    return code;
 }
 
 static int read_block(
@@ -168,9 +211,7 @@ static int read_block(
         name = pickle_item(name->object.arguments, 0);
     if (!name || name->kind != PICKLE_TEXT)
         return refuse(reader, "a code block has no name");
-    reader->name_bytes += name->text.length;
-    if (reader->name_bytes > NAME_BYTES_MAX)
-        return refuse(reader, "it is too large");
+    TRY(spend(reader, COST_BLOCK + name->text.length));
     TRY(analysis_name_block(block, name->text.bytes, reader->error));
     TRY(read_count(reader, state, "num_timepoints", &block->num_timepoints));
     TRY(read_count(reader, state, "num_calls", &block->num_calls));
@@ -186,8 +227,7 @@ static int read_blocks(struct reader *reader, const struct pickle_value *state)
     struct gput_analysis *analysis = reader->analysis;
     if (!blocks || blocks->kind != PICKLE_LIST)
         return refuse(reader, "it has no list of code blocks");
-    if (blocks->list.count > CELLS_MAX / 8 / (analysis->n_measurements + 8))
-        return refuse(reader, "it is too large");
+    TRY(spend(reader, blocks->list.count * 4 * (analysis->n_measurements + 4)));
     analysis->blocks = analysis_create_blocks(analysis, blocks->list.count, false);
     if (!analysis->blocks)
         return error_memory(reader->error);
@@ -211,7 +251,7 @@ static int read_results(struct reader *reader, const struct pickle_value *result
 int analysis_read_pickle(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error)
 {
-    struct reader reader = {.name = name, .error = error};
+    struct reader reader = {.name = name, .budget = pickle_budget_of(length), .error = error};
     struct pickle *pickle;
     *analysis = NULL;
     TRY(pickle_read(bytes, length, name, pickle_result_classes, &pickle, error));

@@ -11,6 +11,10 @@ struct buffer {
     unsigned char *decoded; /* NULL, or owned */
 };
 
+/* What it costs to find out what an array is, and how many bytes cost as much as a value. */
+#define COST_ARRAY 32
+#define COST_BYTES 16
+
 /* How numbers lie in a buffer. */
 struct number_type {
     char kind; /* i, u, f, b, O */
@@ -303,7 +307,8 @@ static int arrow_strings_read(const struct buffer *offsets, const struct buffer 
     for (size_t i = 0; i < array->count; i++) {
         int64_t from = offset_at(offsets, first + i, offset_size);
         int64_t to = offset_at(offsets, first + i + 1, offset_size);
-        if (from < 0 || to < from || (uint64_t)to > characters->length)
+        if (from < 0 || to < from || (uint64_t)to > characters->length ||
+            to - from > FRAME_TEXT_MAX)
             return GPUT_ERROR_FORMAT;
         array->items[i].kind = FRAME_TEXT;
         array->items[i].number = NAN;
@@ -316,7 +321,8 @@ static int arrow_strings_read(const struct buffer *offsets, const struct buffer 
 
 /* _restore_array((type, length, nulls, offset, [valid, offsets, characters], …)). A chunked array
  * of one chunk looks the same one level deeper. */
-static int arrow_read(const struct pickle_value *value, struct pickle_array *array)
+static int arrow_read(
+    const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array)
 {
     const struct pickle_value *data = pickle_item(value->object.arguments, 0);
     const struct pickle_value *type = pickle_item(data, 0);
@@ -334,6 +340,8 @@ static int arrow_read(const struct pickle_value *value, struct pickle_array *arr
     struct buffer offsets, characters = {0};
     TRY(buffer_read(pickle_item(buffers, 1), &offsets));
     int code = buffer_read(pickle_item(buffers, 2), &characters);
+    if (code == GPUT_OK) /* they may be far longer than what is taken from them */
+        code = pickle_spend(budget, (offsets.length + characters.length) / COST_BYTES);
     if (code == GPUT_OK)
         code = array_create(array, (size_t)length);
     if (code == GPUT_OK)
@@ -363,7 +371,8 @@ static const struct pickle_value *inner_array(const struct pickle_value *value)
     return NULL;
 }
 
-static int read(const struct pickle_value *value, struct pickle_array *array)
+static int read(
+    const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array)
 {
     for (int depth = 0; depth < 8; depth++) {
         const struct pickle_value *inner = inner_array(value);
@@ -376,16 +385,27 @@ static int read(const struct pickle_value *value, struct pickle_array *array)
     if (pickle_is_object(value, PICKLE_ARRAY_OF_BUFFER))
         return from_buffer_read(value->object.arguments, array);
     if (pickle_is_object(value, PICKLE_ARROW_ARRAY))
-        return arrow_read(value, array);
+        return arrow_read(value, budget, array);
     if (value && value->kind == PICKLE_LIST)
         return list_read(value, array);
     return GPUT_ERROR_FORMAT;
 }
 
-int pickle_array_read(const struct pickle_value *value, struct pickle_array *array)
+static uint64_t cost_of(const struct pickle_array *array)
+{
+    uint64_t cost = COST_ARRAY + array->count;
+    for (size_t i = 0; i < array->count; i++)
+        cost += array->items[i].text ? strlen(array->items[i].text) / COST_BYTES : 0;
+    return cost;
+}
+
+int pickle_array_read(
+    const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array)
 {
     *array = (struct pickle_array){0};
-    int code = read(value, array);
+    int code = read(value, budget, array);
+    if (code == GPUT_OK) /* afterwards is soon enough: what one takes is bounded */
+        code = pickle_spend(budget, cost_of(array));
     if (code != GPUT_OK)
         pickle_array_finish(array);
     return code;

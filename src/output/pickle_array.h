@@ -11,16 +11,17 @@
 struct pickle_array {
     struct frame_cell *items; /* owned, as are their texts */
     size_t count;
-    size_t shape[2]; /* of one dimension: count and 1 */
+    size_t shape[2]; /* of one dimension: count and 1; when one is 0, `count` is 0 */
 };
 
 /*
- * Reads an array, an index or a list of scalars.
+ * Reads an array, an index or a list of scalars, and charges `budget` for it.
  * On success `*array` is to be freed by pickle_array_finish(); on failure it holds nothing.
  * Errors: GPUT_ERROR_FORMAT without a useful message (the caller knows what was read),
  * GPUT_ERROR_MEMORY.
  */
-int pickle_array_read(const struct pickle_value *value, struct pickle_array *array);
+int pickle_array_read(
+    const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array);
 void pickle_array_finish(struct pickle_array *array);
 
 /* A single value: a Python or numpy number, a string. Errors: as pickle_array_read(). `*cell` owns

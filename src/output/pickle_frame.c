@@ -23,10 +23,11 @@ void frame_finish(struct frame *frame)
 }
 
 /* Reads the names along an axis. */
-static int names_read(const struct pickle_value *axis, char ***names, size_t *count)
+static int names_read(
+    const struct pickle_value *axis, struct pickle_budget *budget, char ***names, size_t *count)
 {
     struct pickle_array array;
-    TRY(pickle_array_read(axis, &array));
+    TRY(pickle_array_read(axis, budget, &array));
     char **list = calloc(array.count + 1, sizeof *list);
     int code = list ? GPUT_OK : GPUT_ERROR_MEMORY;
     for (size_t i = 0; code == GPUT_OK && i < array.count; i++) {
@@ -41,21 +42,24 @@ static int names_read(const struct pickle_value *axis, char ***names, size_t *co
     return code;
 }
 
-static int cells_create(struct frame *frame)
+static int cells_create(struct frame *frame, struct pickle_budget *budget)
 {
     if (frame->n_columns > 0 && frame->n_rows > FRAME_CELLS_MAX / frame->n_columns)
         return GPUT_ERROR_FORMAT;
     size_t count = frame->n_rows * frame->n_columns;
+    TRY(pickle_spend(budget, count));
     frame->cells = malloc((count + 1) * sizeof *frame->cells);
     for (size_t i = 0; frame->cells && i < count; i++)
         frame->cells[i] = missing;
     return frame->cells ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
-/* Moves an array's row `k` into a column of the frame. */
+/* Moves an array's row `k` into a column of the frame. An array with a dimension of 0 has no items,
+ * whatever the other one is. */
 static int take_column(struct frame *frame, size_t column, struct pickle_array *array, size_t k)
 {
-    if (column >= frame->n_columns || array->shape[1] != frame->n_rows)
+    if (column >= frame->n_columns || array->shape[1] != frame->n_rows ||
+        (k + 1) * array->shape[1] > array->count)
         return GPUT_ERROR_FORMAT;
     for (size_t row = 0; row < frame->n_rows; row++) {
         struct frame_cell *from = &array->items[k * array->shape[1] + row];
@@ -67,12 +71,22 @@ static int take_column(struct frame *frame, size_t column, struct pickle_array *
     return GPUT_OK;
 }
 
+/* Moves an array, of one dimension or of one row, into the only column of the frame. */
+static int take_series(struct frame *frame, struct pickle_array *array)
+{
+    if (array->count != frame->n_rows || (array->shape[0] > 1 && array->shape[1] > 1))
+        return GPUT_ERROR_FORMAT;
+    array->shape[0] = 1;
+    array->shape[1] = array->count;
+    return take_column(frame, 0, array, 0);
+}
+
 /* Which columns a block's rows are: slice(first, end, step), or an array of them. */
-static int placement_read(
-    const struct pickle_value *value, size_t count, struct pickle_array *columns)
+static int placement_read(const struct pickle_value *value, size_t count,
+    struct pickle_budget *budget, struct pickle_array *columns)
 {
     if (!pickle_is_object(value, PICKLE_SLICE)) {
-        TRY(pickle_array_read(value, columns));
+        TRY(pickle_array_read(value, budget, columns));
         if (columns->count == count)
             return GPUT_OK;
         pickle_array_finish(columns);
@@ -86,6 +100,7 @@ static int placement_read(
     if (step_value && step_value->kind != PICKLE_NONE &&
         (!pickle_integer(step_value, &step) || step < 1 || step > FRAME_CELLS_MAX))
         return GPUT_ERROR_FORMAT;
+    TRY(pickle_spend(budget, count));
     *columns = (struct pickle_array){.count = count, .shape = {count, 1}};
     columns->items = calloc(count + 1, sizeof *columns->items);
     if (!columns->items)
@@ -97,13 +112,15 @@ static int placement_read(
 }
 
 /* _unpickle_block(values, placement, dimensions). */
-static int block_read(const struct pickle_value *block, struct frame *frame)
+static int block_read(
+    const struct pickle_value *block, struct pickle_budget *budget, struct frame *frame)
 {
     if (!pickle_is_object(block, PICKLE_BLOCK))
         return GPUT_ERROR_FORMAT;
     struct pickle_array values, columns = {0};
-    TRY(pickle_array_read(pickle_item(block->object.arguments, 0), &values));
-    int code = placement_read(pickle_item(block->object.arguments, 1), values.shape[0], &columns);
+    TRY(pickle_array_read(pickle_item(block->object.arguments, 0), budget, &values));
+    int code =
+        placement_read(pickle_item(block->object.arguments, 1), values.shape[0], budget, &columns);
     for (size_t k = 0; code == GPUT_OK && k < values.shape[0]; k++) {
         const struct frame_cell *column = &columns.items[k];
         code = column->kind == FRAME_INT && column->integer >= 0
@@ -116,7 +133,8 @@ static int block_read(const struct pickle_value *block, struct frame *frame)
 }
 
 /* A data frame of pandas: BlockManager((block, …), [columns, rows]). */
-static int pandas_frame_read(const struct pickle_value *state, struct frame *frame)
+static int pandas_frame_read(
+    const struct pickle_value *state, struct pickle_budget *budget, struct frame *frame)
 {
     const struct pickle_value *manager = pickle_get(state, "_mgr");
     if (!manager)
@@ -125,16 +143,17 @@ static int pandas_frame_read(const struct pickle_value *state, struct frame *fra
         return GPUT_ERROR_FORMAT;
     const struct pickle_value *blocks = pickle_item(manager->object.arguments, 0);
     const struct pickle_value *axes = pickle_item(manager->object.arguments, 1);
-    TRY(names_read(pickle_item(axes, 0), &frame->column_names, &frame->n_columns));
-    TRY(names_read(pickle_item(axes, 1), &frame->row_names, &frame->n_rows));
-    TRY(cells_create(frame));
+    TRY(names_read(pickle_item(axes, 0), budget, &frame->column_names, &frame->n_columns));
+    TRY(names_read(pickle_item(axes, 1), budget, &frame->row_names, &frame->n_rows));
+    TRY(cells_create(frame, budget));
     for (size_t i = 0; pickle_item(blocks, i); i++)
-        TRY(block_read(pickle_item(blocks, i), frame));
+        TRY(block_read(pickle_item(blocks, i), budget, frame));
     return GPUT_OK;
 }
 
 /* A series of pandas: a SingleBlockManager with the state ([rows], [values], …). */
-static int pandas_series_read(const struct pickle_value *state, struct frame *frame)
+static int pandas_series_read(
+    const struct pickle_value *state, struct pickle_budget *budget, struct frame *frame)
 {
     const struct pickle_value *manager = pickle_get(state, "_mgr");
     if (!manager)
@@ -144,29 +163,26 @@ static int pandas_series_read(const struct pickle_value *state, struct frame *fr
     const struct pickle_value *axes = pickle_item(manager->object.state, 0);
     const struct pickle_value *values = pickle_item(manager->object.state, 1);
     frame->n_columns = 1;
-    TRY(names_read(pickle_item(axes, 0), &frame->row_names, &frame->n_rows));
-    TRY(cells_create(frame));
+    TRY(names_read(pickle_item(axes, 0), budget, &frame->row_names, &frame->n_rows));
+    TRY(cells_create(frame, budget));
     struct pickle_array array;
-    TRY(pickle_array_read(pickle_item(values, 0), &array));
-    if (array.shape[1] == 1) { /* one dimension: a row of an array of two */
-        array.shape[1] = array.shape[0];
-        array.shape[0] = 1;
-    }
-    int code = take_column(frame, 0, &array, 0);
+    TRY(pickle_array_read(pickle_item(values, 0), budget, &array));
+    int code = take_series(frame, &array);
     pickle_array_finish(&array);
     return code;
 }
 
 /* What our own writer leaves: DataFrame([[…], …], [row names], [column names]). */
-static int plain_frame_read(const struct pickle_value *arguments, struct frame *frame)
+static int plain_frame_read(
+    const struct pickle_value *arguments, struct pickle_budget *budget, struct frame *frame)
 {
     const struct pickle_value *rows = pickle_item(arguments, 0);
-    TRY(names_read(pickle_item(arguments, 1), &frame->row_names, &frame->n_rows));
-    TRY(names_read(pickle_item(arguments, 2), &frame->column_names, &frame->n_columns));
-    TRY(cells_create(frame));
+    TRY(names_read(pickle_item(arguments, 1), budget, &frame->row_names, &frame->n_rows));
+    TRY(names_read(pickle_item(arguments, 2), budget, &frame->column_names, &frame->n_columns));
+    TRY(cells_create(frame, budget));
     for (size_t row = 0; row < frame->n_rows; row++) {
         struct pickle_array array;
-        TRY(pickle_array_read(pickle_item(rows, row), &array));
+        TRY(pickle_array_read(pickle_item(rows, row), budget, &array));
         if (array.count != frame->n_columns) {
             pickle_array_finish(&array);
             return GPUT_ERROR_FORMAT;
@@ -180,36 +196,35 @@ static int plain_frame_read(const struct pickle_value *arguments, struct frame *
 }
 
 /* Series([…], [row names]). */
-static int plain_series_read(const struct pickle_value *arguments, struct frame *frame)
+static int plain_series_read(
+    const struct pickle_value *arguments, struct pickle_budget *budget, struct frame *frame)
 {
     frame->n_columns = 1;
-    TRY(names_read(pickle_item(arguments, 1), &frame->row_names, &frame->n_rows));
-    TRY(cells_create(frame));
+    TRY(names_read(pickle_item(arguments, 1), budget, &frame->row_names, &frame->n_rows));
+    TRY(cells_create(frame, budget));
     struct pickle_array array;
-    TRY(pickle_array_read(pickle_item(arguments, 0), &array));
-    array.shape[1] = array.shape[0];
-    array.shape[0] = 1;
-    int code = take_column(frame, 0, &array, 0);
+    TRY(pickle_array_read(pickle_item(arguments, 0), budget, &array));
+    int code = take_series(frame, &array);
     pickle_array_finish(&array);
     return code;
 }
 
-static int read(const struct pickle_value *value, struct frame *frame)
+static int read(const struct pickle_value *value, struct pickle_budget *budget, struct frame *frame)
 {
     if (pickle_is_object(value, PICKLE_FRAME))
-        return value->object.state ? pandas_frame_read(value->object.state, frame)
-                                   : plain_frame_read(value->object.arguments, frame);
+        return value->object.state ? pandas_frame_read(value->object.state, budget, frame)
+                                   : plain_frame_read(value->object.arguments, budget, frame);
     if (pickle_is_object(value, PICKLE_SERIES))
-        return value->object.state ? pandas_series_read(value->object.state, frame)
-                                   : plain_series_read(value->object.arguments, frame);
+        return value->object.state ? pandas_series_read(value->object.state, budget, frame)
+                                   : plain_series_read(value->object.arguments, budget, frame);
     return GPUT_ERROR_FORMAT;
 }
 
-int frame_read(const struct pickle_value *value, const char *what, struct frame *frame,
-    struct gput_error *error)
+int frame_read(const struct pickle_value *value, const char *what, struct pickle_budget *budget,
+    struct frame *frame, struct gput_error *error)
 {
     *frame = (struct frame){0};
-    int code = read(value, frame);
+    int code = read(value, budget, frame);
     if (code == GPUT_OK)
         return GPUT_OK;
     frame_finish(frame);
@@ -219,14 +234,26 @@ int frame_read(const struct pickle_value *value, const char *what, struct frame 
         error, GPUT_ERROR_FORMAT, "its \"%s\" is not in a form that pandas 1.5 to 3 writes", what);
 }
 
-const struct frame_cell *frame_find(const struct frame *frame, const char *row, const char *column)
+static size_t find(char *const *names, size_t count, const char *name)
 {
-    size_t r = 0, c = 0;
-    while (r < frame->n_rows && strcmp(frame->row_names[r], row) != 0)
-        r++;
-    while (column && c < frame->n_columns && strcmp(frame->column_names[c], column) != 0)
-        c++;
-    if (r == frame->n_rows || c == frame->n_columns)
-        return &missing;
-    return &frame->cells[r * frame->n_columns + c];
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    return i;
+}
+
+size_t frame_find_row(const struct frame *frame, const char *name)
+{
+    return find(frame->row_names, frame->n_rows, name);
+}
+
+size_t frame_find_column(const struct frame *frame, const char *name)
+{
+    return find(frame->column_names, frame->n_columns, name);
+}
+
+const struct frame_cell *frame_cell(const struct frame *frame, size_t row, size_t column)
+{
+    bool known = row < frame->n_rows && column < frame->n_columns;
+    return known ? &frame->cells[row * frame->n_columns + column] : &missing;
 }

@@ -63,16 +63,21 @@ struct frame {
 #define FRAME_TEXT_MAX 4096
 
 /*
- * Reads a data frame or a series. `what` says in messages what it is ("overall").
+ * Reads a data frame or a series, and charges `budget` for it. `what` says in messages what it is
+ * ("overall").
  * On success `*frame` is to be freed by frame_finish(); on failure it holds nothing.
  * Errors: GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.
  */
-int frame_read(const struct pickle_value *value, const char *what, struct frame *frame,
-    struct gput_error *error);
+int frame_read(const struct pickle_value *value, const char *what, struct pickle_budget *budget,
+    struct frame *frame, struct gput_error *error);
 void frame_finish(struct frame *frame);
 
-/* The cell of a row and a column; a missing one when either is not there. Of a series, `column` is
- * NULL. */
-const struct frame_cell *frame_find(const struct frame *frame, const char *row, const char *column);
+/* Where a row or a column is; n_rows or n_columns when it is not there. Not for columns of a
+ * series, which have no names. */
+size_t frame_find_row(const struct frame *frame, const char *name);
+size_t frame_find_column(const struct frame *frame, const char *name);
+
+/* A cell; a missing one beyond the frame. The only column of a series is 0. */
+const struct frame_cell *frame_cell(const struct frame *frame, size_t row, size_t column);
 
 #endif

@@ -22,6 +22,7 @@
 #define PICKLE_MEMORY_MAX (512u << 20)
 #define PICKLE_MEMORY_LEAST (256u << 10)
 #define PICKLE_MEMORY_PER_BYTE 16
+#define PICKLE_KEYS_MAX 64 /* in a dict that keys are looked up in; results have up to 10 */
 
 enum pickle_kind {
     PICKLE_NONE,
@@ -84,8 +85,20 @@ void pickle_destroy(struct pickle *pickle); /* NULL is fine */
 /* The value that was pickled. It and all it leads to live as long as the pickle. */
 const struct pickle_value *pickle_root(const struct pickle *pickle);
 
+/* What walking a pickle may cost, counted in values: a few bytes can lead to the same large value
+ * again and again. */
+struct pickle_budget {
+    uint64_t left; /* 0: spent, and for good */
+};
+
+/* That for a pickle of `length` bytes: results need a tenth of it. */
+struct pickle_budget pickle_budget_of(size_t length);
+
+/* Takes `cost` away. Errors: GPUT_ERROR_FORMAT without a message once there is nothing left. */
+int pickle_spend(struct pickle_budget *budget, uint64_t cost);
+
 /* The value of a text key in a dict, the last if there are several; NULL when there is none, or
- * when `dict` is NULL or no dict. */
+ * when `dict` is NULL, no dict or one of more than PICKLE_KEYS_MAX keys. */
 const struct pickle_value *pickle_get(const struct pickle_value *dict, const char *key);
 
 /* The item of a tuple or list; NULL when there is none, or when `list` is NULL or neither. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FOLDER "pickles/"
+#define HOSTILE "pickles/hostile/"
 
 static void assert_is(
     struct gput_statistics figures, double min, double max, double mean, double std)
@@ -187,6 +188,119 @@ static void damaged_pickles_do_no_harm(void **state)
     }
 }
 
+/* Fails unless a file of that content is refused with a message that has `message` in it. */
+static void assert_content_is_refused(const struct str *content, const char *message)
+{
+    struct gput_analysis *analysis;
+    struct gput_error error = {0};
+    assert_int_equal(
+        analysis_read(content->data, content->length, "x", &analysis, &error), GPUT_ERROR_FORMAT);
+    assert_null(analysis);
+    if (!strstr(error.message, message))
+        fail_msg("\"%s\" does not say \"%s\"", error.message, message);
+}
+
+/* Arrays with fewer items than their shape or the frame's names promise, frames of a wrong shape.
+ */
+static void pickles_that_do_not_fit_together_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *message;
+    } cases[] = {
+        {"no-rows-of-three.pkl", "its \"static_data\" is not in a form"},
+        {"three-rows-of-none.pkl", "its \"static_data\" is not in a form"},
+        {"long-arrow-name.pkl", "its \"static_data\" is not in a form"},
+        {"table-without-columns-as-series.pkl", "it has a table where a series belongs"},
+        {"series-as-table.pkl", "it has a series where a table belongs"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[512];
+        struct str content = {0};
+        snprintf(path, sizeof path, HOSTILE "%s", cases[i].name);
+        assert_int_equal(file_read(fixture(path), &content, NULL), GPUT_OK);
+        assert_content_is_refused(&content, cases[i].message);
+        str_finish(&content);
+    }
+}
+
+/* Two bytes a reference: what they lead to is not read as often as it is named. */
+static void many_references_to_one_object_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"repeated-code-block.part", "repeated-frame-block.part"};
+    static const char reference[] = "h\x07";
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        char path[512];
+        struct str part = {0}, content = {0};
+        struct gput_analysis *analysis;
+        snprintf(path, sizeof path, HOSTILE "%s", names[n]);
+        assert_int_equal(file_read(fixture(path), &part, NULL), GPUT_OK);
+        assert_int_equal(analysis_read(part.data, part.length, "x", &analysis, NULL), GPUT_OK);
+        gput_analysis_destroy(analysis);
+
+        const char *at = memmem(part.data, part.length, reference, 2);
+        size_t before = (size_t)(at - part.data);
+        str_append_bytes(&content, part.data, before);
+        for (int i = 0; i < 200000; i++)
+            str_append(&content, reference);
+        str_append_bytes(&content, at, part.length - before);
+        assert_content_is_refused(&content, "more values than a file of its size can hold");
+        str_finish(&content);
+        str_finish(&part);
+    }
+}
+
+static struct gput_analysis *analysis_of(size_t n_measurements, size_t n_blocks)
+{
+    char names[ANALYSIS_MEASUREMENTS_MAX + 1][8];
+    const char *list[ANALYSIS_MEASUREMENTS_MAX + 1];
+    for (size_t i = 0; i < n_measurements; i++) {
+        snprintf(names[i], sizeof names[i], "m%zu", i);
+        list[i] = names[i];
+    }
+    struct gput_analysis *analysis = analysis_create(list, n_measurements);
+    analysis->blocks = analysis_create_blocks(analysis, n_blocks, false);
+    analysis->n_blocks = n_blocks;
+    for (size_t i = 0; i < n_blocks; i++)
+        assert_int_equal(analysis_name_block(&analysis->blocks[i], "b", NULL), GPUT_OK);
+    return analysis;
+}
+
+static void many_measurements_or_blocks_are_read(void **state)
+{
+    (void)state;
+    static const size_t sizes[][2] = {{ANALYSIS_MEASUREMENTS_MAX, 200}, {1, 20000}};
+    for (size_t i = 0; i < 2; i++) {
+        struct gput_analysis *analysis = analysis_of(sizes[i][0], sizes[i][1]);
+        struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+        assert_int_equal(gput_analysis_measurement_count(pickle), sizes[i][0]);
+        assert_int_equal(gput_analysis_block_count(pickle), sizes[i][1]);
+        gput_analysis_destroy(pickle);
+        gput_analysis_destroy(analysis);
+    }
+}
+
+static void too_many_measurements_are_refused(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = analysis_of(ANALYSIS_MEASUREMENTS_MAX + 1, 0);
+    static const enum gput_format formats[] = {GPUT_JSON, GPUT_PICKLE};
+    for (size_t i = 0; i < 2; i++) {
+        struct str content = {0};
+        char *bytes;
+        size_t length;
+        assert_int_equal(
+            gput_analysis_render(analysis, formats[i], &bytes, &length, NULL), GPUT_OK);
+        str_append_bytes(&content, bytes, length);
+        assert_content_is_refused(&content, "it has too many measurements");
+        str_finish(&content);
+        free(bytes);
+    }
+    gput_analysis_destroy(analysis);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +310,10 @@ int main(void)
         cmocka_unit_test(energy_goes_into_pickles_and_back),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(damaged_pickles_do_no_harm),
+        cmocka_unit_test(pickles_that_do_not_fit_together_are_refused),
+        cmocka_unit_test(many_references_to_one_object_are_refused),
+        cmocka_unit_test(many_measurements_or_blocks_are_read),
+        cmocka_unit_test(too_many_measurements_are_refused),
     };
     return cmocka_run_group_tests_name("output/analysis_load", tests, NULL, NULL);
 }

@@ -76,6 +76,34 @@ static void containers_grow_by_ones_and_by_many(void **state)
     pickle_destroy(pickle);
 }
 
+static void no_key_is_looked_up_among_too_many(void **state)
+{
+    (void)state;
+    for (int count = PICKLE_KEYS_MAX; count <= PICKLE_KEYS_MAX + 1; count++) {
+        struct str text = {0};
+        struct pickle *pickle;
+        str_append(&text, "\x80\x04}(");
+        for (int i = 0; i < count; i++)
+            str_append(&text, "\x8c\x01kN");
+        str_append(&text, "u.");
+        assert_int_equal(pickle_read(text.data, text.length, "x", classes, &pickle, NULL), GPUT_OK);
+        assert_int_equal(pickle_get(pickle_root(pickle), "k") != NULL, count == PICKLE_KEYS_MAX);
+        pickle_destroy(pickle);
+        str_finish(&text);
+    }
+}
+
+static void a_budget_is_spent_for_good(void **state)
+{
+    (void)state;
+    struct pickle_budget budget = pickle_budget_of(100);
+    assert_true(budget.left < pickle_budget_of(101).left);
+    budget.left = 3;
+    assert_int_equal(pickle_spend(&budget, 2), GPUT_OK);
+    assert_int_equal(pickle_spend(&budget, 2), GPUT_ERROR_FORMAT);
+    assert_int_equal(pickle_spend(&budget, 0), GPUT_ERROR_FORMAT);
+}
+
 static void a_memo_gives_the_same_value_again(void **state)
 {
     (void)state;
@@ -230,6 +258,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scalars_are_read),
         cmocka_unit_test(containers_grow_by_ones_and_by_many),
+        cmocka_unit_test(no_key_is_looked_up_among_too_many),
+        cmocka_unit_test(a_budget_is_spent_for_good),
         cmocka_unit_test(a_memo_gives_the_same_value_again),
         cmocka_unit_test(objects_are_class_arguments_and_state),
         cmocka_unit_test(a_class_that_is_not_expected_is_refused_by_name),
