@@ -108,7 +108,9 @@ GPUT_API void gput_compare_config_finish(struct gput_compare_config *config);
  *
  * A limit with a percent sign is a change from the first session ("max main_ram > +5%"), without
  * one a value ("mean main_ram > 2.5"). The measurement compute_time is that of the code block, or
- * of each of them when none is named. A change within the noise of several runs breaks no rule.
+ * of each of them when none is named. A code block may be named as any of the sessions names it.
+ * Any rise from 0 is above every change in percent. A change within the noise of several runs
+ * breaks no rule.
  *
  * `*holds` says whether the rule holds for some session; then `message`, of `size` bytes, names it
  * and its figures. Errors: GPUT_ERROR_INVALID (a rule that makes no sense).

@@ -39,7 +39,7 @@ struct comparison_value {
     double value; /* the mean over its runs; NaN when unknown */
     double low;   /* the bounds of the mean's 95 % interval; NaN for a single run */
     double high;
-    double change; /* percent from the first session; NaN when that is 0 or unknown */
+    double change; /* percent from the first session; NaN from 0 up, or when unknown */
     bool integer;  /* it is one, and the only run's file has it as one */
     bool noise;    /* the spread of the runs explains the difference from the first session */
 };

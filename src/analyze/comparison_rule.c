@@ -50,20 +50,47 @@ static const char *take_word(const char *at, char *word, size_t size)
     return at + length;
 }
 
+static bool is_name(const char *name, const char *at, size_t length)
+{
+    return strlen(name) == length && memcmp(name, at, length) == 0;
+}
+
+/* Whether some session has the code block under that name: "train.py:9" of "train.py:12 ->
+ * train.py:9". */
+static bool some_session_names(
+    const struct gput_comparison *comparison, size_t block, const char *at, size_t length)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        const struct comparison_session *session = &comparison->sessions[i];
+        for (size_t k = 0; k < session->n_runs; k++) {
+            if (is_name(session->runs[k]->blocks[block].name, at, length))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The name between `at` and the operator, which may hold blanks and anything else. */
 static int read_block(struct parser *parser, const char *at, const char *end, struct rule *rule)
 {
+    const struct gput_comparison *comparison = parser->comparison;
     at = skip_blanks(at);
     while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    for (size_t i = 0; i < parser->comparison->n_blocks; i++) {
-        const char *name = parser->comparison->block_names[i];
-        if (strlen(name) == (size_t)(end - at) && memcmp(name, at, (size_t)(end - at)) == 0) {
-            rule->figure.block = i;
+    size_t length = (size_t)(end - at), found = 0;
+    for (size_t i = 0; i < comparison->n_blocks; i++) {
+        bool whole = is_name(comparison->block_names[i], at, length);
+        if (!whole && !some_session_names(comparison, i, at, length))
+            continue;
+        rule->figure.block = i;
+        found++;
+        if (whole)
             return GPUT_OK;
-        }
     }
-    return refuse(parser, "there is no such code block");
+    if (found > 1)
+        return refuse(parser, "sessions have different code blocks under that name; the name of "
+                              "both sides (\"a -> b\") tells which");
+    return found == 1 ? GPUT_OK : refuse(parser, "there is no such code block");
 }
 
 static int read_limit(struct parser *parser, const char *at, struct rule *rule)
@@ -126,9 +153,19 @@ static int rule_parse(struct parser *parser, struct rule *rule)
     return read_limit(parser, limit, rule);
 }
 
-static bool breaks(const struct rule *rule, const struct comparison_value *value)
+/* Percent, where any rise from 0 is above any limit. */
+static double change_for_rules(
+    const struct comparison_value *first, const struct comparison_value *value)
 {
-    double figure = rule->percent ? value->change : value->value;
+    if (first->value == 0 && value->value != 0 && !isnan(value->value))
+        return copysign(INFINITY, value->value);
+    return value->change;
+}
+
+static bool breaks(const struct rule *rule, const struct comparison_value *first,
+    const struct comparison_value *value)
+{
+    double figure = rule->percent ? change_for_rules(first, value) : value->value;
     if (rule->percent && value->noise)
         return false;
     switch (rule->operator) { /* false for NaN */
@@ -147,14 +184,16 @@ static void describe(const struct gput_comparison *comparison, const char *rule,
     const struct comparison_figure *figure, const struct comparison_value *values, size_t i,
     char *message, size_t size)
 {
-    char first[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE];
+    char first[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE], change[64] = "";
     number_format_rounded(values[0].value, 8, first);
     number_format_rounded(values[i].value, 8, value);
+    if (!isnan(values[i].change))
+        snprintf(change, sizeof change, " (%+.2f %%)", values[i].change);
     bool whole = figure->block == COMPARISON_OVERALL;
-    snprintf(message, size, "%s: %s%s%s%s has %s, %s has %s (%+.2f %%)", rule,
+    snprintf(message, size, "%s: %s%s%s%s has %s, %s has %s%s", rule,
         whole ? "" : "in code block \"", whole ? "" : comparison->block_names[figure->block],
         whole ? "" : "\" ", comparison->sessions[i].name, value, comparison->sessions[0].name,
-        first, values[i].change);
+        first, change);
 }
 
 int gput_comparison_check(const struct gput_comparison *comparison, const char *text, bool *holds,
@@ -173,7 +212,7 @@ int gput_comparison_check(const struct gput_comparison *comparison, const char *
             rule.figure.block = f;
         comparison_values(comparison, &rule.figure, values);
         for (size_t i = 1; i < comparison->n_sessions && !*holds; i++) {
-            *holds = breaks(&rule, &values[i]);
+            *holds = breaks(&rule, &values[0], &values[i]);
             if (*holds)
                 describe(comparison, text, &rule.figure, values, i, message, size);
         }

@@ -183,6 +183,65 @@ static void rules_hold_or_not(void **state)
     gput_comparison_destroy(comparison);
 }
 
+static void any_rise_from_0_breaks_a_rule(void **state)
+{
+    (void)state;
+    struct gput_comparison *comparison = comparison_create();
+    add(comparison, "A", 0, "a");
+    add(comparison, "B", 0, "a");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    assert_rule(comparison, "mean main_ram > +0%", "");
+    assert_rule(comparison, "mean main_ram < -5%", "");
+    gput_comparison_destroy(comparison);
+
+    comparison = comparison_create();
+    add(comparison, "A", 0, "a");
+    add(comparison, "B", 0.5, "a");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    assert_rule(
+        comparison, "mean main_ram > +5000%", "mean main_ram > +5000%: B has 0.5, A has 0.0");
+    assert_rule(comparison, "mean main_ram < +5%", "");
+    assert_rule(comparison, "mean main_ram > 0.2", "mean main_ram > 0.2: B has 0.5, A has 0.0");
+    gput_comparison_destroy(comparison);
+
+    comparison = comparison_create();
+    add(comparison, "A", 0, "a");
+    add(comparison, "B", NAN, "a");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    assert_rule(comparison, "mean main_ram > +5%", "");
+    gput_comparison_destroy(comparison);
+}
+
+static void a_rule_may_name_a_block_as_any_session_does(void **state)
+{
+    (void)state;
+    bool holds;
+    char message[256];
+    struct gput_error error;
+    struct gput_comparison *comparison = comparison_create();
+    add(comparison, "A", 10, "f.py:9 f.py:20");
+    add(comparison, "B", 12, "f.py:12 f.py:20");
+    add(comparison, "C", 12, "f.py:20 f.py:28");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    static const char *const names[] = {
+        "f.py:9", "f.py:12", "f.py:28", "f.py:12 -> f.py:20 -> f.py:9"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char rule[128];
+        snprintf(rule, sizeof rule, "mean compute_time in %s > +5%%", names[i]);
+        assert_int_equal(
+            gput_comparison_check(comparison, rule, &holds, message, sizeof message, NULL),
+            GPUT_OK);
+        assert_true(holds);
+        assert_non_null(strstr(
+            message, i == 2 ? "\"f.py:20 -> f.py:28\"" : "\"f.py:12 -> f.py:20 -> f.py:9\""));
+    }
+    assert_int_equal(gput_comparison_check(comparison, "mean compute_time in f.py:20 > 1", &holds,
+                         message, sizeof message, &error),
+        GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "different code blocks under that name"));
+    gput_comparison_destroy(comparison);
+}
+
 static void rules_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -236,6 +295,8 @@ int main(void)
         cmocka_unit_test(values_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(several_runs_are_compared_by_their_mean_and_spread),
         cmocka_unit_test(rules_hold_or_not),
+        cmocka_unit_test(any_rise_from_0_breaks_a_rule),
+        cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),
         cmocka_unit_test(rules_that_make_no_sense_are_refused),
         cmocka_unit_test(noise_breaks_no_rule),
         cmocka_unit_test(statistics_are_read_by_name),
