@@ -141,6 +141,7 @@ int cmd_attach(const struct arguments *arguments)
         message_error(&error);
         return EXIT_USAGE;
     }
+    signals_survive_closed_pipes();
     int code = tracking_read(arguments, &tracking, &error);
     if (code == GPUT_OK) {
         code = attach(arguments, &tracking, &error);

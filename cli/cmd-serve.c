@@ -51,6 +51,7 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
 int cmd_serve(const struct arguments *arguments)
 {
     struct gput_error error;
+    signals_survive_closed_pipes();
     if (serve(arguments, &error) == GPUT_OK)
         return EXIT_SUCCESS;
     message_error(&error);

@@ -58,14 +58,22 @@ static void do_nothing(int number)
     (void)number;
 }
 
-void signals_survive_writes(void)
+static void survive(int number)
 {
     /* A handler, not SIG_IGN: exec() resets it, so that the command has the default action. */
     struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
-    if (!is_ignored(SIGPIPE))
-        sigaction(SIGPIPE, &action, NULL);
-    if (!is_ignored(SIGXFSZ))
-        sigaction(SIGXFSZ, &action, NULL);
+    if (!is_ignored(number))
+        sigaction(number, &action, NULL);
+}
+
+void signals_survive_full_files(void)
+{
+    survive(SIGXFSZ);
+}
+
+void signals_survive_closed_pipes(void)
+{
+    survive(SIGPIPE);
 }
 
 static void note(int number, siginfo_t *info, void *context)

@@ -31,9 +31,13 @@ struct signals {
     int fd; /* a signalfd */
 };
 
-/* Writing to a closed pipe, or past the limit of a file's size, is an error and no death for us;
- * the tracked command still has the default. Once, at the start of the program. */
-void signals_survive_writes(void);
+/* Writing past the limit of a file's size is an error and no death for us; the tracked command
+ * still has the default. Once, at the start of the program. */
+void signals_survive_full_files(void);
+
+/* The same of writing to a closed pipe, where something must go on when nobody reads on: a tracked
+ * command, a server. All else dies of it without a word, as in `gpu-tracker … | head`. */
+void signals_survive_closed_pipes(void);
 
 void signals_catch(void);
 

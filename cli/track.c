@@ -100,6 +100,7 @@ int track_command(
     struct gput_error error;
     struct tracking tracking;
     struct gput_session *session = NULL;
+    signals_survive_closed_pipes();
     int code = tracking_read(arguments, &tracking, &error);
     if (code != GPUT_OK) {
         message_error(&error);

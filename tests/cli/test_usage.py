@@ -1,6 +1,9 @@
 """The command line itself: help, version, how options are written, and what is said about wrong ones."""
 
+import os
 import re
+import signal
+import subprocess
 
 from command import CommandTest, main
 
@@ -54,6 +57,21 @@ class Help(CommandTest):
             "--tf=<tracking-file>", "--overwrite",
         ):
             self.assertIn(f"    {usage}", text)
+
+    def test_a_closed_pipe_ends_it_without_a_word(self):
+        for arguments in (["-h"], ["run", "-h"], ["--version"], ["doctor"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = self.run_command(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+            os.close(writer)
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, ""), arguments)
+
+    def test_a_tracked_command_outlives_a_closed_pipe(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.run_command("-e", "sh -c 'sleep 0.1; echo done > done'", "--st=0.05", capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        self.assertEqual((self.folder / "done").read_text(), "done\n")
 
     def test_version(self):
         for option in ("-v", "--version"):
