@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* As long as another program may hold the file locked: pandas reading it, for example. */
@@ -77,6 +78,27 @@ static char *immutable_uri(const char *path)
     return str_take(&uri);
 }
 
+/* Reading the file alone would leave out what a log or a journal beside it says. */
+static int refuse_left_over(const char *path, struct gput_error *error)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < sizeof endings / sizeof endings[0]; i++) {
+        struct str name = {0};
+        struct stat status;
+        str_printf(&name, "%s%s", path, endings[i]);
+        if (name.failed)
+            code = error_memory(error);
+        else if (stat(name.data, &status) == 0 && status.st_size > 0)
+            code = error_set(error, GPUT_ERROR_PERMISSION,
+                "Cannot read %s: a part of it is still in %s, and taking that in needs a folder "
+                "that can be written to. Copy both files to one of your own and read them there.",
+                path, name.data);
+        str_finish(&name);
+    }
+    return code;
+}
+
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error)
 {
     *database = NULL;
@@ -92,6 +114,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
     if (result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY) {
         sqlite3_close(*database);
         *database = NULL;
+        TRY(refuse_left_over(path, error));
         char *uri = immutable_uri(path);
         if (!uri)
             return error_memory(error);

@@ -12,8 +12,8 @@
 
 /*
  * Opens an existing database for reading. What a killed writer left beside it (a write-ahead log)
- * is taken in, also where the folder cannot be written to. The caller owns `*database`
- * (sqlite3_close()).
+ * is taken in; where that cannot be done, because the folder cannot be written to, the file is
+ * refused rather than read without it. The caller owns `*database` (sqlite3_close()).
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (no SQLite database).
  */
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error);

@@ -2,7 +2,9 @@
 #include "temporary.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static int64_t count_rows(const char *path)
 {
@@ -45,6 +47,7 @@ static void die_after_commit(const char *path)
 {
     pid_t child = fork();
     if (child == 0) {
+        umask(022);
         create_with_row(path);
         raise(SIGKILL);
     }
@@ -59,6 +62,41 @@ static void what_a_killed_writer_committed_is_read(void **state)
     const char *path = temporary("x.sqlite");
     die_after_commit(path);
     assert_int_equal(count_rows(path), 1);
+}
+
+/* As somebody who may read the file and its log, but not write to their folder. */
+static int open_as_a_guest(const char *path, const char *folder)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        chmod(folder, 0555);
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(99);
+        sqlite3 *database;
+        struct gput_error error;
+        int code = sqlite_file_open(path, &database, &error);
+        bool says = code == GPUT_OK || strstr(error.message, "/x.sqlite-wal");
+        sqlite3_close(database);
+        _exit(says ? code : 98);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    chmod(folder, 0700);
+    return WEXITSTATUS(status);
+}
+
+static void a_log_that_cannot_be_taken_in_is_not_passed_over(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_int_equal(unlink(temporary("x.sqlite-shm")), 0);
+    int code = open_as_a_guest(path, temporary("."));
+    if (code == 99)
+        skip();
+    assert_int_equal(code, GPUT_ERROR_PERMISSION);
+    assert_int_equal(count_rows(path), 1); /* takes the log in */
+    assert_int_equal(open_as_a_guest(path, temporary(".")), GPUT_OK);
 }
 
 static void finishing_beside_a_reader_loses_nothing(void **state)
@@ -123,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(a_finished_database_is_one_file),
         temporary_test(what_a_killed_writer_committed_is_read),
+        temporary_test(a_log_that_cannot_be_taken_in_is_not_passed_over),
         temporary_test(finishing_beside_a_reader_loses_nothing),
         temporary_test(what_is_no_database_is_refused),
         temporary_test(a_folder_that_is_not_there_is_an_error),
