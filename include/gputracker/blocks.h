@@ -55,7 +55,8 @@ struct gput_blocks_options {
      * some microseconds more. Default: no. */
     bool energy;
     /** .csv and .sqlite: have the column thread_id from the start. Default: it is added when a
-     * second thread marks, so that calls of one block that run at the same time can be told apart.
+     * second thread marks, or a block begins within itself, so that calls of one block that run at
+     * the same time can be told apart.
      * (A log has it always.) */
     bool thread_ids;
     /** .gputblocks: once the file has this size further marks are lost. Default: 1 GiB (67 million

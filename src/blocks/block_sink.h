@@ -14,6 +14,7 @@
 /* What a sink keeps for each thread; all zero at first. */
 struct block_sink_thread {
     int64_t thread_id;
+    bool recurses;                  /* its next mark begins a block that it has open */
     struct block_log_cursor cursor; /* log */
     struct str line;                /* CSV */
 };
@@ -27,8 +28,9 @@ struct block_sink {
     bool exact;
     unsigned columns; /* enum sub_tracking_columns that the file began with */
     uint64_t limit_bytes;
-    /* Files that have no thread ids get them when a second thread marks: without, calls of one
-     * block in two threads at once could not be told apart. */
+    /* Files that have no thread ids get them when a second thread marks, or when a block is begun
+     * within itself: without, calls of one block in two threads at once could not be told apart,
+     * and nobody reads the marks of a block as brackets. */
     _Atomic int64_t only_thread;     /* 0 before the first mark */
     _Atomic bool thread_ids_settled; /* there from the start, added, or not to be had */
     struct block_figures figures;
@@ -84,15 +86,17 @@ void block_sink_forget(struct block_sink *sink);
 /* Gives back what a thread used. `sink` NULL: of a sink that is closed or forgotten. */
 void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread);
 
-/* For the sinks: whether this thread is the second one, so that thread ids are to be added. */
+/* For the sinks: whether thread ids are to be added before this mark. All marks so far are those of
+ * `only_thread` then, which is this one if it recurses. */
 static inline bool block_sink_needs_thread_ids(
     struct block_sink *sink, const struct block_sink_thread *thread)
 {
     if (atomic_load_explicit(&sink->thread_ids_settled, memory_order_acquire))
         return false;
     int64_t only = 0;
-    return !atomic_compare_exchange_strong(&sink->only_thread, &only, thread->thread_id) &&
-           only != thread->thread_id;
+    bool second = !atomic_compare_exchange_strong(&sink->only_thread, &only, thread->thread_id) &&
+                  only != thread->thread_id;
+    return second || thread->recurses;
 }
 
 /* For the sinks: a row of this moment, all but its name. */

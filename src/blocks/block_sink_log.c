@@ -8,6 +8,7 @@ struct log_sink {
 
 static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
 {
+    atomic_store(&base->thread_ids_settled, true);
     struct block_log_setup setup = {
         .columns = base->columns | SUB_TRACKING_COLUMN_THREAD_ID,
         .process_id = base->process_id,

@@ -22,6 +22,7 @@ void block_thread_inherit(struct block_thread *thread)
 {
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
+    thread->sink.recurses = false;
     thread->sink.thread_id = gettid();
 }
 
@@ -48,4 +49,12 @@ enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)
         return BLOCK_NOTHING_OPEN;
     thread->inherited = --thread->depth;
     return BLOCK_POPPED_UNMARKED;
+}
+
+bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name)
+{
+    for (size_t i = thread->depth; i > thread->inherited; i--)
+        if (thread->open[i - 1].text == name->text)
+            return true;
+    return false;
 }

@@ -67,6 +67,9 @@ static inline enum block_thread_popped block_thread_pop(
     return (*name)->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
 }
 
+/* Whether this thread has begun a block of that name in this process, and not ended it. */
+bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name);
+
 static inline struct block_recent_name *block_thread_recent(
     struct block_thread *thread, const char *given)
 {

@@ -284,6 +284,14 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     return code == GPUT_OK ? GPUT_OK : mark_lost(blocks, &reason);
 }
 
+/* Looked at until thread ids are there: the second of two calls within each other brings them. */
+static inline bool recurses(const struct gput_blocks *blocks, const struct block_thread *thread,
+    const struct block_name *name)
+{
+    return !atomic_load_explicit(&blocks->sink->thread_ids_settled, memory_order_relaxed) &&
+           block_thread_has_open(thread, name);
+}
+
 int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
 {
     struct block_thread *thread = this_thread(blocks);
@@ -292,6 +300,8 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
     struct block_name name = {0};
     struct gput_error reason;
     int code = blocks->sink ? name_of(blocks, thread, given, &name, &reason) : no_sink(blocks);
+    if (blocks->sink && code == GPUT_OK)
+        thread->sink.recurses = recurses(blocks, thread, &name);
     block_thread_push(thread, &name);
     if (!blocks->sink)
         return code;

@@ -359,6 +359,38 @@ static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **stat
     assert_int_equal(temporary_count(), 2);
 }
 
+static void descend(struct gput_blocks *blocks, int depth)
+{
+    gput_blocks_begin(blocks, "outer");
+    if (depth > 0)
+        descend(blocks, depth - 1);
+    gput_blocks_end(blocks);
+}
+
+static void a_block_within_itself_brings_thread_ids(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        gput_blocks_begin(blocks, "other");
+        descend(blocks, 0);
+        struct content before = read_file(temporary(files[i]));
+        assert_int_equal(before.count, 3);
+        assert_int_equal(before.rows[0].thread_id, SUB_TRACKING_UNKNOWN);
+        forget(&before);
+        descend(blocks, 2);
+        gput_blocks_end(blocks);
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 10);
+        for (size_t row = 0; row < content.count; row++)
+            assert_int_equal(content.rows[row].thread_id, gettid());
+        forget(&content);
+    }
+    assert_int_equal(temporary_count(), 2);
+}
+
 static void a_file_that_was_moved_away_is_written_on_where_it_is(void **state)
 {
     (void)state;
@@ -600,6 +632,7 @@ int main(void)
         temporary_test(exact_marks_hold_what_the_kernel_counted),
         temporary_test(threads_mark_at_once_and_no_mark_is_lost),
         temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
+        temporary_test(a_block_within_itself_brings_thread_ids),
         temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
         temporary_test(a_forked_child_writes_a_file_of_its_own),
