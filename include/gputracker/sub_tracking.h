@@ -51,7 +51,8 @@ GPUT_API int gput_sub_tracking_combine_directory(const char *output, const char 
 /**
  * Adds a mark of this moment to a .csv or .sqlite file, for shell scripts and the like; the file is
  * made when it is not there. The columns of an existing file may be in any order; those that are
- * not known here stay empty. Several programs may add to one file at the same time.
+ * not known here stay empty. Several programs may add to one file at the same time. A last line of
+ * a .csv file that was cut off, which no reader counts, is taken away.
  *
  * Errors: GPUT_ERROR_INVALID (the extension), GPUT_ERROR_FORMAT (the file is no sub-tracking file),
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.

@@ -38,6 +38,23 @@ static int read_layout(
     return code;
 }
 
+/* Makes the file, which is locked, end in a whole line: what was cut off is taken away, a row that
+ * only lacks its line end gets it. */
+static int end_last_line(
+    int fd, const char *path, off_t size, struct str *text, struct gput_error *error)
+{
+    char last;
+    if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
+        return GPUT_OK;
+    uint64_t cut_bytes;
+    TRY(sub_tracking_csv_find_cut(path, &cut_bytes, error));
+    if (cut_bytes == 0)
+        str_append_char(text, '\n');
+    else if (ftruncate(fd, size - (off_t)cut_bytes) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    return GPUT_OK;
+}
+
 /* What is to be written at the end of the file, which is locked. */
 static int compose(int fd, const char *path, const struct sub_tracking_row *row, const char *name,
     struct str *text, struct gput_error *error)
@@ -48,10 +65,9 @@ static int compose(int fd, const char *path, const struct sub_tracking_row *row,
     struct sub_tracking_csv_layout layout = {0};
     int code = GPUT_OK;
     if (status.st_size > 0) {
-        char last = '\n';
         code = read_layout(path, &layout, error);
-        if (pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
-            str_append_char(text, '\n');
+        if (code == GPUT_OK)
+            code = end_last_line(fd, path, status.st_size, text, error);
     } else if (sub_tracking_csv_layout_init(&layout, 0)) {
         sub_tracking_csv_append_header(text, &layout);
     } else {

@@ -163,6 +163,7 @@ struct csv_tracking_reader {
     struct tracking_reader base;
     struct csv_reader *csv;
     size_t column_count;
+    double last_timestamp;
     int *columns; /* by their place in the file: the index of the column, -1: not one of ours */
 };
 
@@ -332,6 +333,21 @@ static int end_with_torn_row(
     return base->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
+static bool looks_cut(
+    const struct csv_tracking_reader *reader, const struct csv_record *record, double timestamp)
+{
+    return reader->columns[reader->column_count - 1] == TRACKING_TIMESTAMP &&
+           csv_time_looks_cut(record, timestamp, reader->last_timestamp);
+}
+
+static int warn_of_no_end(struct tracking_reader *reader, struct gput_error *error)
+{
+    str_printf(&reader->warning,
+        "Tracking file %s: the last line has no line end; it was kept, but may be cut off.",
+        reader->path);
+    return reader->warning.failed ? error_memory(error) : GPUT_OK;
+}
+
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {
@@ -345,12 +361,21 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
         double values[TRACKING_COLUMNS];
         for (size_t i = 0; i < TRACKING_COLUMNS; i++)
             values[i] = NAN;
-        bool plain = record.terminated && parse_plain_row(csv, &record, values);
+        bool plain = parse_plain_row(csv, &record, values);
         if (!plain || isnan(values[TRACKING_TIMESTAMP])) {
-            if (!record.terminated || csv_count_cells(&record) != csv->column_count)
+            if (csv_count_cells(&record) != csv->column_count)
                 return end_with_torn_row(csv, &record, error);
-            TRY(parse_odd_row(csv, &record, values, error));
+            int code = parse_odd_row(csv, &record, values, error);
+            if (code == GPUT_ERROR_FORMAT && !record.terminated)
+                return end_with_torn_row(csv, &record, error);
+            TRY(code);
         }
+        if (!record.terminated) {
+            if (looks_cut(csv, &record, values[TRACKING_TIMESTAMP]))
+                return end_with_torn_row(csv, &record, error);
+            TRY(warn_of_no_end(reader, error));
+        }
+        csv->last_timestamp = values[TRACKING_TIMESTAMP];
         memcpy(rows[*count].values, values, sizeof rows->values);
         rows[*count].timestamp = values[TRACKING_TIMESTAMP];
         *count += 1;

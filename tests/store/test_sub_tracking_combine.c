@@ -168,6 +168,23 @@ static void a_mark_makes_the_file_and_later_ones_follow_its_columns(void **state
     free(text);
 }
 
+static void a_mark_takes_a_last_line_that_was_cut_off_away(void **state)
+{
+    (void)state;
+    static const char *const cut[] = {"7,X,1", "7,X,0,17", "7,\"X\ny", "7"};
+    const char *path = temporary("m.csv");
+    for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, HEADER "7,X,0,1745449609.75\n%s", cut[i]);
+        temporary_write(path, text);
+        assert_int_equal(gput_sub_tracking_mark(path, 7, "X", GPUT_BLOCK_STOP, NULL), GPUT_OK);
+        char *now = temporary_read(path);
+        assert_non_null(strstr(now, HEADER "7,X,0,1745449609.75\n7,X,1,"));
+        assert_int_equal(now[strlen(now) - 1], '\n');
+        free(now);
+    }
+}
+
 static void a_mark_goes_to_no_other_files(void **state)
 {
     (void)state;
@@ -194,6 +211,7 @@ int main(void)
         temporary_test(a_directory_is_combined_in_sorted_order),
         temporary_test(only_directories_with_files_can_be_combined),
         temporary_test(a_mark_makes_the_file_and_later_ones_follow_its_columns),
+        temporary_test(a_mark_takes_a_last_line_that_was_cut_off_away),
         temporary_test(a_mark_goes_to_no_other_files),
     };
     return cmocka_run_group_tests_name(
