@@ -15,6 +15,7 @@ struct block_thread *block_thread_create(void)
 void block_thread_destroy(struct block_thread *thread)
 {
     free(thread->open);
+    free(thread->started);
     free(thread);
 }
 
@@ -22,6 +23,7 @@ void block_thread_inherit(struct block_thread *thread)
 {
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
+    thread->n_started = 0;
     thread->sink.recurses = false;
     thread->sink.thread_id = gettid();
 }
@@ -51,10 +53,40 @@ enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)
     return BLOCK_POPPED_UNMARKED;
 }
 
+static struct block_name *find_started(
+    const struct block_thread *thread, const struct block_name *name)
+{
+    for (size_t i = 0; i < thread->n_started; i++)
+        if (thread->started[i].text == name->text)
+            return &thread->started[i];
+    return NULL;
+}
+
 bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name)
 {
     for (size_t i = thread->depth; i > thread->inherited; i--)
         if (thread->open[i - 1].text == name->text)
             return true;
-    return false;
+    return find_started(thread, name) != NULL;
+}
+
+/* Without memory it is not kept: thread ids may then come too late for it, and nothing else. */
+void block_thread_note_start(struct block_thread *thread, const struct block_name *name)
+{
+    if (thread->n_started == thread->started_capacity) {
+        size_t capacity = thread->started_capacity ? thread->started_capacity * 2 : 4;
+        struct block_name *grown = realloc(thread->started, capacity * sizeof *grown);
+        if (!grown)
+            return;
+        thread->started = grown;
+        thread->started_capacity = capacity;
+    }
+    thread->started[thread->n_started++] = *name;
+}
+
+void block_thread_note_stop(struct block_thread *thread, const struct block_name *name)
+{
+    struct block_name *found = find_started(thread, name);
+    if (found)
+        *found = thread->started[--thread->n_started];
 }

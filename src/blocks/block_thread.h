@@ -27,6 +27,11 @@ struct block_thread {
     size_t inherited;
     size_t not_pushed; /* begun while there was no memory */
 
+    /* The same of single marks, each name once, kept until the file has thread ids. */
+    struct block_name *started;
+    size_t n_started;
+    size_t started_capacity;
+
     /* Names by the address of the text that the caller gave. Only a hint: texts are compared. */
     struct block_recent_name {
         const char *given;
@@ -67,8 +72,14 @@ static inline enum block_thread_popped block_thread_pop(
     return (*name)->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
 }
 
-/* Whether this thread has begun a block of that name in this process, and not ended it. */
+/* Whether this thread has begun or started a block of that name in this process, and not ended it.
+ */
 bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name);
+
+/* Keeps in mind that a single mark started that block, which is not open; or that one stopped it.
+ */
+void block_thread_note_start(struct block_thread *thread, const struct block_name *name);
+void block_thread_note_stop(struct block_thread *thread, const struct block_name *name);
 
 static inline struct block_recent_name *block_thread_recent(
     struct block_thread *thread, const char *given)

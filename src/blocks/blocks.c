@@ -284,12 +284,21 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     return code == GPUT_OK ? GPUT_OK : mark_lost(blocks, &reason);
 }
 
-/* Looked at until thread ids are there: the second of two calls within each other brings them. */
-static inline bool recurses(const struct gput_blocks *blocks, const struct block_thread *thread,
-    const struct block_name *name)
+/* Until the file has thread ids: the second of two calls within each other brings them. */
+static inline bool lacks_thread_ids(const struct gput_blocks *blocks)
 {
-    return !atomic_load_explicit(&blocks->sink->thread_ids_settled, memory_order_relaxed) &&
-           block_thread_has_open(thread, name);
+    return !atomic_load_explicit(&blocks->sink->thread_ids_settled, memory_order_relaxed);
+}
+
+/* For a single mark, before it is made. */
+static void note_mark(
+    struct block_thread *thread, const struct block_name *name, enum gput_block_position position)
+{
+    thread->sink.recurses = position == GPUT_BLOCK_START && block_thread_has_open(thread, name);
+    if (position == GPUT_BLOCK_STOP)
+        block_thread_note_stop(thread, name);
+    else if (!thread->sink.recurses)
+        block_thread_note_start(thread, name);
 }
 
 int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
@@ -301,7 +310,7 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
     struct gput_error reason;
     int code = blocks->sink ? name_of(blocks, thread, given, &name, &reason) : no_sink(blocks);
     if (blocks->sink && code == GPUT_OK)
-        thread->sink.recurses = recurses(blocks, thread, &name);
+        thread->sink.recurses = lacks_thread_ids(blocks) && block_thread_has_open(thread, &name);
     block_thread_push(thread, &name);
     if (!blocks->sink)
         return code;
@@ -338,6 +347,8 @@ int gput_blocks_mark(
     struct gput_error reason;
     if (name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
         return mark_lost(blocks, &reason);
+    if (lacks_thread_ids(blocks))
+        note_mark(thread, &name, position);
     return mark(blocks, thread, &name, (enum sub_tracking_position)position);
 }
 

@@ -391,6 +391,43 @@ static void a_block_within_itself_brings_thread_ids(void **state)
     assert_int_equal(temporary_count(), 2);
 }
 
+static void a_block_that_is_marked_within_itself_brings_thread_ids_too(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum gput_block_position position;
+    } marks[] = {
+        {"a", GPUT_BLOCK_START},
+        {"b", GPUT_BLOCK_START},
+        {"a", GPUT_BLOCK_STOP},
+        {"a", GPUT_BLOCK_START},
+        {"b", GPUT_BLOCK_STOP},
+        {"a", GPUT_BLOCK_START}, /* while it runs */
+        {"a", GPUT_BLOCK_STOP},
+        {"a", GPUT_BLOCK_STOP},
+    };
+    size_t n_marks = sizeof marks / sizeof marks[0];
+    for (unsigned i = 0; i < 2; i++) {
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        for (size_t m = 0; m < n_marks; m++) {
+            if (m == 5) {
+                struct content before = read_file(temporary(files[i]));
+                assert_int_equal(before.rows[4].thread_id, SUB_TRACKING_UNKNOWN);
+                forget(&before);
+            }
+            assert_int_equal(gput_blocks_mark(blocks, marks[m].name, marks[m].position), GPUT_OK);
+        }
+        gput_blocks_close(blocks, NULL);
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, n_marks);
+        for (size_t row = 0; row < content.count; row++)
+            assert_int_equal(content.rows[row].thread_id, gettid());
+        forget(&content);
+    }
+}
+
 static void a_file_that_was_moved_away_is_written_on_where_it_is(void **state)
 {
     (void)state;
@@ -633,6 +670,7 @@ int main(void)
         temporary_test(threads_mark_at_once_and_no_mark_is_lost),
         temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
         temporary_test(a_block_within_itself_brings_thread_ids),
+        temporary_test(a_block_that_is_marked_within_itself_brings_thread_ids_too),
         temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
         temporary_test(a_forked_child_writes_a_file_of_its_own),

@@ -32,6 +32,21 @@ class Names(package.PackageTest):
         self.assertEqual(gput.SubTracker(code_block_attribute="part").code_block_name, "test_sub_tracker.py:part")
         self.assertEqual(gput.SubTracker("name", "part").code_block_name, "name")
 
+    def test_a_recursion_can_be_told_apart(self):
+        path = self.folder / "m.csv"
+
+        @gput.sub_track("descend", sub_tracking_file=path)
+        def descend(depth):
+            if depth:
+                descend(depth - 1)
+
+        descend(0)
+        descend(2)
+        calls = gput.read_calls(path)
+        times = sorted(zip(calls["start"], calls["stop"]))
+        self.assertEqual(len(times), 4)
+        self.assertTrue(times[0][1] < times[1][0] < times[2][0] < times[3][0] < times[3][1] < times[2][1] < times[1][1], times)
+
     def test_function_is_named_by_file_and_name(self):
         os.chdir(os.path.dirname(__file__))
         path = self.folder / "m.csv"
