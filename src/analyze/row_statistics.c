@@ -81,6 +81,8 @@ void row_run_add(struct row_run *run, const double *values)
 {
     if (run->uniform && any_missing(values))
         run_become_ragged(run);
+    if (run->rows < ROW_KEPT_MAX)
+        memcpy(run->kept[(size_t)run->rows], values, sizeof run->kept[0]);
     run->rows += 1;
     if (!run->uniform) {
         for (int c = 0; c < ROW_COLUMNS; c++) {
@@ -153,7 +155,29 @@ void row_total_merge(struct row_total *total, const struct row_run *run)
             total_merge_column(total, run, c, run->uniform ? run->rows : run->count[c]);
         total->missing = total->missing || !run->uniform;
     }
-    total->rows += (uint64_t)run->rows;
+    size_t n = (size_t)run->rows;
+    if (total->rows + n <= ROW_KEPT_MAX)
+        memcpy(total->kept[total->rows], run->kept, n * sizeof run->kept[0]);
+    total->rows += n;
+}
+
+/* Mean and standard deviation of the rows kept, in the order of numpy's additions: it adds fewer
+ * than 8 values one after the other. */
+static void compute_kept(
+    const struct row_total *total, unsigned column, struct gput_statistics *statistics)
+{
+    double count = total->count[column], sum = 0, squares = 0;
+    for (size_t i = 0; i < total->rows; i++) {
+        if (!isnan(total->kept[i][column]))
+            sum += total->kept[i][column];
+    }
+    statistics->mean = sum / count;
+    for (size_t i = 0; i < total->rows; i++) {
+        double distance = total->kept[i][column] - statistics->mean;
+        if (!isnan(total->kept[i][column]))
+            squares += distance * distance;
+    }
+    statistics->std = sqrt(squares / count);
 }
 
 struct gput_statistics row_total_statistics(const struct row_total *total, unsigned column)
@@ -162,10 +186,13 @@ struct gput_statistics row_total_statistics(const struct row_total *total, unsig
     if (count == 0)
         return (struct gput_statistics){NAN, NAN, NAN, NAN};
     double sum = total->sum[column] + total->sum_error[column];
-    return (struct gput_statistics){
+    struct gput_statistics statistics = {
         .min = total->min[column],
         .max = total->max[column],
         .mean = sum / count,
         .std = sqrt(total->squares[column] / count),
     };
+    if (total->rows <= ROW_KEPT_MAX)
+        compute_kept(total, column, &statistics);
+    return statistics;
 }

@@ -7,6 +7,10 @@
  * first row and update the mean and the squared distances from it (Welford; Chan for the merge),
  * so that a small spread around a large mean keeps its digits; sums over runs are compensated.
  *
+ * Of fewer than 8 rows, as many code blocks have, the rows themselves are kept: their figures are
+ * computed as pandas computes them, bit for bit, so that the text agrees with that of the Python
+ * tool also where the last shown digit is a tie. (More are added in an order of numpy's own.)
+ *
  * NaN is a missing value: it counts in no column's figures.
  */
 #ifndef ANALYZE_ROW_STATISTICS_H
@@ -19,6 +23,9 @@
 
 /* The measurements of a tracking file, filled up to a whole number of SIMD registers. */
 #define ROW_COLUMNS 22
+
+/* So many rows are kept as they are. */
+#define ROW_KEPT_MAX 7
 
 /* Longer runs are merged, so that rounding in their means cannot add up. */
 #define ROW_RUN_MAX 1024
@@ -34,6 +41,7 @@ struct row_run {
     double sum[ROW_COLUMNS]; /* of the values themselves, for the last digit of the total mean */
     double min[ROW_COLUMNS];
     double max[ROW_COLUMNS];
+    double kept[ROW_KEPT_MAX][ROW_COLUMNS]; /* the first rows */
 };
 
 /* Everything that was merged. All zeroes is empty. */
@@ -48,6 +56,7 @@ struct row_total {
     double squares[ROW_COLUMNS];
     double min[ROW_COLUMNS];
     double max[ROW_COLUMNS];
+    double kept[ROW_KEPT_MAX][ROW_COLUMNS]; /* all rows, while there are no more */
 };
 
 /* Makes the run empty. */

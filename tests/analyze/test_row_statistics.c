@@ -144,6 +144,49 @@ static void an_infinite_value_is_no_missing_one(void **state)
     assert_true(row_total_statistics(&total, 0).min == 1);
 }
 
+/* Of fewer than 8 rows numpy adds one value after the other, whatever rounding takes away, and so
+ * do we, however they are cut into runs. */
+static void few_rows_add_up_as_in_numpy(void **state)
+{
+    (void)state;
+    for (int n = 1; n < 8; n++) {
+        for (int length = 1; length <= n; length++) {
+            struct row_total total = {0};
+            struct row_run run;
+            double sum = 0;
+            row_run_clear(&run);
+            for (int i = 0; i < n; i++) {
+                double value = i * 7919 % 10007 / 1000.0 + 0.000000001 * i;
+                sum += value;
+                add(&run, value);
+                if (i % length == length - 1 || i == n - 1) {
+                    row_total_merge(&total, &run);
+                    row_run_clear(&run);
+                }
+            }
+            double mean = row_total_statistics(&total, 5).mean;
+            if (mean != sum / n)
+                fail_msg("%d rows in runs of %d: %.17g is not %.17g", n, length, mean, sum / n);
+        }
+    }
+}
+
+static void few_rows_with_missing_values_add_up_as_in_numpy(void **state)
+{
+    (void)state;
+    static const double values[] = {0.1, 0.2, NAN, 0.3, NAN, 0.7};
+    struct row_total total = {0};
+    struct row_run run;
+    row_run_clear(&run);
+    for (size_t i = 0; i < 6; i++)
+        add(&run, values[i]);
+    row_total_merge(&total, &run);
+    struct gput_statistics figures = row_total_statistics(&total, 0);
+    assert_true(figures.mean == (((0.1 + 0.2) + 0.3) + 0.7) / 4);
+    assert_near(figures.std, sqrt(0.051875));
+    assert_true(figures.min == 0.1 && figures.max == 0.7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +197,8 @@ int main(void)
         cmocka_unit_test(a_small_spread_around_a_large_mean_keeps_its_digits),
         cmocka_unit_test(missing_values_count_in_no_figure_of_their_column),
         cmocka_unit_test(an_infinite_value_is_no_missing_one),
+        cmocka_unit_test(few_rows_add_up_as_in_numpy),
+        cmocka_unit_test(few_rows_with_missing_values_add_up_as_in_numpy),
     };
     return cmocka_run_group_tests_name("analyze/row_statistics", tests, NULL, NULL);
 }
