@@ -44,8 +44,8 @@ struct gput_timeline_options {
     const char *output;
     const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */
-    /** Readings of this dimension below this value are marked by an instant event that shows all
-     * readings around it. NULL: none are. */
+    /** Readings of this dimension (or name, as "cpu0") below this value are marked by an instant
+     * event that shows all readings around it. NULL: none are. */
     const char *low_dimension; /**< default "GPUUtilization" */
     double low_threshold;      /**< default 85 */
     size_t memory_bytes;       /**< how much may be held in memory; 0: 192 MiB */

@@ -198,7 +198,7 @@ static int read_files(struct filling *filling, const struct trace_root *root, co
     for (size_t i = 0; i < root->count; i++) {
         const struct trace_file *file = root->files + i;
         if (!chosen[i] || file->kind == TRACE_FILE_PYTHON ||
-            (file->kind == TRACE_FILE_SYSTEM) != system)
+            (file->kind == TRACE_FILE_SYSTEM) != system || !trace_file_is_readable(file, report))
             continue;
         if (system)
             TRY(system_metrics_read(file->path, take_reading, filling, report, error));

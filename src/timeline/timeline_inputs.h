@@ -20,9 +20,12 @@ struct step_search {
     int64_t most_step;
 };
 
+/* What is looked at when nothing is asked for. */
+#define DEFAULT_LOW_METRIC "GPUUtilization"
+
 /* How readings that are low are marked. */
 struct low_marks {
-    const char *dimension; /* NULL: not at all */
+    const char *metric; /* a dimension ("GPUUtilization") or a name ("cpu0"); NULL: not at all */
     double threshold;
 };
 

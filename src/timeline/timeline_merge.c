@@ -34,7 +34,7 @@ struct merge {
 struct gput_timeline_options gput_timeline_options_default(void)
 {
     return (struct gput_timeline_options){
-        .low_dimension = "GPUUtilization", .low_threshold = 85, .unit = GPUT_MERGE_TIME};
+        .low_dimension = DEFAULT_LOW_METRIC, .low_threshold = 85, .unit = GPUT_MERGE_TIME};
 }
 
 static bool ends_with(const char *text, const char *end)

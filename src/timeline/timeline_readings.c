@@ -30,8 +30,10 @@ int timeline_readings_take(struct timeline_readings *readings, const struct syst
     }
     if (number == NAMES_NONE)
         return error_memory(error);
-    bool is_low = low->dimension && strcmp(low->dimension, reading->dimension) == 0 &&
-                  reading->value < low->threshold;
+    bool is_metric = low->metric && (strcmp(low->metric, reading->dimension) == 0 ||
+                                        strcmp(low->metric, reading->name) == 0);
+    bool is_low = is_metric && reading->value < low->threshold;
+    readings->has_metric |= is_metric;
     readings->readings[readings->count++] =
         (struct timeline_reading){reading->time_us, reading->value, number, is_low};
     return GPUT_OK;
@@ -72,7 +74,26 @@ static int add_counter(const struct timeline_readings *readings,
     return timeline_add(timeline, &event, NULL, error);
 }
 
-/* The instant event at a low reading: all labels with a reading around it, each once. */
+static int64_t distance(int64_t left, int64_t right)
+{
+    return left < right ? right - left : left - right;
+}
+
+/* True when no other reading of its label, from `first` to before `end`, is nearer to that time. */
+static bool is_nearest(
+    const struct timeline_reading *all, size_t first, size_t end, size_t at, int64_t time_us)
+{
+    int64_t own = distance(all[at].time_us, time_us);
+    for (size_t i = first; i < end; i++) {
+        int64_t other = distance(all[i].time_us, time_us);
+        if (all[i].label == all[at].label && (other < own || (other == own && i < at)))
+            return false;
+    }
+    return true;
+}
+
+/* The instant event at a low reading: all labels with a reading around it, each with its nearest.
+ */
 static int add_mark(const struct timeline_readings *readings, size_t at, uint32_t thread,
     struct timeline *timeline, struct str *text, struct gput_error *error)
 {
@@ -86,10 +107,7 @@ static int add_mark(const struct timeline_readings *readings, size_t at, uint32_
         end++;
     str_clear(text);
     for (size_t i = first; i < end; i++) {
-        bool seen = false;
-        for (size_t j = first; j < i && !seen; j++)
-            seen = all[j].label == all[i].label;
-        if (seen)
+        if (!is_nearest(all, first, end, i, time_us))
             continue;
         const char *label = names_text(&readings->labels, all[i].label);
         str_append(text, text->length == 0 ? "{" : ", ");

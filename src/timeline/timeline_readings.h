@@ -21,6 +21,7 @@ struct timeline_readings {
     size_t count;
     size_t capacity;
     struct names labels;
+    bool has_metric; /* one was of the metric that is looked at */
 };
 
 /* Keeps a reading. */

@@ -90,6 +90,18 @@ static int add_file(struct adding *adding, const struct trace_file *file, struct
     }
 }
 
+/* Many machines have no GPU: only a metric that was asked for is missed. */
+static void warn_of_no_metric(struct adding *adding)
+{
+    const char *metric = adding->inputs->low.metric;
+    if (!metric || strcmp(metric, DEFAULT_LOW_METRIC) == 0 || adding->readings.has_metric ||
+        adding->readings.count == 0)
+        return;
+    str_clear(&adding->text);
+    str_printf(&adding->text, "No reading is of %s, so no moment is marked as low", metric);
+    read_report_warn(&adding->inputs->report, str_text(&adding->text));
+}
+
 static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,
     struct gput_error *error)
 {
@@ -98,8 +110,9 @@ static int add_chosen(struct adding *adding, const struct trace_root *root, cons
         if (chosen[i] && stat(root->files[i].path, &info) == 0)
             adding->inputs->report.bytes_total += (uint64_t)info.st_size;
     for (size_t i = 0; i < root->count; i++)
-        if (chosen[i])
+        if (chosen[i] && trace_file_is_readable(root->files + i, &adding->inputs->report))
             TRY(add_file(adding, root->files + i, error));
+    warn_of_no_metric(adding);
     return timeline_readings_add(&adding->readings, adding->inputs->timeline, error);
 }
 

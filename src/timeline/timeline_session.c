@@ -177,7 +177,7 @@ static int take_mark(
         return GPUT_OK;
     }
     int code = add_call(calling, row, &begun, error);
-    free(begun.name);
+    begun_event_finish(&begun);
     return code;
 }
 

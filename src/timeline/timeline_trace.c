@@ -228,6 +228,13 @@ static void note_step(struct adding *adding, const struct trace_event *event, in
         step_search_note(adding->inputs->search, step, start_ns);
 }
 
+/* The text with JSON_PADDING zeroes behind it; NULL for an empty one, or without memory. */
+static char *padded_copy(struct json_text text)
+{
+    char *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
+    return copy ? memcpy(copy, text.text, text.length) : NULL;
+}
+
 static int take_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
@@ -235,34 +242,85 @@ static int take_begin(struct adding *adding, const struct trace_event *event, in
     struct begun_event begun = {.pid = number_or_hash(&event->pid),
         .tid = number_or_hash(&event->tid),
         .start_ns = start_ns,
-        .name = strndup(name.text, name.length)};
+        .name = strndup(name.text, name.length),
+        .category = padded_copy(string_text(&event->category)),
+        .args = padded_copy(args_text(&event->args, &adding->args))};
     return begun_events_push(&adding->begun, &begun) ? GPUT_OK : error_memory(error);
+}
+
+static bool has_key(const struct json_value *object, const struct json_value *wanted)
+{
+    struct json_walk walk = json_walk(object);
+    struct json_value key, value;
+    while (json_walk_member(&walk, &key, &value)) {
+        if (key.length == wanted->length && memcmp(key.text, wanted->text, key.length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void append_member(
+    struct str *text, const struct json_value *key, const struct json_value *value)
+{
+    str_append(text, text->length == 0 ? "{" : ", ");
+    json_write_value(key, text);
+    str_append(text, ": ");
+    json_write_value(value, text);
+}
+
+/* The arguments of both ends of a slice; of those with one name, the end's. */
+static struct json_text args_of_both(
+    const char *begin_args, const struct json_value *end_args, struct str *text)
+{
+    struct json_value begin = {0}, key, value;
+    const char *at = begin_args;
+    if (!begin_args || json_scan_value(&at, begin_args + strlen(begin_args), &begin) != JSON_OK)
+        return args_text(end_args, text);
+    if (end_args->kind != JSON_OBJECT)
+        return (struct json_text){begin_args, strlen(begin_args), JSON_NOT_ASCII};
+    str_clear(text);
+    struct json_walk walk = json_walk(&begin);
+    while (json_walk_member(&walk, &key, &value)) {
+        if (!has_key(end_args, &key))
+            append_member(text, &key, &value);
+    }
+    walk = json_walk(end_args);
+    while (json_walk_member(&walk, &key, &value))
+        append_member(text, &key, &value);
+    str_append(text, text->length == 0 ? "{}" : "}");
+    return (struct json_text){str_text(text), text->length, JSON_NOT_ASCII};
+}
+
+static int end_slice(struct adding *adding, const struct trace_event *event,
+    const struct begun_event *begun, int64_t end_ns, struct gput_error *error)
+{
+    struct timeline_event slice = {.type = 'X', .start_ns = begun->start_ns};
+    if (__builtin_sub_overflow(end_ns, begun->start_ns, &slice.duration_ns) ||
+        slice.duration_ns < 0) {
+        adding->inputs->report.unusable++;
+        return GPUT_OK;
+    }
+    TRY(find_thread(adding, event, &slice.thread, error));
+    slice.name = (struct json_text){begun->name, strlen(begun->name), JSON_NOT_ASCII};
+    slice.category = string_text(&event->category);
+    if (slice.category.length == 0 && begun->category)
+        slice.category =
+            (struct json_text){begun->category, strlen(begun->category), JSON_NOT_ASCII};
+    slice.args = args_of_both(begun->args, &event->args, &adding->args);
+    return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
 static int take_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
     struct gput_error *error)
 {
     struct begun_event begun;
-    struct timeline_event slice = {.type = 'X'};
     if (!begun_events_pop(
             &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun)) {
         adding->inputs->report.unusable++;
         return GPUT_OK;
     }
-    if (__builtin_sub_overflow(end_ns, begun.start_ns, &slice.duration_ns) ||
-        slice.duration_ns < 0) {
-        adding->inputs->report.unusable++;
-        free(begun.name);
-        return GPUT_OK;
-    }
-    int code = find_thread(adding, event, &slice.thread, error);
-    if (code == GPUT_OK) {
-        slice.start_ns = begun.start_ns;
-        slice.name = (struct json_text){begun.name, strlen(begun.name), JSON_NOT_ASCII};
-        slice.args = args_text(&event->args, &adding->args);
-        code = timeline_add(adding->inputs->timeline, &slice, NULL, error);
-    }
-    free(begun.name);
+    int code = end_slice(adding, event, &begun, end_ns, error);
+    begun_event_finish(&begun);
     return code;
 }
 

@@ -5,6 +5,14 @@
 
 #define MAX_BEGUN 4096
 
+void begun_event_finish(struct begun_event *event)
+{
+    free(event->name);
+    free(event->category);
+    free(event->args);
+    *event = (struct begun_event){0};
+}
+
 static void remove_at(struct begun_events *begun, size_t at)
 {
     begun->count--;
@@ -17,11 +25,12 @@ bool begun_events_push(struct begun_events *begun, const struct begun_event *eve
     if (!begun->events)
         begun->events = calloc(MAX_BEGUN, sizeof *begun->events);
     if (!begun->events || !event->name) {
-        free(event->name);
+        struct begun_event lost = *event;
+        begun_event_finish(&lost);
         return false;
     }
     if (begun->count == MAX_BEGUN) {
-        free(begun->events[0].name);
+        begun_event_finish(&begun->events[0]);
         remove_at(begun, 0);
         begun->given_up++;
     }
@@ -45,7 +54,7 @@ bool begun_events_pop(
 void begun_events_finish(struct begun_events *begun)
 {
     for (size_t i = 0; i < begun->count; i++)
-        free(begun->events[i].name);
+        begun_event_finish(&begun->events[i]);
     free(begun->events);
     *begun = (struct begun_events){0};
 }

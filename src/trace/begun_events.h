@@ -12,8 +12,13 @@ struct begun_event {
     int64_t pid;
     int64_t tid;
     int64_t start_ns;
-    char *name; /* owned by whoever holds the event; free() it */
+    /* Owned by whoever holds the event: begun_event_finish(). */
+    char *name;
+    char *category; /* NULL: none, or of no use to the reader */
+    char *args;     /* the same: an object, with JSON_PADDING zeroes behind it */
 };
+
+void begun_event_finish(struct begun_event *event);
 
 struct begun_events {
     struct begun_event *events; /* the latest last */
@@ -23,11 +28,11 @@ struct begun_events {
 
 /* An empty set is all zeroes. */
 
-/* Takes `event` and its name over. False without memory. More than thousands at once are in broken
- * files only: then the oldest is given up. */
+/* Takes `event` and its texts over. False without memory, or without a name. More than thousands at
+ * once are in broken files only: then the oldest is given up. */
 bool begun_events_push(struct begun_events *begun, const struct begun_event *event);
 
-/* Takes out the latest of a thread, name and all; false when there is none. */
+/* Takes out the latest of a thread, texts and all; false when there is none. */
 bool begun_events_pop(
     struct begun_events *begun, int64_t pid, int64_t tid, struct begun_event *event);
 

@@ -211,7 +211,7 @@ static int take_end(
         .name_length = strlen(begun.name),
         .args = event->args};
     int code = give(reading, &complete, pid, &event->tid, error);
-    free(begun.name);
+    begun_event_finish(&begun);
     return code;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FOLDER_DEPTH 16
 #define WIDENED_BY_US (INT64_C(180) * 1000000)
@@ -33,6 +34,20 @@ static bool has_folder(const char *path, const char *name)
 static bool holds_traces(const char *path)
 {
     return has_folder(path, "system") || has_folder(path, "framework");
+}
+
+bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report)
+{
+    struct stat info;
+    struct str text = {0};
+    errno = 0;
+    if (stat(file->path, &info) == 0 && S_ISREG(info.st_mode) && access(file->path, R_OK) == 0)
+        return true;
+    str_printf(
+        &text, "%s is left out: %s", file->path, errno ? strerror(errno) : "it is no plain file");
+    read_report_warn(report, str_text(&text));
+    str_finish(&text);
+    return false;
 }
 
 bool trace_root_is(const char *path)

@@ -10,6 +10,7 @@
 #define TRACE_TRACE_ROOT_H
 
 #include "base/error.h"
+#include "trace/read_report.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +49,10 @@ void trace_root_finish(struct trace_root *root);
 
 /* True when `path` is a folder that trace_root_read() would take. */
 bool trace_root_is(const char *path);
+
+/* False, with a warning, for a file that is gone, may not be read or is no plain file: it is left
+ * out. */
+bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report);
 
 /* The suffixes of files of framework events, TensorFlow's last. */
 extern const char *const trace_suffixes[];

@@ -126,6 +126,49 @@ class Merge(CommandTest):
         last = max(event["ts"] for event in counters)
         self.assertAlmostEqual(last, blocks["outer"][0], delta=1)
 
+    def put_root(self, readings):
+        """A training profile of one file of readings: (microsecond, name, value)."""
+        folder = self.folder / "root" / "system" / "incremental"
+        folder.mkdir(parents=True)
+        lines = [json.dumps({"Type": "gpu", "Name": name, "Dimension": "GPUUtilization", "Value": value, "NodeId": "algo-1",
+                             "Timestamp": 1600000000 + at / 1e6}) for at, name, value in readings]
+        (folder / "1600000000.algo-1.json").write_text("\n".join(lines) + "\n")
+        return folder.parents[1]
+
+    def test_a_low_moment_shows_the_reading_of_that_moment(self):
+        root = self.put_root([(0, "gpu0", 99), (10000, "gpu0", 10), (10000, "gpu1", 50), (20000, "gpu0", 98)])
+        done = self.merge(root, "--low", "gpu0=20", "-o", "out.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        marks = [event for event in json.loads((self.folder / "out.json").read_text()) if event["ph"] == "i"]
+        self.assertEqual([mark["args"] for mark in marks],
+                         [{"gpu0_GPUUtilization_algo-1": 10.0, "gpu1_GPUUtilization_algo-1": 50.0}])
+
+    def test_a_metric_that_nothing_has_is_said(self):
+        done = self.merge(self.put_root([(0, "gpu0", 99)]), "--low", "NoSuch=10", "-o", "out.json")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("No reading is of NoSuch", done.stderr)
+
+    def test_a_file_of_a_root_that_cannot_be_read_is_left_out(self):
+        root = self.put_root([(0, "gpu0", 99)])
+        folder = root / "system" / "incremental"
+        (folder / "1600000060.algo-1.json").symlink_to("nowhere")
+        os.mkfifo(folder / "1600000120.algo-1.json")
+        for command in (("timeline", "merge", root, "-o", "out.json"), ("profile", "utilization", root)):
+            done = self.run_command(*map(str, command))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.count("is left out"), 2, done.stderr)
+
+    def test_a_slice_has_what_its_beginning_and_its_end_told(self):
+        (self.folder / "in.json").write_text(json.dumps([
+            {"ph": "B", "name": "y", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "args": {"shape": [1, 2], "both": "begin"}},
+            {"ph": "E", "pid": 1, "tid": 1, "ts": 5, "args": {"both": "end", "bytes": 3}},
+            {"ph": "B", "name": "z", "cat": "d", "pid": 1, "tid": 1, "ts": 6, "args": {"a": "\u00e9"}},
+            {"ph": "E", "pid": 1, "tid": 1, "ts": 7}]))
+        self.merge("in.json", "-o", "out.json")
+        y, z = [event for event in json.loads((self.folder / "out.json").read_text()) if event["ph"] == "X"]
+        self.assertEqual((y["cat"], y["args"]), ("c", {"shape": [1, 2], "both": "end", "bytes": 3}))
+        self.assertEqual((z["cat"], z["args"]), ("d", {"a": "\u00e9"}))
+
     def test_failure_is_one_line_and_leaves_no_file(self):
         before = sorted(pathlib.Path(self.folder).iterdir())
         for arguments, status, words in [
