@@ -116,13 +116,25 @@ static void render_csv(struct str *text, const struct gput_table *table)
         }
 }
 
+/* Names come from anywhere: what would move a terminal's cursor is shown as "\\x1b". */
+static void append_visible(struct str *text, const char *value)
+{
+    for (; *value; value++) {
+        unsigned char byte = (unsigned char)*value;
+        if (byte < 0x20 || byte == 0x7f)
+            str_printf(text, "\\x%02x", byte);
+        else
+            str_append_char(text, *value);
+    }
+}
+
 static void append_cell(struct str *text, const struct gput_table *table, size_t row, size_t column)
 {
     if (gput_table_column_type(table, column) != GPUT_COLUMN_TEXT ||
         gput_table_is_missing(table, row, column))
         append_number(text, table, row, column, false, "n/a");
     else
-        str_append(text, gput_table_text(table, row, column));
+        append_visible(text, gput_table_text(table, row, column));
 }
 
 /* How many columns of a terminal a text takes, near enough: its characters. */

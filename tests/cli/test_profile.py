@@ -21,6 +21,15 @@ class Training(CommandTest):
     def profile(self, *arguments):
         return self.run_command("profile", *map(str, arguments))
 
+    def test_names_do_not_reach_the_terminal_as_commands(self):
+        trace = json.loads((SOURCE / "tests" / "fixtures" / "trace-kineto" / "rank0.json").read_text())
+        kernel = next(event for event in trace["traceEvents"] if event.get("cat") == "kernel")
+        kernel["name"] = "k\x1b[31mred\nline"
+        (self.folder / "in.json").write_text(json.dumps(trace))
+        done = self.run_command("profile", "kernels", "in.json")
+        self.assertIn("k\\x1b[31mred\\x0aline", done.stdout)
+        self.assertNotIn("\x1b", done.stdout)
+
     def test_every_view_comes_as_text_json_and_csv(self):
         for view in ("job", "steps", "phases", "utilization", "devices", "dataloader", "metrics"):
             text = self.profile(view, ROOT)
