@@ -8,6 +8,7 @@
 #include <gputracker/gputracker.h>
 
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to sleep between two looks at a process on kernels that cannot tell of its end. */
+/* How long to sleep between two looks at a process on kernels that cannot tell of its end, and at
+ * what it leaves behind while that is being ended for a limit. */
 #define LOOK_MS 100
 
 static int64_t now_ms(void)
@@ -25,6 +27,12 @@ static int64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd source = {.fd = fd, .events = POLLIN};
+    return poll(&source, 1, 0) == 1;
 }
 
 /* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
@@ -46,6 +54,8 @@ static int follow(struct gput_session *session, struct signals *signals, int pro
         struct signal_event event;
         if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event))
             return GPUT_OK;
+        if (is_readable(process_fd))
+            process_fd = -1; /* it would say so for ever */
     }
 }
 
@@ -62,8 +72,9 @@ static void add_note(struct gput_results *results)
         "their parent, and its exit status are unknown");
 }
 
+/* *limited: what was tracked was ended for a limit that it passed. */
 static int track(struct gput_session *session, pid_t pid, double for_seconds,
-    const struct tracking *tracking, struct gput_error *error)
+    const struct tracking *tracking, bool *limited, struct gput_error *error)
 {
     struct signals signals;
     signals_catch();
@@ -88,6 +99,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         code = gput_session_results(session, &results, error);
     if (code != GPUT_OK)
         return code;
+    *limited = results.limit.enforced;
     add_note(&results);
     return report_write_session(session, &results, tracking->config.options.processes,
         tracking->format, tracking->output, STDOUT_FILENO, error);
@@ -116,8 +128,8 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     return *pid != 0 ? GPUT_OK : no_process(error);
 }
 
-static int attach(
-    const struct arguments *arguments, const struct tracking *tracking, struct gput_error *error)
+static int attach(const struct arguments *arguments, const struct tracking *tracking, bool *limited,
+    struct gput_error *error)
 {
     pid_t pid;
     double for_seconds;
@@ -127,7 +139,7 @@ static int attach(
     struct gput_session *session = NULL;
     code = gput_session_create(&tracking->config.options, &session, error);
     if (code == GPUT_OK)
-        code = track(session, pid, for_seconds, tracking, error);
+        code = track(session, pid, for_seconds, tracking, limited, error);
     gput_session_destroy(session);
     return code;
 }
@@ -142,13 +154,14 @@ int cmd_attach(const struct arguments *arguments)
         return EXIT_USAGE;
     }
     signals_survive_closed_pipes();
+    bool limited = false;
     int code = tracking_read(arguments, &tracking, &error);
     if (code == GPUT_OK) {
-        code = attach(arguments, &tracking, &error);
+        code = attach(arguments, &tracking, &limited, &error);
         tracking_finish(&tracking);
     }
     if (code == GPUT_OK)
-        return EXIT_SUCCESS;
+        return limited ? EXIT_LIMIT_PASSED : EXIT_SUCCESS;
     message_error(&error);
     return EXIT_FAILURE;
 }

@@ -35,6 +35,8 @@
  * than that are each a first one (an interactive program's user presses Ctrl-C now and then). */
 #define SAME_INTERRUPT_MS 50
 #define SECOND_INTERRUPT_MS 10000
+/* Between two looks at what outlives the command while it is being ended. */
+#define LOOK_MS 50
 
 /* One command and what is known about it. */
 struct follower {
@@ -78,6 +80,14 @@ static bool is_command_or_descendant(const struct follower *follower, pid_t pid)
     while (pid > 1 && pid != follower->pid && pid != getpid())
         pid = parent_of(pid);
     return pid == follower->pid;
+}
+
+/* True when it has, while others that it started are still being ended for a limit. */
+static bool command_has_ended(const struct follower *follower)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)follower->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
 }
 
 static bool is_stop_signal(int number)
@@ -163,7 +173,8 @@ static int follow(struct follower *follower, struct gput_error *error)
             return code;
         follow_stop(follower);
         struct signal_event event;
-        bool came = signals_next(&follower->signals, -1, -1, &event);
+        int timeout = command_has_ended(follower) ? LOOK_MS : -1;
+        bool came = signals_next(&follower->signals, -1, timeout, &event);
         /* All that is there, before looking at the command: SIGCHLD is handed out before the stop
          * signal that caused it. */
         for (; came; came = signals_next(&follower->signals, -1, 0, &event)) {

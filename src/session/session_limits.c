@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 #define DEFAULT_GRACE_SECONDS 5.0
+/* How often to look at a tree that is being ended. */
+#define ENDING_LOOK_NS (NS_PER_SECOND / 10)
+/* How long after the grace to wait for processes that even SIGKILL has not ended: those that are in
+ * the middle of a call to a device, or that we may not signal. */
+#define KILLING_NS (2 * NS_PER_SECOND)
 
 static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
 {
@@ -31,15 +36,21 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     return NAN;
 }
 
-/* Every process of the tree as last looked at, and never ourselves. */
-static void signal_tree(const struct gput_session *session, int signal_number)
+/* Sends it to every process of the tree as last looked at, and never to ourselves; 0 sends nothing.
+ * Returns how many there were. */
+static size_t signal_tree(const struct gput_session *session, int signal_number)
 {
     const struct process_tree *tree = &session->sampler.tree;
+    size_t count = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        if (process->pid != getpid() && !process_is_zombie(process))
+        if (process->pid == getpid() || process_is_zombie(process))
+            continue;
+        count++;
+        if (signal_number)
             kill(process->pid, signal_number);
     }
+    return count;
 }
 
 static void describe(enum gput_limit_kind kind, double limit, char *text, size_t size)
@@ -100,12 +111,25 @@ void session_check_limits(struct gput_session *session)
 
 int64_t session_next_limit_ns(const struct gput_session *session)
 {
-    int64_t next_ns = INT64_MAX;
     double seconds = session->options.limits.values[GPUT_LIMIT_SECONDS];
+    if (session->terminated_ns)
+        return session->last_sample_ns + ENDING_LOOK_NS;
     if (seconds > 0 && !(session->limits_passed & 1u << GPUT_LIMIT_SECONDS))
-        next_ns = session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
-    if (session->terminated_ns && kill_time_ns(session) < next_ns &&
-        kill_time_ns(session) > clock_monotonic_ns())
-        next_ns = kill_time_ns(session);
-    return next_ns;
+        return session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
+    return INT64_MAX;
+}
+
+bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
+{
+    if (session->terminated_ns == 0 || !session->has_thread || session->gave_up_ending)
+        return false;
+    /* Who was started last is known to a later look alone. */
+    if (session->last_sample_ns <= since_ns)
+        return true;
+    size_t left = signal_tree(session, 0);
+    if (left == 0 || clock_monotonic_ns() < kill_time_ns(session) + KILLING_NS)
+        return left > 0;
+    session->gave_up_ending = true;
+    session_warn(session, "%zu of the processes to be ended for the limit could not be.", left);
+    return false;
 }

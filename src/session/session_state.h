@@ -127,11 +127,13 @@ struct gput_session {
     unsigned limits_passed; /* a bit for each kind */
     struct gput_limit_passed limit;
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
+    bool gave_up_ending;   /* even SIGKILL did not end all of the tree */
     bool warned_of_lost_rows;
     struct session_snapshot snapshot; /* has a lock of its own */
     struct session_serving serving;
 
-    bool has_ended; /* main has, or tracking was stopped: nothing more is counted */
+    int64_t main_ended_ns; /* when gput_session_wait() first saw that; 0: it did not */
+    bool has_ended;        /* main has, or tracking was stopped: nothing more is counted */
     /* After the end of a launched command. */
     bool has_main_usage;
     struct rusage main_usage;
@@ -224,8 +226,12 @@ void session_fill_peaks(const struct gput_session *session, struct gput_results 
 /* After a sample: warns of limits that were passed, or ends the tree. */
 void session_check_limits(struct gput_session *session);
 
-/* When a limit has to be looked at between two ticks (monotonic clock); INT64_MAX: never. */
+/* When a sample is to be taken for a limit, if not earlier (monotonic clock); INT64_MAX: never. */
 int64_t session_next_limit_ns(const struct gput_session *session);
+
+/* Whether the tree is being ended for a limit and some of it lives on, as of a look after
+ * `since_ns`. False once nothing more can be done about it, which is warned of. */
+bool session_is_ending_tree(struct gput_session *session, int64_t since_ns);
 
 /* session_gpus.c; the lock is held, or no thread runs */
 

@@ -103,6 +103,8 @@ static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
 {
     int64_t now_ns = clock_monotonic_ns();
     int64_t interval_ns = session->interval_ns;
+    if (now_ns < deadline_ns)
+        return deadline_ns; /* a limit called for a sample before it */
     /* Also brings the early first tick back to whole intervals since the start. */
     int64_t passed = (deadline_ns - session->start_ns) / interval_ns;
     int64_t next = session->start_ns + (passed + 1) * interval_ns;
@@ -125,21 +127,20 @@ static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
     return false;
 }
 
-/* The same, looking after what falls between two ticks: limits, and counters that could wrap. */
+/* The same, or until a limit calls for a sample before; counters that could wrap are looked after
+ * meanwhile. */
 static bool wait_until(struct gput_session *session, int64_t deadline_ns)
 {
+    int64_t limit_ns = session_next_limit_ns(session);
+    if (limit_ns < deadline_ns)
+        deadline_ns = limit_ns;
     for (;;) {
-        int64_t limit_ns = session_next_limit_ns(session);
         int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
-        int64_t next_ns = limit_ns < energy_ns ? limit_ns : energy_ns;
-        if (next_ns >= deadline_ns)
+        if (energy_ns >= deadline_ns)
             return sleep_until(session, deadline_ns);
-        if (!sleep_until(session, next_ns))
+        if (!sleep_until(session, energy_ns))
             return false;
-        if (energy_ns == next_ns)
-            energy_meter_keep_up(&session->sampler.energy, clock_monotonic_ns());
-        if (limit_ns == next_ns)
-            session_check_limits(session);
+        energy_meter_keep_up(&session->sampler.energy, clock_monotonic_ns());
     }
 }
 

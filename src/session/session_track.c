@@ -338,11 +338,25 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     if (!forever && left_ms <= 0)
         return false;
     struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-    if (session->pid_fd < 0 && (forever || left_ms > POLL_INTERVAL_MS))
+    bool is_told = session->pid_fd >= 0 && session->main_ended_ns == 0;
+    if (!is_told && (forever || left_ms > POLL_INTERVAL_MS))
         left_ms = POLL_INTERVAL_MS;
     if (left_ms > INT32_MAX)
         left_ms = INT32_MAX;
-    return poll(&ended, session->pid_fd >= 0, (int)left_ms) >= 0;
+    return poll(&ended, is_told, (int)left_ms) >= 0;
+}
+
+/* True when main has, and with it all that was to be ended for a limit. */
+static bool tree_has_ended(struct gput_session *session)
+{
+    if (session->main_ended_ns == 0 && !main_has_ended(session))
+        return false;
+    if (session->main_ended_ns == 0)
+        session->main_ended_ns = clock_monotonic_ns();
+    pthread_mutex_lock(&session->lock);
+    bool is_ending = session_is_ending_tree(session, session->main_ended_ns);
+    pthread_mutex_unlock(&session->lock);
+    return !is_ending;
 }
 
 /* What was told meanwhile, and the system's figures. Twice, because what is told last of a process
@@ -385,7 +399,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
 
     if (!session->has_main_usage) {
-        while (!main_has_ended(session)) {
+        while (!tree_has_ended(session)) {
             if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
                 return GPUT_OK;
         }

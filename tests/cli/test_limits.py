@@ -1,6 +1,8 @@
 """Limits: a warning, or the end of the whole tree."""
 
 import os
+import signal
+import subprocess
 import time
 
 from command import CommandTest, main
@@ -28,6 +30,28 @@ class Limits(CommandTest):
             "run", "--st", "0.1", "--limit", "cpu_seconds=0.1", "--enforce", "--", "sh", "-c", 'trap "" TERM; while :; do :; done'
         )
         self.assertEqual(done.returncode, 124)
+
+    def test_what_outlives_the_command_is_killed_too(self):
+        child = 'trap "" TERM; echo $$ > ready; while :; do sleep 0.05; done'
+        done = self.run_command(
+            "run", "--st", "0.05", "--limit", "seconds=1", "--enforce", "--", "sh", "-c", "setsid sh -c '%s' & wait" % child
+        )
+        self.assertEqual(done.returncode, 124)
+        ready = self.folder / "ready"
+        if not ready.exists():
+            self.skipTest("this machine was too slow: the limit came before the child's trap")
+        with self.assertRaises(ProcessLookupError):
+            os.kill(int(ready.read_text()), 0)
+
+    def test_attached_processes_are_ended_too(self):
+        process = subprocess.Popen([CONSUMER, "child", "[", "sleep", "100", "]", "sleep", "100"])
+        try:
+            done = self.run_command("attach", "--limit", "seconds=0.2", "--enforce", process.pid)
+            self.assertEqual(done.returncode, 124)
+            self.assertEqual(process.wait(), -signal.SIGTERM)
+        finally:
+            process.kill()
+            process.wait()
 
     def test_a_limit_that_is_none_is_refused(self):
         done = self.run_command("run", "--limit", "ram=lots", "--", "true")
