@@ -109,9 +109,12 @@ struct gput_peak {
  * be had here; the source "counts" says why.
  */
 struct gput_accounting {
-    double kernel_cpu_seconds;        /**< what the kernel counted for the tree */
-    double kernel_user_cpu_seconds;   /**< of that, in programs */
-    double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf */
+    /** What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
+     * sampled. Never less than the samples add up to. */
+    double kernel_cpu_seconds;
+    double kernel_user_cpu_seconds;   /**< of that, in programs; NaN beside children that nobody
+                                           waited for */
+    double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /**< what the samples add up to */
     uint64_t processes_seen;          /**< distinct processes known, main included */
     double processes_missed; /**< started in the tree and not known; NaN: unknown how many */

@@ -5,7 +5,11 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <stdio.h>
+
+/* What is compared was read that far apart at the most, one after the other. */
+#define READ_APART_SECONDS 0.001
 
 static double seconds_of_ns(int64_t ns)
 {
@@ -36,6 +40,26 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
         accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
 }
 
+/*
+ * Children that nobody waits for (their parent ignores SIGCHLD, say) are in no parent's books. What
+ * samples saw and what was told of each process at its end are lower bounds of the whole: where one
+ * is higher, that is what is known, and how it parts into user and system is not. `not_theirs_ns`
+ * is in the process log, but is not to be counted.
+ */
+static void take_unwaited(
+    const struct gput_session *session, int64_t not_theirs_ns, struct gput_accounting *accounting)
+{
+    int64_t told_ns;
+    double counted = accounting->kernel_cpu_seconds, most = accounting->sampled_cpu_seconds;
+    if (process_log_cpu_ns(&session->log, &told_ns))
+        most = fmax(most, seconds_of_ns(told_ns - not_theirs_ns));
+    if (most <= counted)
+        return;
+    accounting->kernel_cpu_seconds = most;
+    if (most - counted > READ_APART_SECONDS)
+        accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
+}
+
 /* What was collected from a launched command, or its control group where that saw more: it also
  * counts children whose parents do not wait for them. */
 static void fill_launched_cpu(
@@ -53,6 +77,7 @@ static void fill_launched_cpu(
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
     undo_cut(counts, accounting);
+    take_unwaited(session, 0, accounting);
 }
 
 static void fill_self(const struct gput_session *session, struct gput_accounting *accounting)
@@ -70,11 +95,12 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
     session_counts_fill(&counts, accounting);
     accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
     accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
+    int64_t own_ns = session->sampler_cpu_ns + session_helpers_cpu_ns(session);
     accounting->kernel_cpu_seconds =
-        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) -
-                      session->sampler_cpu_ns - session_helpers_cpu_ns(session) -
+        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) - own_ns -
                       session->sampler.tree.gone_before_ns);
     undo_cut(&counts, accounting);
+    take_unwaited(session, own_ns, accounting);
 }
 
 /* Two lower bounds that miss different things: parents' books know nothing of orphans that others

@@ -40,6 +40,20 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
             (unsigned long long)session->sampler.ram.exact_readings);
 }
 
+/* Then it is the sum of other figures, whose parts in user and system are not known. */
+static bool some_were_not_waited_for(const struct gput_accounting *accounting)
+{
+    return !isnan(accounting->kernel_cpu_seconds) && isnan(accounting->kernel_user_cpu_seconds);
+}
+
+static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)
+{
+    session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
+        "at least: nobody in the tree waited for some processes; of those, what %s",
+        session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
+                                 : "samples saw");
+}
+
 static void add_cpu_sources(const struct gput_session *session, struct gput_results *results)
 {
     if (session->sampler.tree.view.has_cpu_clocks)
@@ -55,14 +69,21 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
                 "the kernel gives it when the command ends, and it had not ended");
             break;
         }
+        if (some_were_not_waited_for(&results->accounting)) {
+            add_unwaited_source(session, results);
+            break;
+        }
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
             !isnan(session->cgroup_usage.cpu_seconds)
                 ? "wait4 of the command and of its orphans, and a control group of its own"
                 : "wait4 of the command and of its orphans");
         break;
     case SESSION_SELF:
-        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
-            "getrusage of this process and of the children it waited for");
+        if (some_were_not_waited_for(&results->accounting))
+            add_unwaited_source(session, results);
+        else
+            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
+                "getrusage of this process and of the children it waited for");
         break;
     case SESSION_ATTACHED:
         if (session->events.has_ends)

@@ -90,6 +90,19 @@ class Exact(CommandTest):
         self.assertAlmostEqual(seconds["kernel"], seconds["kernel_user"] + seconds["kernel_system"], delta=0.05)
         self.assertGreater(seconds["captured_percent"], 95)
 
+    def test_children_that_nobody_waits_for_are_counted(self):
+        report = self.track("ignored", 10, 0.1, options=["--st", "0.02"])
+        seconds = report["accounting"]["cpu_seconds"]
+        source = report["sources"]["kernel_cpu_time"]
+        # A little is left where the kernel does not tell how each process ended.
+        self.assertGreaterEqual(seconds["kernel"], 0.9 if self.knows_ends(report) else 0.3)
+        self.assertLess(seconds["kernel"], 1.3)
+        self.assertLessEqual(seconds["captured_percent"], 100)
+        if "a control group of its own" not in source["reason"]:
+            self.assertEqual(source["state"], "sampled")
+            self.assertIn("at least", source["reason"])
+            self.assertIsNone(seconds["kernel_user"])
+
     def test_no_process_is_missed_where_the_kernel_announces_them(self):
         report = self.track("swarm", 100, 0)
         processes = report["accounting"]["processes"]

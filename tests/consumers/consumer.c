@@ -15,6 +15,7 @@
  * threads N S  N threads that use S seconds of CPU time each; waits for them
  * child [ … ]  forks; the child does what is in the brackets and ends
  * swarm N S    N children one after the other, each using S seconds of CPU time
+ * ignored N S  the same, but nobody waits for them: it ignores SIGCHLD
  * programs N PATH  runs that program N times, one after the other
  * report PATH  writes what the kernel counted for this process and the children that it waited for,
  *              and its own peak: "CPU seconds" "bytes"
@@ -29,6 +30,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,6 +216,14 @@ static void swarm(int count, double seconds)
     }
 }
 
+/* Then waitpid() returns without a status when the child has gone. */
+static void ignored(int count, double seconds)
+{
+    signal(SIGCHLD, SIG_IGN);
+    swarm(count, seconds);
+    signal(SIGCHLD, SIG_DFL);
+}
+
 static void run_programs(int count, char *path)
 {
     char *argv[] = {path, NULL};
@@ -310,6 +320,8 @@ static void run_plain(char ***at)
         threads((int)number, atof(*(*at)++));
     else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])
         swarm((int)number, atof(*(*at)++));
+    else if (strcmp(*word, "ignored") == 0 && word[1] && word[2])
+        ignored((int)number, atof(*(*at)++));
     else
         exit(2);
 }

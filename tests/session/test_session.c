@@ -258,6 +258,33 @@ static void our_threads_and_children_are_counted(void **state)
     gput_session_destroy(session);
 }
 
+static void our_children_that_nobody_waits_for_are_counted(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    signal(SIGCHLD, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        spin(0.3);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), -1);
+    signal(SIGCHLD, SIG_DFL);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    const struct gput_accounting *accounting = &results.accounting;
+    assert_true(accounting->kernel_cpu_seconds >= 0.1);
+    assert_true(accounting->kernel_cpu_seconds < 0.4 || under_valgrind());
+    assert_true(accounting->kernel_cpu_seconds >= accounting->sampled_cpu_seconds);
+    assert_true(isnan(accounting->kernel_user_cpu_seconds));
+    for (uint32_t i = 0; i < results.n_sources; i++) {
+        if (strcmp(results.sources[i].name, "kernel_cpu_time") == 0)
+            assert_int_equal(results.sources[i].state, GPUT_SOURCE_SAMPLED);
+    }
+    gput_session_destroy(session);
+}
+
 static void what_was_used_before_is_not_counted(void **state)
 {
     (void)state;
@@ -754,6 +781,7 @@ int main(void)
         IN_FOLDER(there_must_be_such_a_process),
         IN_FOLDER(the_sampling_thread_is_not_counted),
         IN_FOLDER(our_threads_and_children_are_counted),
+        IN_FOLDER(our_children_that_nobody_waits_for_are_counted),
         IN_FOLDER(what_was_used_before_is_not_counted),
         IN_FOLDER(results_so_far_grow),
         IN_FOLDER(results_are_kept_on_disk_until_a_good_end),
