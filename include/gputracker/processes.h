@@ -40,7 +40,9 @@ struct gput_process {
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
-    double cpu_seconds;    /**< since tracking began; of one that ended, up to a clock tick less */
+    /** Since tracking began. Of one that ended at least this: its record was made before its end
+     * was over, which frees its memory, and lacks up to a clock tick. NaN where that leaves 0. */
+    double cpu_seconds;
     double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
     double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory

@@ -41,6 +41,14 @@ static double figure_of(const struct task_counts *counts, uint64_t value)
     return counts->lacks_io ? NAN : (double)value;
 }
 
+/* The kernel's record is made before the end of a process is over: nothing has run for 0 seconds,
+ * but one that began before tracking did may not have run since. */
+static double cpu_seconds_of(const struct process_record *record)
+{
+    bool is_known = record->cpu_ns > 0 || (record->cpu_ns == 0 && record->is_old);
+    return is_known ? (double)record->cpu_ns * 1e-9 : NAN;
+}
+
 /* A process of the log; command lines go into one text, here as offsets from 1. */
 static void take(struct gput_process *process, const struct process_record *record,
     int64_t epoch_ns, struct str *commands)
@@ -51,7 +59,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .parent_index = -1,
         .start_ns = record->start_ns + epoch_ns,
         .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
-        .cpu_seconds = record->cpu_ns >= 0 ? (double)record->cpu_ns * 1e-9 : NAN,
+        .cpu_seconds = cpu_seconds_of(record),
         .peak_ram_bytes =
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
         .peak = (enum gput_process_peak)record->peak,

@@ -112,9 +112,9 @@ static void add_process_source(const struct gput_session *session, struct gput_r
                 ? "of those that lived between two ticks CPU time is known"
                 : "orphans of unseen parents are lost to an attached tracker");
     if (events->has_ends)
-        session_add_source(results, "process_ends", GPUT_SOURCE_EXACT,
-            "CPU time, peak RSS and I/O of every process, given by the kernel at its end "
-            "(taskstats)");
+        session_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
+            "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (the end, "
+            "which frees memory, comes after its record)");
     else
         session_add_source(
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_ends);

@@ -512,7 +512,8 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
 void process_log_count(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (!record->process || record->has_ended)
+        /* While it still ends, what the kernel told of it stands in files too. */
+        if (!record->process || record->has_ended || record->is_final)
             continue;
         take_look(log, record);
         read_counts(log, record);

@@ -21,7 +21,7 @@ class Exact(CommandTest):
         return json.loads(report.read_text())
 
     def knows_ends(self, report):
-        return report["sources"]["process_ends"]["state"] == "exact"
+        return report["sources"]["process_ends"]["state"] != "unavailable"
 
     def announced(self, report):
         return report["sources"]["processes"]["state"] == "exact"
@@ -136,6 +136,14 @@ class Exact(CommandTest):
             self.assertGreaterEqual(largest["peak_ram"], 60e6)
             self.assertEqual(largest["peak_ram_source"], "final")
             self.assertGreaterEqual(largest["cpu_seconds"], 0.05)
+
+    def test_figures_of_ends_say_what_they_lack(self):
+        report = self.track("programs", 100, "/bin/true", options=["--processes"])
+        self.assertNotIn(0, [process["cpu_seconds"] for process in report["processes"]])
+        source = report["sources"]["process_ends"]
+        if self.knows_ends(report):
+            self.assertEqual(source["state"], "sampled")
+            self.assertRegex(source["reason"], "at least: bytes .*1023.* CPU time .*after its record")
 
     def test_many_processes_are_summed_up(self):
         report = self.track("swarm", 6000, 0, options=["--processes"])
