@@ -23,8 +23,9 @@ class Usage:
     samples: (seconds since the begin, RAM, GPU RAM) over time.
     """
 
-    def __init__(self, seconds, report, samples, settle_cpu_seconds=0.0):
-        self.seconds = seconds
+    def __init__(self, seconds, report, samples, excluded=(0.0, 0.0)):
+        """excluded: wall and CPU seconds in it that are not the stretch's own."""
+        self.seconds = max(0.0, seconds - excluded[0])
         start = samples[0][0] if samples else 0.0
         samples = [(at - start, _known(ram), _known(gpu_ram)) for at, ram, gpu_ram in samples]
         # The last one tells what is used when all is settled; others after the stretch are not of it.
@@ -37,7 +38,7 @@ class Usage:
         self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in counted] if self.has_gpu else [])
         self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
-        self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - settle_cpu_seconds)
+        self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - excluded[1])
         self.joules = (report.get("energy") or {}).get("combined")
 
 
@@ -92,9 +93,9 @@ class Meter:
         self._start = time.perf_counter()
         return self
 
-    def stop(self, settle=None):
+    def stop(self, settle=None, excluded=(0.0, 0.0)):
         """The Usage; None in a forked child. `settle` is called when the stretch is over and before the last sample: what
-        it frees is not in use any more."""
+        it frees is not in use any more. `excluded`: wall and CPU seconds that were not the stretch's own."""
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None
@@ -104,6 +105,6 @@ class Meter:
         cpu_seconds = time.process_time() - cpu_seconds
         self._session.stop()
         report = json.loads(self._session.report(_native.JSON))
-        usage = Usage(seconds, report, self._session.samples(), cpu_seconds)
+        usage = Usage(seconds, report, self._session.samples(), (excluded[0], excluded[1] + cpu_seconds))
         self._session = None
         return usage

@@ -15,6 +15,7 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
 import collections
 import gc
 import threading
+import time
 
 from ._frameworks import Frameworks
 from ._meter import Meter
@@ -122,10 +123,28 @@ def _usage_error(message):
     return UsageError(message)
 
 
+class _OwnTime(threading.local):
+    """Wall and CPU seconds that reports have taken in this thread. A cell around others, or one with two reports, is not
+    to be charged for them."""
+
+    def __init__(self):
+        self.spent = (0.0, 0.0)
+        self._since = []
+
+    def __enter__(self):
+        self._since.append((time.perf_counter(), time.thread_time(), self.spent))
+
+    def __exit__(self, *exception):
+        wall, cpu, before = self._since.pop()
+        # All of it at once: what was spent within is part of it.
+        self.spent = (before[0] + time.perf_counter() - wall, before[1] + time.thread_time() - cpu)
+
+
 class _CellMeter:
     """Measures one cell: collects garbage and releases caches on both sides, where asked to."""
 
     _frameworks = Frameworks()
+    own_time = _OwnTime()
 
     def __init__(self, options):
         self._options = options
@@ -137,15 +156,19 @@ class _CellMeter:
             self._frameworks.release()
 
     def start(self):
-        if self._options.preload:
-            self._frameworks.preload()
-        self._settle()
-        self._meter.start()
+        with self.own_time:
+            if self._options.preload:
+                self._frameworks.preload()
+            self._settle()
+            self._meter.start()
+        self._spent_before = self.own_time.spent
         return self
 
     def stop(self, number=None):
         """The report; None in a forked child."""
-        usage = self._meter.stop(self._settle)
+        excluded = tuple(now - before for now, before in zip(self.own_time.spent, self._spent_before))
+        with self.own_time:
+            usage = self._meter.stop(self._settle, excluded)
         return None if usage is None else CellReport(usage, number, self._options.compact)
 
 
@@ -177,12 +200,13 @@ class _RunningCells:
 
 def _show(shell, report, rich):
     """Under the cell in a notebook, as text in a terminal."""
-    if rich and getattr(shell, "kernel", None) is not None:
-        from IPython.display import display
+    with _CellMeter.own_time:
+        if rich and getattr(shell, "kernel", None) is not None:
+            from IPython.display import display
 
-        display(report)
-    else:
-        print(report, flush=True)
+            display(report)
+        else:
+            print(report, flush=True)
 
 
 class IPyGPULogger:

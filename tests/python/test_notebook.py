@@ -357,6 +357,20 @@ class Chart(package.PackageTest):
         }
         return CellReport(Usage(2.0, machine, samples), 3)
 
+    def test_what_other_reports_take_is_not_the_cells(self):
+        from gpu_tracker.notebook import Options, _CellMeter
+
+        begin = time.perf_counter()
+        meter = _CellMeter(Options("--no-preload")).start()
+        with _CellMeter.own_time:
+            time.sleep(0.2)
+            with _CellMeter.own_time:  # counts once
+                time.sleep(0.1)
+        report = meter.stop()
+        self.assertLessEqual(report.usage.seconds, time.perf_counter() - begin - 0.3)
+        self.assertGreaterEqual(meter.own_time.spent[0], 0.3)
+        self.assertGreaterEqual(report.usage.samples[-1][0] - report.usage.samples[0][0], 0.0)
+
     def test_figures(self):
         mb = 2**20
         report = self.report([(10, 100 * mb, 1 * mb), (11, 300 * mb, 5 * mb), (12, 150 * mb, 2 * mb)])
