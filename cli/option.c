@@ -124,8 +124,8 @@ static const struct option options[OPTION_COUNT] = {
                 "\"data\". Without it the session as a whole is analyzed."},
     [OPTION_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
         .help = "Also show percentiles (p50, p95, p99), the time of each code block less that of "
-                "the blocks called inside it, and its exact CPU time where the sub-tracking file "
-                "has it."},
+                "the blocks called inside it, and what the kernel counted in its calls (CPU time, "
+                "page faults, peak RSS) where the sub-tracking file has that."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread", .newer = true,
         .help = "Also show each code block by 'process' or by 'thread'."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",

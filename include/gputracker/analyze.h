@@ -56,7 +56,8 @@ struct gput_analyze_options {
     const char
         *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: the session as a whole */
     enum gput_split split;  /**< default: GPUT_SPLIT_NONE */
-    bool details; /**< also percentiles, self time and exact CPU time; costs more; default: false */
+    bool details; /**< also percentiles, self time and the thread's CPU time; costs more; default:
+                     false */
     /** Called with one line (no newline) for each warning. NULL: none. */
     void (*warn)(void *user, const char *message);
     /** Called now and then with the share of the work that is done, 0 to 1. NULL: none. */
@@ -65,6 +66,29 @@ struct gput_analyze_options {
 };
 
 GPUT_API struct gput_analyze_options gput_analyze_options_default(void);
+
+/**
+ * What the kernel and the processor count, read at the start and the stop of each call where marks
+ * are made with it (GPUT_BLOCK_EXACT=1, gput_blocks_options.exact): exact however short the call,
+ * where samples would miss it.
+ */
+enum gput_exact_figure {
+    GPUT_EXACT_THREAD_CPU_TIME,  /**< seconds, of the thread that ran the call */
+    GPUT_EXACT_PROCESS_CPU_TIME, /**< seconds, of its process: all threads, whoever they work for */
+    GPUT_EXACT_MINOR_FAULTS,     /**< page faults of the thread that read nothing from a disk */
+    GPUT_EXACT_MAJOR_FAULTS,     /**< those that did */
+    GPUT_EXACT_PEAK_RSS_RISE,    /**< bytes by which the highest RSS that its process ever had rose;
+                                      0 for a call that stays below an earlier peak */
+    GPUT_EXACT_PACKAGE_ENERGY,   /**< joules of the machine's processor packages, whoever used them;
+                                      their counters move about once a millisecond */
+    GPUT_EXACT_FIGURE_COUNT,
+};
+
+/** "thread_cpu_time", "peak_rss_rise" …. Static text. */
+GPUT_API const char *gput_exact_figure_name(enum gput_exact_figure figure);
+
+/** "seconds", "bytes", "joules"; NULL: a count. Static text. */
+GPUT_API const char *gput_exact_figure_unit(enum gput_exact_figure figure);
 
 /** What a code block, or its calls in one process or thread, used. Belongs to its analysis. */
 struct gput_code_block {
@@ -83,12 +107,16 @@ struct gput_code_block {
      * where the tracking file does not tell (it has to be SQLite, of a machine that tells). */
     double energy[GPUT_ENERGY_FIGURE_COUNT];
 
+    /** By enum gput_exact_figure, the sum of its calls: of calls that run at the same time (in
+     * several threads, or one inside the other) each counts all of its own. NaN where the
+     * sub-tracking file does not tell. */
+    double exact[GPUT_EXACT_FIGURE_COUNT];
+
     /* Only with `details`; NULL or NaN otherwise: */
     struct gput_percentiles *percentiles; /**< one for each measurement */
     struct gput_percentiles compute_time_percentiles;
     double self_time_total; /**< seconds in which none of the blocks called inside it ran */
-    double cpu_time_total;  /**< CPU seconds its threads used in its calls, as the kernel counted
-                                 them; NaN when the sub-tracking file does not tell */
+    double cpu_time_total;  /**< exact[GPUT_EXACT_THREAD_CPU_TIME] */
 
     struct gput_code_block *parts; /**< with a split: sorted by process and thread; else NULL */
     size_t n_parts;
@@ -157,7 +185,8 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
  * (measurement, unit, min, max, mean, std); "code_blocks" with a row a block, and behind it one for
  * each of its parts (code_block_name, process_id, thread_id, num_timepoints, num_calls,
- * num_non_empty_calls, compute_time_min … _total in seconds, energy_… in joules where known);
+ * num_non_empty_calls, compute_time_min … _total in seconds, energy_… in joules and exact_…
+ * where known);
  * "code_block_usage" with a row a block and measurement. With `details` also p50, p95, p99,
  * self_time_total, cpu_time_total.
  *

@@ -49,6 +49,8 @@ def _block(values):
         compute_time=series(_floats(values["compute_time"])),
         resource_usage=frame(_rows(values["resource_usage"])),
     )
+    if "exact" in values:
+        block.exact = values["exact"]
     return _with_energy(block, values)
 
 
@@ -118,7 +120,7 @@ class SubTrackingAnalyzer:
         """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and "static_data",
         which has one row.
 
-        details: also percentiles, self time and exact CPU time.
+        details: also percentiles, self time and the CPU time of the thread.
         split: "process" or "thread": also a row for each part of a code block.
         """
         tables, warnings = _native.analyze(*self._checked_files(), _native.TABLES, details, split)

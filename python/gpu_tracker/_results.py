@@ -28,9 +28,12 @@ class CodeBlockResults:
     compute_time: min, max, mean, std, total, in seconds.
     resource_usage: min, max, mean, std of each measurement over those samples, in the units of the tracking file.
     energy: joules of the machine and of the tracked processes while it ran; None: the tracking file has none.
+    exact: what the kernel counted from start to stop of each call: figure -> unit, total, mean, each None where it is not
+        known. None: the marks were made without.
     """
 
     energy = None  # no field: the old package's classes, which know none, are to be like ours
+    exact = None
 
     name: str
     num_timepoints: int
@@ -47,6 +50,7 @@ def _block_to_json(block):
         "compute_time": _series_to_json(block.compute_time),
         "resource_usage": _frame_to_json(block.resource_usage),
         **_energy_of(block),
+        **({} if block.exact is None else {"exact": block.exact}),
     }
 
 

@@ -23,10 +23,10 @@ static struct gput_percentiles *create_percentiles(size_t count)
     return list;
 }
 
-static void forget_energy(double *energy)
+static void forget(double *figures, int count)
 {
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        energy[i] = NAN;
+    for (int i = 0; i < count; i++)
+        figures[i] = NAN;
 }
 
 struct gput_analysis *analysis_create(const char *const *measurements, size_t count)
@@ -34,7 +34,7 @@ struct gput_analysis *analysis_create(const char *const *measurements, size_t co
     struct gput_analysis *analysis = calloc(1, sizeof *analysis);
     if (!analysis)
         return NULL;
-    forget_energy(analysis->energy);
+    forget(analysis->energy, GPUT_ENERGY_FIGURE_COUNT);
     analysis->measurements = calloc(count + 1, sizeof *analysis->measurements);
     analysis->overall = create_statistics(count);
     analysis->static_data = doc_create_object();
@@ -61,7 +61,8 @@ struct gput_code_block *analysis_create_blocks(
         block->compute_time = no_statistics;
         block->compute_time_percentiles = no_percentiles;
         block->self_time_total = block->cpu_time_total = NAN;
-        forget_energy(block->energy);
+        forget(block->energy, GPUT_ENERGY_FIGURE_COUNT);
+        forget(block->exact, GPUT_EXACT_FIGURE_COUNT);
         block->resource_usage = create_statistics(analysis->n_measurements);
         if (percentiles)
             block->percentiles = create_percentiles(analysis->n_measurements);
@@ -92,6 +93,11 @@ int analysis_name_block(struct gput_code_block *block, const char *name, struct 
     free((char *)block->name);
     block->name = copy;
     return GPUT_OK;
+}
+
+double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure)
+{
+    return block->num_calls > 0 ? block->exact[figure] / (double)block->num_calls : NAN;
 }
 
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name)

@@ -22,6 +22,7 @@ struct gput_analysis {
     struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
     bool has_energy;
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown */
+    bool has_exact;                          /* the sub-tracking file has counts of the kernel */
     struct doc *static_data;                 /* an object of strings and numbers */
     struct gput_code_block *blocks;
     size_t n_blocks;
@@ -40,6 +41,9 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
 
 /* Gives a block its name. Errors: GPUT_ERROR_MEMORY. */
 int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
+
+/* A figure of a call, as a mean over the calls of a block; NaN: unknown, or there was no call. */
+double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure);
 
 /* The place of a measurement, or n_measurements. */
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);

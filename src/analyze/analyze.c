@@ -2,6 +2,7 @@
 #include "analyze/block_energy.h"
 #include "analyze/call_table.h"
 #include "analyze/duration_statistics.h"
+#include "analyze/exact_figures.h"
 #include "analyze/self_time.h"
 #include "analyze/sweep.h"
 #include "base/number.h"
@@ -87,8 +88,8 @@ static int load_calls(struct work *work, struct gput_error *error)
             "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
             path);
     }
-    call_table_init(
-        &work->table, work->names, columns, format == SUB_TRACKING_LOG, work->options->details);
+    call_table_init(&work->table, work->names, columns, format == SUB_TRACKING_LOG, true);
+    work->analysis->has_exact = work->table.exact;
     int code = read_marks(work, reader, error);
     sub_tracking_reader_close(reader);
     return code;
@@ -250,16 +251,10 @@ static int fill_overall(struct work *work, struct gput_error *error)
 struct call_sums {
     struct duration_statistics durations;
     double self_time;
-    double cpu_time; /* NaN once some lane cannot tell */
+    double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN once some lane cannot tell */
 };
 
-static void add_lane(struct call_sums *sums, const struct call_lane *lane, double self_time)
-{
-    sums->self_time += self_time;
-    sums->cpu_time += lane->cpu_ns == SUB_TRACKING_UNKNOWN ? NAN : (double)lane->cpu_ns * 1e-9;
-}
-
-static int add_lanes(struct work *work, struct call_sums *sums, struct gput_error *error)
+static int add_self_times(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
     const struct call_table *table = &work->table;
     double *self_times = malloc((table->n_lanes + 1) * sizeof *self_times);
@@ -267,12 +262,22 @@ static int add_lanes(struct work *work, struct call_sums *sums, struct gput_erro
         return error_memory(error);
     int code = self_time_compute(table, self_times, error);
     for (size_t i = 0; code == GPUT_OK && i < table->n_lanes; i++) {
-        add_lane(&sums[work->lanes[i].block], &table->lanes[i], self_times[i]);
+        sums[work->lanes[i].block].self_time += self_times[i];
         if (work->lanes[i].part != SWEEP_NO_PART)
-            add_lane(&sums[work->lanes[i].part], &table->lanes[i], self_times[i]);
+            sums[work->lanes[i].part].self_time += self_times[i];
     }
     free(self_times);
     return code;
+}
+
+static void add_exact(const struct work *work, struct call_sums *sums)
+{
+    for (size_t i = 0; work->table.exact && i < work->table.n_lanes; i++) {
+        const struct exact_figures *exact = work->table.lanes[i].exact;
+        exact_figures_sum(exact, sums[work->lanes[i].block].exact);
+        if (work->lanes[i].part != SWEEP_NO_PART)
+            exact_figures_sum(exact, sums[work->lanes[i].part].exact);
+    }
 }
 
 static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
@@ -286,7 +291,8 @@ static int add_calls(struct work *work, struct call_sums *sums, struct gput_erro
         if (lane->part != SWEEP_NO_PART)
             TRY(duration_statistics_add(&sums[lane->part].durations, seconds, quantiles, error));
     }
-    return work->options->details ? add_lanes(work, sums, error) : GPUT_OK;
+    add_exact(work, sums);
+    return work->options->details ? add_self_times(work, sums, error) : GPUT_OK;
 }
 
 static void fill_block(
@@ -301,10 +307,12 @@ static void fill_block(
     block->compute_time_total = duration_statistics_total(&sum->durations);
     if (work->energy)
         memcpy(block->energy, work->energy[target], sizeof block->energy);
+    if (work->table.exact)
+        memcpy(block->exact, sum->exact, sizeof block->exact);
     if (work->options->details) {
         block->compute_time_percentiles = quantile_sketch_percentiles(&sum->durations.sketch);
         block->self_time_total = sum->self_time;
-        block->cpu_time_total = sum->cpu_time;
+        block->cpu_time_total = block->exact[GPUT_EXACT_THREAD_CPU_TIME];
     }
 }
 

@@ -24,17 +24,17 @@ static void lane_free_marks(struct call_lane *lane)
 {
     free(lane->times);
     free(lane->positions);
-    free(lane->open_cpu_ns);
     lane->times = NULL;
     lane->positions = NULL;
-    lane->open_cpu_ns = NULL;
     lane->count = lane->capacity = 0;
 }
 
 void call_table_finish(struct call_table *table)
 {
-    for (size_t i = 0; i < table->n_lanes; i++)
+    for (size_t i = 0; i < table->n_lanes; i++) {
         lane_free_marks(&table->lanes[i]);
+        exact_figures_destroy(table->lanes[i].exact);
+    }
     free(table->lanes);
     free(table->lane_slots);
     free(table->calls);
@@ -97,11 +97,14 @@ static struct call_lane *lane_of(struct call_table *table, const struct sub_trac
         return NULL;
     size_t slot = lane_slot(table, row->name, row->process_id, thread_id);
     if (table->lane_slots[slot] == 0) {
+        struct exact_figures *exact = table->exact ? exact_figures_create() : NULL;
+        if (table->exact && !exact)
+            return NULL;
         table->lanes[table->n_lanes] = (struct call_lane){
             .process_id = row->process_id,
             .thread_id = thread_id,
             .name = row->name,
-            .cpu_ns = table->exact ? 0 : SUB_TRACKING_UNKNOWN,
+            .exact = exact,
         };
         table->lane_slots[slot] = (uint32_t)++table->n_lanes;
     }
@@ -127,31 +130,6 @@ static bool lane_add_mark(struct call_lane *lane, double time, uint8_t position)
     return true;
 }
 
-/* CPU time is paired up as the marks come: a thread writes its own in order. */
-static bool lane_add_cpu(struct call_lane *lane, const struct sub_tracking_row *row)
-{
-    int64_t cpu_ns = row->exact.thread_cpu_ns;
-    if (lane->cpu_ns == SUB_TRACKING_UNKNOWN)
-        return true;
-    if (cpu_ns == SUB_TRACKING_UNKNOWN) {
-        lane->cpu_ns = SUB_TRACKING_UNKNOWN;
-    } else if (row->position == SUB_TRACKING_START) {
-        if ((lane->n_open & (lane->n_open - 1)) == 0) { /* full at 0 and each power of two */
-            size_t capacity = lane->n_open ? lane->n_open * 2 : 1;
-            int64_t *open = realloc(lane->open_cpu_ns, capacity * sizeof *open);
-            if (!open)
-                return false;
-            lane->open_cpu_ns = open;
-        }
-        lane->open_cpu_ns[lane->n_open++] = cpu_ns;
-    } else if (lane->n_open == 0 || cpu_ns < lane->open_cpu_ns[lane->n_open - 1]) {
-        lane->cpu_ns = SUB_TRACKING_UNKNOWN;
-    } else {
-        lane->cpu_ns += cpu_ns - lane->open_cpu_ns[--lane->n_open];
-    }
-    return true;
-}
-
 static double time_of(struct call_table *table, const struct sub_tracking_row *row)
 {
     if (!table->whole_ns)
@@ -172,9 +150,10 @@ int call_table_add(struct call_table *table, const struct sub_tracking_row *rows
                 "Sub-tracking file is invalid. A timestamp of code block \"%s\" is no number.",
                 sub_tracking_names_text(table->names, rows[i].name));
         struct call_lane *lane = lane_of(table, &rows[i]);
-        if (!lane || !lane_add_mark(lane, time, rows[i].position) ||
-            (table->exact && !lane_add_cpu(lane, &rows[i])))
+        if (!lane || !lane_add_mark(lane, time, rows[i].position))
             return error_memory(error);
+        if (table->exact)
+            TRY(exact_figures_add_mark(lane->exact, &rows[i], error));
     }
     return GPUT_OK;
 }

@@ -2,7 +2,7 @@
  * The calls of code blocks: start and stop marks in any order in, calls sorted by start out.
  *
  * Marks are kept by lane, that is by code block, process and, where the file tells, thread: 9 bytes
- * a mark until they are paired, 24 bytes a call afterwards.
+ * a mark until they are paired, 24 bytes a call afterwards. Exact figures are summed up by lane.
  *
  * How marks pair up:
  * - A file without thread ids is read as the Python tool reads it: the marks of a block in order of
@@ -14,6 +14,7 @@
 #ifndef ANALYZE_CALL_TABLE_H
 #define ANALYZE_CALL_TABLE_H
 
+#include "analyze/exact_figures.h"
 #include "base/error.h"
 #include "store/sub_tracking_file.h"
 
@@ -35,22 +36,20 @@ struct call_lane {
     uint32_t block;    /* place of its block among those sorted by name */
     uint32_t track;    /* the same for all lanes of one process (and thread) */
     uint64_t n_calls;
-    int64_t cpu_ns; /* CPU time of the thread in its calls; SUB_TRACKING_UNKNOWN: cannot tell */
+    struct exact_figures *exact; /* of its calls; NULL unless the table is exact; owned */
 
     /* Marks, until call_table_pair(). */
     double *times;
     uint8_t *positions;
     size_t count;
     size_t capacity;
-    int64_t *open_cpu_ns; /* of the starts that are open, innermost last */
-    size_t n_open;
 };
 
 /* Plain data; every array is owned. */
 struct call_table {
     const struct sub_tracking_names *names; /* not owned */
     bool by_thread;                         /* lanes are threads */
-    bool exact;                             /* sum up the CPU time of calls */
+    bool exact;                             /* sum up what the kernel counted in calls */
     bool whole_ns;                          /* time comes from nanoseconds, relative to `origin` */
     double origin;                          /* seconds since the epoch of time 0 in `calls` */
 
@@ -70,7 +69,8 @@ struct call_table {
 };
 
 /*
- * Starts an empty table for a file with those optional columns. Times of a log (`whole_ns`) are
+ * Starts an empty table for a file with those optional columns; `exact`: it is to sum up what the
+ * kernel counted, where those tell. Times of a log (`whole_ns`) are
  * kept to the nanosecond, those of other files as the doubles that the Python tool reads.
  */
 void call_table_init(struct call_table *table, const struct sub_tracking_names *names,

@@ -66,6 +66,19 @@ static void append_energy(const struct gput_analysis *analysis, const struct gpu
     }
 }
 
+/* Totals and means of what the kernel counted. */
+static void append_exact(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
+{
+    static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+    for (enum gput_exact_figure i = 0; analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        struct gput_statistics mean = {NAN, NAN, analysis_exact_mean(block, i), NAN};
+        append_block(text, block, "exact_");
+        str_append(text, gput_exact_figure_name(i));
+        append_figures(text, &mean, analysis->details ? &no_percentiles : NULL, block->exact[i]);
+    }
+}
+
 static void write_block(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
 {
@@ -86,6 +99,7 @@ static void write_block(
             block->percentiles ? &block->percentiles[i] : NULL, NAN);
     }
     append_energy(analysis, block, block->energy, text);
+    append_exact(analysis, block, text);
     for (size_t i = 0; i < block->n_parts; i++)
         write_block(analysis, &block->parts[i], text);
 }

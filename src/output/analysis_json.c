@@ -1,5 +1,8 @@
 #include "output/analysis_render.h"
 
+#include <math.h>
+#include <string.h>
+
 static void add_figures(struct doc *object, const struct gput_statistics *statistics)
 {
     doc_add_double(object, "min", statistics->min);
@@ -51,6 +54,28 @@ static void add_energy(
         doc_add_double(object, gput_energy_figure_name((enum gput_energy_figure)i), energy[i]);
 }
 
+/* A count of the kernel's is whole, and stays that. */
+static void add_total(struct doc *object, double total, const char *unit)
+{
+    if (isnan(total) || (unit && strcmp(unit, "bytes") != 0))
+        doc_add_double(object, "total", total);
+    else
+        doc_add_int(object, "total", (int64_t)total);
+}
+
+static void add_exact(const struct gput_code_block *block, struct doc *parent)
+{
+    struct doc *exact = doc_add_object(parent, "exact");
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        struct doc *figure = doc_add_object(exact, gput_exact_figure_name(i));
+        const char *unit = gput_exact_figure_unit(i);
+        if (unit)
+            doc_add_string(figure, "unit", unit);
+        add_total(figure, block->exact[i], unit);
+        doc_add_double(figure, "mean", analysis_exact_mean(block, i));
+    }
+}
+
 static void add_block(
     const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
 {
@@ -75,6 +100,8 @@ static void add_block(
         doc_add_double(object, "self_time", block->self_time_total);
         doc_add_double(object, "cpu_time", block->cpu_time_total);
     }
+    if (analysis->has_exact)
+        add_exact(block, object);
     if (block->n_parts == 0)
         return;
     struct doc *parts =

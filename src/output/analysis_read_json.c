@@ -51,6 +51,17 @@ static bool read_energy(const struct doc *object, double *energy)
     return any;
 }
 
+/* True when the analysis had such figures at all, be they known or not. */
+static bool read_exact(const struct doc *object, double *exact)
+{
+    const struct doc *figures = doc_get(object, "exact");
+    for (enum gput_exact_figure i = 0; figures && i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        const struct doc *figure = doc_get(figures, gput_exact_figure_name(i));
+        exact[i] = figure ? number_at(figure, "total") : NAN;
+    }
+    return figures != NULL;
+}
+
 static bool is_object(const struct doc *value)
 {
     return value && value->kind == DOC_OBJECT;
@@ -116,6 +127,7 @@ static int read_block(
     block->compute_time = statistics_at(compute_time);
     block->compute_time_total = number_at(compute_time, "total");
     read_energy(object, block->energy);
+    reader->analysis->has_exact |= read_exact(object, block->exact);
     for (const struct doc *child = usage->first; child; child = child->next) {
         size_t i = analysis_find_measurement(reader->analysis, child->key);
         if (i < reader->analysis->n_measurements)

@@ -139,6 +139,24 @@ static void write_seconds(const char *key, double seconds, int indent, struct st
     write_value(key, seconds == seconds ? number : "n/a", indent, text);
 }
 
+/* A column a figure, named with its unit. */
+static void write_exact(const struct gput_code_block *block, int indent, struct str *text)
+{
+    struct text_table *table = text_table_create(2, GPUT_EXACT_FIGURE_COUNT);
+    text_table_set_row_name(table, 0, "total");
+    text_table_set_row_name(table, 1, "mean");
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        char name[64];
+        const char *unit = gput_exact_figure_unit(i);
+        snprintf(name, sizeof name, unit ? "%s_%s" : "%s", gput_exact_figure_name(i), unit);
+        text_table_set_number_column_name(table, i, name);
+        text_table_set_number(table, 0, i, block->exact[i]);
+        text_table_set_number(table, 1, i, analysis_exact_mean(block, i));
+    }
+    text_table_write(table, indent, text);
+    text_table_destroy(table);
+}
+
 static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
     int indent, struct str *text)
 {
@@ -157,6 +175,10 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     }
     write_key("Compute Time:\n", indent, text);
     write_compute_time(block, indent + 1, text);
+    if (analysis->details && analysis->has_exact) {
+        write_key("Exact (counted at start and stop of each call):\n", indent, text);
+        write_exact(block, indent + 1, text);
+    }
     write_key("Resource Usage:\n", indent, text);
     write_usage(analysis, block->resource_usage, block->percentiles, indent + 1, text);
     if (analysis->has_energy) {

@@ -107,6 +107,22 @@ static void energy_has_columns_where_it_is_known(void **state)
     gput_tables_destroy(tables);
 }
 
+static void exact_figures_have_columns_where_the_marks_have_them(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = make(false);
+    analysis->has_exact = true;
+    analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 12;
+    struct gput_tables *tables = tables_of(analysis);
+    const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
+    size_t cpu = column(blocks, "exact_process_cpu_time");
+    assert_true(gput_table_double(blocks, 0, cpu) == 12);
+    assert_true(gput_table_is_missing(blocks, 1, cpu));
+    assert_string_equal(
+        gput_table_column_unit(blocks, column(blocks, "exact_peak_rss_rise")), "bytes");
+    gput_tables_destroy(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +130,7 @@ int main(void)
         cmocka_unit_test(parts_follow_their_block),
         cmocka_unit_test(details_add_columns),
         cmocka_unit_test(energy_has_columns_where_it_is_known),
+        cmocka_unit_test(exact_figures_have_columns_where_the_marks_have_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

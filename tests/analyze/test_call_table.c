@@ -140,27 +140,23 @@ static void a_log_keeps_every_nanosecond(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void cpu_time_of_nested_calls_adds_up(void **state)
+static void figures_of_the_kernel_are_kept_where_asked_for_and_there(void **state)
 {
     (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
-    struct call_table table;
-    struct sub_tracking_row rows[4] = {
-        {.timestamp = 1, .position = 0, .exact = {.thread_cpu_ns = 100}},
-        {.timestamp = 2, .position = 0, .exact = {.thread_cpu_ns = 150}},
-        {.timestamp = 3, .position = 1, .exact = {.thread_cpu_ns = 250}},
-        {.timestamp = 4, .position = 1, .exact = {.thread_cpu_ns = 400}},
-    };
-    for (int i = 0; i < 4; i++)
-        rows[i].name = sub_tracking_names_add(names, "a", 1);
-    call_table_init(
-        &table, names, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT, false, true);
-    assert_int_equal(call_table_add(&table, rows, 4, NULL), GPUT_OK);
-    assert_int_equal(table.lanes[0].cpu_ns, 100 + 300);
-    rows[0].exact.thread_cpu_ns = SUB_TRACKING_UNKNOWN;
-    assert_int_equal(call_table_add(&table, rows, 1, NULL), GPUT_OK);
-    assert_int_equal(table.lanes[0].cpu_ns, SUB_TRACKING_UNKNOWN);
-    call_table_finish(&table);
+    for (unsigned i = 0; i < 4; i++) {
+        struct call_table table;
+        bool exact = i & 1, there = i & 2;
+        struct sub_tracking_row rows[2] = {
+            {.timestamp = 1, .position = 0, .exact = {.thread_cpu_ns = 100}},
+            {.timestamp = 2, .position = 1, .exact = {.thread_cpu_ns = 150}},
+        };
+        rows[0].name = rows[1].name = sub_tracking_names_add(names, "a", 1);
+        call_table_init(&table, names, there ? SUB_TRACKING_COLUMNS_EXACT : 0, false, exact);
+        assert_int_equal(call_table_add(&table, rows, 2, NULL), GPUT_OK);
+        assert_true((table.lanes[0].exact != NULL) == (exact && there));
+        call_table_finish(&table);
+    }
     sub_tracking_names_destroy(names);
 }
 
@@ -204,7 +200,7 @@ int main(void)
         cmocka_unit_test(pairs_that_make_no_sense_are_refused),
         cmocka_unit_test(a_time_that_is_no_number_is_refused),
         cmocka_unit_test(a_log_keeps_every_nanosecond),
-        cmocka_unit_test(cpu_time_of_nested_calls_adds_up),
+        cmocka_unit_test(figures_of_the_kernel_are_kept_where_asked_for_and_there),
         cmocka_unit_test(thousands_of_lanes_are_kept_apart),
     };
     return cmocka_run_group_tests_name("analyze/call_table", tests, NULL, NULL);

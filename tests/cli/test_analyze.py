@@ -129,6 +129,76 @@ class Details(AnalyzeTest):
         )
 
 
+class Exact(AnalyzeTest):
+    """What the kernel counted at the marks, here in columns of a CSV file: two calls of a block, one of another."""
+
+    COLUMNS = "thread_id,thread_cpu_ns,process_cpu_ns,minor_faults,major_faults,peak_rss_bytes,energy_uj"
+
+    def write_exact(self, first_energy="1000000"):
+        self.write(calls=[])
+        counts = [
+            ("wait", 0, 1, f"3,0,0,10,0,4096,{first_energy}"),
+            ("wait", 1, 2, "3,130000,20500000,12,1,8192,3500000"),
+            ("wait", 0, 3, "3,200000,30000000,20,1,8192,4000000"),
+            ("wait", 1, 4, "3,250000,30100000,21,1,8192,4500000"),
+            ("none", 0, 5, "3,300000,31000000,21,1,8192,"),
+            ("none", 1, 6, "3,300000,31000000,21,1,8192,"),
+        ]
+        lines = [f"7,{name},{position},{START + second},{rest}" for name, position, second, rest in counts]
+        self.marks.write_text("\n".join([f"process_id,code_block_name,position,timestamp,{self.COLUMNS}", *lines, ""]))
+
+    def test_totals_and_means_of_the_calls_stand_beside_what_was_sampled(self):
+        self.write_exact()
+        none, wait = self.results()["code_block_results"]
+        self.assertEqual(list(wait)[-2:], ["resource_usage", "exact"])
+        self.assert_same(
+            wait["exact"],
+            {
+                "thread_cpu_time": {"unit": "seconds", "total": 0.00018, "mean": 0.00009},
+                "process_cpu_time": {"unit": "seconds", "total": 0.0206, "mean": 0.0103},
+                "minor_faults": {"total": 3, "mean": 1.5},
+                "major_faults": {"total": 1, "mean": 0.5},
+                "peak_rss_rise": {"unit": "bytes", "total": 4096, "mean": 2048.0},
+                "package_energy": {"unit": "joules", "total": 3.0, "mean": 1.5},
+            },
+        )
+        self.assertEqual(none["exact"]["minor_faults"], {"total": 0, "mean": 0.0})
+        self.assertEqual(none["exact"]["package_energy"], {"unit": "joules", "total": None, "mean": None})
+
+    def test_one_call_without_a_figure_leaves_the_total_unknown(self):
+        self.write_exact(first_energy="")
+        wait = self.results("--details", "--by=thread")["code_block_results"][1]
+        for each in (wait, wait["threads"][0]):
+            self.assertEqual(each["exact"]["package_energy"]["total"], None)
+            self.assertEqual(each["exact"]["minor_faults"]["total"], 3)
+            self.assertEqual(each["cpu_time"], each["exact"]["thread_cpu_time"]["total"])
+
+    def test_text_has_them_on_request(self):
+        self.write_exact()
+        self.assertNotIn("Exact", self.analyze().stdout)
+        lines = self.analyze("--details").stdout.split("\n")
+        place = lines.index("\tExact (counted at start and stop of each call):", lines.index("\tName:                wait"))
+        names = ["thread_cpu_time_seconds", "process_cpu_time_seconds", "minor_faults", "major_faults"]
+        self.assertEqual(lines[place + 1].split(), [*names, "peak_rss_rise_bytes", "package_energy_joules"])
+        self.assertEqual(lines[place + 2].split(), ["total", "0.00018", "0.0206", "3.0", "1.0", "4096.0", "3.0"])
+        self.assertEqual(lines[place + 3].split(), ["mean", "9e-05", "0.0103", "1.5", "0.5", "2048.0", "1.5"])
+
+    def test_csv_has_a_line_a_figure(self):
+        self.write_exact()
+        for options in ([], ["--details"]):
+            rows = list(csv.DictReader(io.StringIO(self.analyze("-fcsv", *options).stdout)))
+            self.assertFalse([row for row in rows if None in row or None in row.values()])
+            exact = {row["measurement"]: row for row in rows if row["code_block"] == "wait" and "exact" in row["measurement"]}
+            self.assertEqual(len(exact), 6)
+            faults = exact["exact_minor_faults"]
+            self.assertEqual((faults["total"], faults["mean"], faults["min"]), ("3.0", "1.5", ""))
+
+    def test_without_such_columns_nothing_says_exact(self):
+        self.write()
+        for options in (["-fjson"], ["-fjson", "--details"], ["-fcsv", "--details"], ["--details"]):
+            self.assertNotIn("xact", self.analyze(*options).stdout)
+
+
 class Forms(AnalyzeTest):
     def test_text_is_laid_out_as_the_python_tool_does(self):
         self.write(rows=[row(0), row(2)], calls=[(7, "train", 1, 3)])

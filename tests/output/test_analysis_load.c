@@ -116,6 +116,22 @@ static void missing_figures_stay_missing(void **state)
     gput_analysis_destroy(analysis);
 }
 
+static void exact_figures_go_into_json_and_back(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
+    analysis->has_exact = true;
+    analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 0.0625;
+    analysis->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] = 4096;
+    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
+    assert_true(json->has_exact);
+    assert_true(json->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] == 0.0625);
+    assert_true(json->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] == 4096);
+    assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_PACKAGE_ENERGY]));
+    gput_analysis_destroy(json);
+    gput_analysis_destroy(analysis);
+}
+
 static void energy_goes_into_pickles_and_back(void **state)
 {
     (void)state;
@@ -308,6 +324,7 @@ int main(void)
         cmocka_unit_test(our_json_and_our_pickles_are_read),
         cmocka_unit_test(missing_figures_stay_missing),
         cmocka_unit_test(energy_goes_into_pickles_and_back),
+        cmocka_unit_test(exact_figures_go_into_json_and_back),
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(damaged_pickles_do_no_harm),
         cmocka_unit_test(pickles_that_do_not_fit_together_are_refused),

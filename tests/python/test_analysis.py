@@ -114,6 +114,22 @@ class Analysis(package.PackageTest):
         loaded = gput.SubTrackingResults.load("r.pkl")
         self.assertEqual(loaded.to_json(), results.to_json())
 
+    def test_exact_figures_of_marks_that_have_them(self):
+        with open("exact.csv", "w") as file:
+            file.write("process_id,code_block_name,position,timestamp,process_cpu_ns\n7,a,0,1001,5\n7,a,1,1002,1000000005\n")
+        analyzer = gput.SubTrackingAnalyzer("tracking.csv", "exact.csv")
+        results = analyzer.sub_tracking_results()
+        exact = results.code_block_results[0].exact
+        self.assertEqual(exact["process_cpu_time"], {"unit": "seconds", "total": 1.0, "mean": 1.0})
+        self.assertIsNone(exact["thread_cpu_time"]["total"])
+        self.assertEqual(results.to_json()["code_block_results"][0]["exact"], exact)
+        self.assertEqual(list(analyzer.tables()["code_blocks"]["exact_process_cpu_time"]), [1.0])
+        self.assertIsNone(self.analyzer.sub_tracking_results().code_block_results[0].exact)
+        with open("exact.pkl", "wb") as file:
+            pickle.dump(results, file)
+        self.assertEqual(pickle.load(open("exact.pkl", "rb")).to_json(), results.to_json())
+        self.assertEqual(gput.SubTrackingResults.load("exact.pkl").code_block_results[0].num_calls, 1)
+
     def test_sqlite_and_log(self):
         with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite"):
             for name in "m.sqlite", "m.gputblocks":

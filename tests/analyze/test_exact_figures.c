@@ -1,0 +1,97 @@
+#include "analyze/exact_figures.h"
+#include "testing.h"
+
+#include <math.h>
+
+#define START SUB_TRACKING_START
+#define STOP SUB_TRACKING_STOP
+#define UNKNOWN SUB_TRACKING_UNKNOWN
+
+static struct sub_tracking_row mark(uint8_t position, int64_t count)
+{
+    return (struct sub_tracking_row){.position = position,
+        .exact = {.thread_cpu_ns = count * 1000000000,
+            .process_cpu_ns = count * 2000000000,
+            .minor_faults = count * 3,
+            .major_faults = count * 4,
+            .peak_rss_bytes = count * 5,
+            .energy_uj = count * 6000000}};
+}
+
+/* The sums over those marks, of a fresh list of figures. */
+static void sum_up(
+    const struct sub_tracking_row *rows, size_t count, double sums[GPUT_EXACT_FIGURE_COUNT])
+{
+    struct exact_figures *figures = exact_figures_create();
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(exact_figures_add_mark(figures, &rows[i], NULL), GPUT_OK);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        sums[i] = 0;
+    exact_figures_sum(figures, sums);
+    exact_figures_destroy(figures);
+}
+
+static void each_nested_call_counts_its_own(void **state)
+{
+    (void)state;
+    /* Calls of 20 and of 70, and one that is still open. */
+    const struct sub_tracking_row rows[] = {
+        mark(START, 10), mark(START, 20), mark(STOP, 40), mark(STOP, 80), mark(START, 90)};
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    sum_up(rows, 5, sums);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        assert_float_equal(sums[i], 90 * (i + 1), 1e-6);
+}
+
+static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
+{
+    (void)state;
+    struct sub_tracking_row rows[] = {mark(START, 1), mark(STOP, 2), mark(START, 3), mark(STOP, 4),
+        mark(START, 5), mark(STOP, 6)};
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    rows[2].exact.energy_uj = UNKNOWN;
+    rows[3].exact.major_faults = UNKNOWN;
+    sum_up(rows, 6, sums);
+    assert_true(isnan(sums[GPUT_EXACT_PACKAGE_ENERGY]));
+    assert_true(isnan(sums[GPUT_EXACT_MAJOR_FAULTS]));
+    assert_float_equal(sums[GPUT_EXACT_MINOR_FAULTS], 9, 0);
+}
+
+static void what_makes_no_sense_is_unknown(void **state)
+{
+    (void)state;
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    const struct sub_tracking_row sinking[] = {mark(START, 5), mark(STOP, 4)};
+    sum_up(sinking, 2, sums);
+    assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
+    const struct sub_tracking_row lone[] = {mark(STOP, 4), mark(START, 5), mark(STOP, 6)};
+    sum_up(lone, 3, sums);
+    assert_true(isnan(sums[GPUT_EXACT_PEAK_RSS_RISE]));
+    struct sub_tracking_row huge[] = {mark(START, 0), mark(STOP, 1), mark(START, 0), mark(STOP, 1)};
+    huge[1].exact.minor_faults = huge[3].exact.minor_faults = INT64_MAX;
+    sum_up(huge, 4, sums);
+    assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
+    assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 4, 1e-9);
+}
+
+static void marks_of_any_depth_are_paired(void **state)
+{
+    (void)state;
+    struct sub_tracking_row rows[200];
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    for (int i = 0; i < 200; i++)
+        rows[i] = mark(i < 100 ? START : STOP, i);
+    sum_up(rows, 200, sums);
+    assert_float_equal(sums[GPUT_EXACT_THREAD_CPU_TIME], 100 * 100, 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_nested_call_counts_its_own),
+        cmocka_unit_test(only_the_figure_that_a_mark_lacks_is_unknown),
+        cmocka_unit_test(what_makes_no_sense_is_unknown),
+        cmocka_unit_test(marks_of_any_depth_are_paired),
+    };
+    return cmocka_run_group_tests_name("analyze/exact_figures", tests, NULL, NULL);
+}
