@@ -5,58 +5,124 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/sched.h>
 #include <math.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NAME_PREFIX "gpu-tracker-"
+#define SUFFIX_LENGTH 16
+#define MAKE_TRIES 3
 /* The kernel lets go of a group a moment after its last process. */
 #define REMOVE_TRIES 50
 #define REMOVE_PAUSE_US 1000
+/* Trackers below trackers; more is nobody's doing but that of who wants us to run out of stack. */
+#define MOST_NESTED 32
 
-/* ---- making ---- */
+/* ---- abandoned ones ---- */
 
-/* Removes what trackers that were killed have left; a directory in use refuses. */
-static void remove_abandoned(const char *parent)
+/*
+ * Is it of a tracker that is no more? One that lives holds a lock on its directory, which is seen
+ * from every pid namespace. Earlier versions held none; their names end with the pid.
+ */
+static bool is_abandoned(const char *name, int directory_fd)
 {
-    DIR *directory = opendir(parent);
+    if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+        return false;
+    const char *number = name + strlen(NAME_PREFIX);
+    const char *end = number + strspn(number, "0123456789");
+    if (end == number)
+        return false;
+    pid_t pid = (pid_t)atol(number);
+    if (*end == '\0')
+        return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+    if (*end != '-' || strspn(end + 1, "0123456789abcdef") != SUFFIX_LENGTH ||
+        end[1 + SUFFIX_LENGTH] != '\0')
+        return false;
+    return flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void move_processes(const char *from, int procs_fd)
+{
+    struct pid_vector processes = {0};
+    if (cgroup_processes_read(from, &processes, NULL) == GPUT_OK) {
+        /* 0 is one of a pid namespace that we cannot see into; written, it would be ourselves. */
+        for (size_t i = 0; i < processes.count; i++)
+            if (processes.pids[i] > 0)
+                dprintf(procs_fd, "%d", (int)processes.pids[i]);
+    }
+    pid_vector_finish(&processes);
+}
+
+/*
+ * Removes what trackers that were killed have left below `parent`, the innermost first. Their
+ * processes are moved by way of `procs_fd`; where that is -1, a group in use stays.
+ */
+static void remove_abandoned(const char *parent, int procs_fd, int depth)
+{
+    DIR *directory = depth < MOST_NESTED ? opendir(parent) : NULL;
     if (!directory)
         return;
     struct dirent *entry;
     while ((entry = readdir(directory))) {
-        if (strncmp(entry->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+        const char *name = entry->d_name;
+        if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
             continue;
-        pid_t pid = (pid_t)atol(entry->d_name + strlen(NAME_PREFIX));
-        if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH)
-            unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
+        int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+        int fd = openat(dirfd(directory), name, flags);
+        struct str path = {0};
+        str_printf(&path, "%s/%s", parent, name);
+        if (fd >= 0 && !path.failed && is_abandoned(name, fd)) {
+            remove_abandoned(path.data, procs_fd, depth + 1);
+            if (procs_fd >= 0)
+                move_processes(path.data, procs_fd);
+            rmdir(path.data);
+        }
+        str_finish(&path);
+        if (fd >= 0)
+            close(fd);
     }
     closedir(directory);
 }
 
-static void make(struct own_cgroup *own, const char *parent, pid_t pid)
+/* ---- making ---- */
+
+/* Gives 0 or an errno. */
+static int make(struct own_cgroup *own, const char *parent, pid_t pid)
 {
+    uint64_t suffix = 0;
+    (void)!getrandom(&suffix, sizeof suffix, 0);
     struct str path = {0};
-    str_printf(&path, "%s/" NAME_PREFIX "%d", parent, (int)pid);
+    str_printf(&path, "%s/" NAME_PREFIX "%d-%0*" PRIx64, parent, (int)pid, SUFFIX_LENGTH, suffix);
     own->path = str_take(&path);
     if (!own->path)
-        return;
-    remove_abandoned(parent);
-    if (mkdir(own->path, 0755) == 0)
+        return ENOMEM;
+    int failure = 0;
+    if (mkdir(own->path, 0755) == 0) {
         own->directory_fd = open(own->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        /* Until it is locked another tracker may take it for abandoned and remove it. */
+        if (own->directory_fd >= 0 && flock(own->directory_fd, LOCK_EX | LOCK_NB) == 0 &&
+            access(own->path, F_OK) == 0)
+            return 0;
+        failure = errno;
+        rmdir(own->path);
+    } else {
+        failure = errno;
+    }
     if (own->directory_fd >= 0)
-        return;
-    snprintf(own->why_not, sizeof own->why_not, "no control group can be made here: %s",
-        strerror(errno));
-    rmdir(own->path);
+        close(own->directory_fd);
+    own->directory_fd = -1;
     free(own->path);
     own->path = NULL;
+    return failure;
 }
 
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid)
@@ -73,7 +139,13 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
         return;
     }
     own->is_v2 = parent->is_v2;
-    make(own, parent->path, pid);
+    remove_abandoned(parent->path, -1, 0);
+    int failure = make(own, parent->path, pid);
+    for (int i = 1; i < MAKE_TRIES && failure != 0; i++)
+        failure = make(own, parent->path, pid);
+    if (failure != 0)
+        snprintf(own->why_not, sizeof own->why_not, "no control group can be made here: %s",
+            strerror(failure));
 }
 
 /* ---- entering ---- */
@@ -135,34 +207,38 @@ void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
 
 /* ---- removing ---- */
 
+/* Moves the processes that are in it, and in what killed trackers left below it, to its parent. */
 static void move_back(const char *path)
 {
-    struct pid_vector processes = {0};
     struct str procs = {0};
     str_append_bytes(&procs, path, (size_t)(strrchr(path, '/') - path));
     str_append(&procs, "/cgroup.procs");
-    int fd = procs.failed ? -1 : open(procs.data, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && cgroup_processes_read(path, &processes, NULL) == GPUT_OK) {
-        for (size_t i = 0; i < processes.count; i++)
-            dprintf(fd, "%d", (int)processes.pids[i]);
+    int procs_fd = procs.failed ? -1 : open(procs.data, O_WRONLY | O_CLOEXEC);
+    remove_abandoned(path, procs_fd, 0);
+    if (procs_fd >= 0) {
+        move_processes(path, procs_fd);
+        close(procs_fd);
     }
-    if (fd >= 0)
-        close(fd);
     str_finish(&procs);
-    pid_vector_finish(&processes);
+}
+
+static bool is_in_use(int failure)
+{
+    return failure == EBUSY || failure == ENOTEMPTY;
 }
 
 void own_cgroup_remove(struct own_cgroup *own)
 {
+    if (own->path) {
+        for (int i = 0; i < REMOVE_TRIES && rmdir(own->path) != 0 && is_in_use(errno); i++) {
+            move_back(own->path);
+            usleep(REMOVE_PAUSE_US);
+        }
+    }
+    /* Last, for it holds the lock. */
     if (own->directory_fd >= 0)
         close(own->directory_fd);
     own->directory_fd = -1;
-    if (!own->path)
-        return;
-    for (int i = 0; i < REMOVE_TRIES && rmdir(own->path) != 0 && errno == EBUSY; i++) {
-        move_back(own->path);
-        usleep(REMOVE_PAUSE_US);
-    }
     free(own->path);
     own->path = NULL;
 }

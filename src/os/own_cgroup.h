@@ -22,9 +22,14 @@ struct own_cgroup {
 };
 
 /*
- * Makes a directory "gpu-tracker-PID" below that of `here` that counts memory, or else CPU time.
- * Directories of that kind whose tracker was killed are removed on the way. The caller ends it by
- * own_cgroup_remove(), whether one was made or not.
+ * Makes a directory "gpu-tracker-PID-RANDOM" below that of `here` that counts memory, or else CPU
+ * time; what `own` held is not looked at. The caller ends it by own_cgroup_remove(), whether one
+ * was made or not.
+ *
+ * A process may have several, and so may processes of the same pid in pid namespaces of their own.
+ * While it is in use its directory is locked (flock of directory_fd). One that is not locked was
+ * left by a tracker that was killed: it is removed on the way, and first the like below it, where
+ * no process is in them. Names that are not of this form are never touched.
  */
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid);
 
@@ -38,8 +43,11 @@ pid_t own_cgroup_fork(const struct own_cgroup *own);
 /* What it counted so far. NaN: not to be had, also when the command did not get into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
-/* Moves processes that are left (daemons) to where they would be without us, removes the directory
- * and frees. */
+/*
+ * Moves processes that are left (daemons), also in groups below that killed trackers left, to where
+ * they would be without us, removes the directories and frees. The group of a tracker that still
+ * runs below stays, and with it ours; the next own_cgroup_create() at this place removes them.
+ */
 void own_cgroup_remove(struct own_cgroup *own);
 
 #endif

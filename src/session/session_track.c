@@ -274,19 +274,10 @@ static void make_cgroup(struct gput_session *session)
     cgroup_finish(&here);
 }
 
-int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
+static int launch_and_track(
+    struct gput_session *session, char *const argv[], struct gput_error *error)
 {
-    if (!argv[0] || !*argv[0])
-        return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
-    TRY(begin(session, SESSION_LAUNCHED, error));
-    proc_children_read("/proc", getpid(), 0, &session->foreign, NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    session->forked_rss_bytes = forked_rss_bytes();
-
-    make_cgroup(session);
-
     pid_t pid;
-    session->start_ns = clock_monotonic_ns();
     TRY(launch(argv, &session->cgroup, &pid, error));
     /* Of a process that has ended only the superuser may open it; this one stays readable. */
     if (session->io_fd >= 0)
@@ -299,6 +290,24 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
     }
+    return code;
+}
+
+int gput_session_launch(struct gput_session *session, char *const argv[], struct gput_error *error)
+{
+    if (!argv[0] || !*argv[0])
+        return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
+    TRY(begin(session, SESSION_LAUNCHED, error));
+    proc_children_read("/proc", getpid(), 0, &session->foreign, NULL);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    session->forked_rss_bytes = forked_rss_bytes();
+
+    make_cgroup(session);
+
+    session->start_ns = clock_monotonic_ns();
+    int code = launch_and_track(session, argv, error);
+    if (code != GPUT_OK)
+        own_cgroup_remove(&session->cgroup); /* the next try makes another */
     return code;
 }
 

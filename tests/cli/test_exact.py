@@ -62,12 +62,20 @@ class Exact(CommandTest):
             self.assertLessEqual(seconds["captured_percent"], 100)
             self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
 
-    def test_a_control_group_of_version_2_counts_it_all(self):
+    def private_groups(self) -> list[str]:
         """In a mount namespace of its own: the machine's own groups may be of version 1."""
         script = 'mount --make-rprivate / && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"'
         private = ["unshare", "--mount", "sh", "-c", script, "sh"]
         if subprocess.run([*private, "true"], capture_output=True).returncode != 0:
             self.skipTest("no control groups may be mounted here")
+        return private
+
+    def left_of(self, tracker: subprocess.Popen, private: list[str]) -> str:
+        find = ["find", "/sys/fs/cgroup", "-type", "d", "-name", f"gpu-tracker-{tracker.pid}-*"]
+        return subprocess.run([*private, *find], capture_output=True, text=True, check=True).stdout
+
+    def test_a_control_group_of_version_2_counts_it_all(self):
+        private = self.private_groups()
         tracker = subprocess.Popen(
             [*private, COMMAND, "run", "--disable-logs", "-f", "json", "-o", self.folder / "v2.json", "--",
              CONSUMER, "swarm", "20", "0.01"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -79,9 +87,21 @@ class Exact(CommandTest):
         if "a control group of its own" not in source:
             self.skipTest("no control group may be made here")
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
-        left = subprocess.run([*private, "find", "/sys/fs/cgroup", "-name", f"gpu-tracker-{tracker.pid}"],
-                              capture_output=True, text=True)
-        self.assertEqual(left.stdout, "")
+        self.assertEqual(self.left_of(tracker, private), "")
+
+    def test_a_tracker_killed_below_another_leaves_no_control_group(self):
+        private = self.private_groups()
+        started = self.folder / "started"
+        killed = [COMMAND, "run", "--disable-logs", "--resource-usage-file", self.folder / "inner", "-o",
+                  self.folder / "inner.txt", "--", "sh", "-c", f"touch {started}; exec sleep 1"]
+        script = f'"$@" & until test -e {started}; do sleep 0.02; done; kill -9 $!'
+        tracker = subprocess.Popen(
+            [*private, COMMAND, "run", "--disable-logs", "-f", "json", "-o", self.folder / "outer.json", "--",
+             "sh", "-c", script, "sh", *killed], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(tracker)
+        _, errors = self.finish(tracker)
+        self.assertEqual(tracker.returncode, 0, errors)
+        self.assertEqual(self.left_of(tracker, private), "")
 
     def test_cpu_time_of_short_lived_processes_is_counted(self):
         report = self.track("swarm", 40, 0.02)

@@ -3,6 +3,7 @@
 
 #include "fake_sysfs.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <sys/wait.h>
 
@@ -17,16 +18,50 @@ static struct cgroup_directory directory_of(const char *name, bool is_v2)
 
 static bool is_there(const char *name)
 {
-    char path[160];
+    char path[256];
     snprintf(path, sizeof path, "%s/%s", fake_sysfs, name);
     return access(path, F_OK) == 0;
 }
 
 static void take_away(const char *name)
 {
-    char path[160];
+    char path[256];
     snprintf(path, sizeof path, "%s/%s", fake_sysfs, name);
     assert_int_equal(unlink(path), 0);
+}
+
+/* Of a file in a group that was made: its name ends with something random. */
+static const char *in(const struct own_cgroup *own, const char *file)
+{
+    static char name[160];
+    snprintf(name, sizeof name, "%s/%s", own->path + strlen(fake_sysfs) + 1, file);
+    return name;
+}
+
+static void make_directory(const char *name)
+{
+    char file[192];
+    snprintf(file, sizeof file, "%s/x", name);
+    fake_sysfs_write(file, "");
+    take_away(file);
+}
+
+/* Of a process that has been collected. */
+static pid_t ended_pid(void)
+{
+    pid_t ended = fork();
+    if (ended == 0)
+        _exit(0);
+    assert_int_equal(waitpid(ended, NULL, 0), ended);
+    return ended;
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 static int make_folder(void **state)
@@ -45,17 +80,20 @@ static void reads_what_a_group_of_version_2_counted(void **state)
     own_cgroup_create(&own, &here, 4711);
     assert_true(own.is_v2 && own.directory_fd >= 0);
     assert_string_equal(own.why_not, "");
-    assert_true(is_there("slice/gpu-tracker-4711"));
-    fake_sysfs_write("slice/gpu-tracker-4711/memory.peak", "209715200\n");
-    fake_sysfs_write("slice/gpu-tracker-4711/cpu.stat",
-        "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n");
+    assert_true(is_there(in(&own, "")));
+    assert_non_null(strstr(own.path, "/slice/gpu-tracker-4711-"));
+    fake_sysfs_write(in(&own, "memory.peak"), "209715200\n");
+    fake_sysfs_write(
+        in(&own, "cpu.stat"), "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n");
     own_cgroup_usage(&own, &usage);
     assert_true(usage.memory_peak_bytes == 209715200);
     assert_true(usage.cpu_seconds == 1.5 && usage.cpu_user_seconds == 1);
-    take_away("slice/gpu-tracker-4711/memory.peak");
-    take_away("slice/gpu-tracker-4711/cpu.stat");
+    take_away(in(&own, "memory.peak"));
+    take_away(in(&own, "cpu.stat"));
+    char name[160];
+    strcpy(name, in(&own, ""));
     own_cgroup_remove(&own);
-    assert_false(is_there("slice/gpu-tracker-4711"));
+    assert_false(is_there(name));
     assert_null(own.path);
 }
 
@@ -67,8 +105,8 @@ static void a_group_that_nothing_ran_in_tells_nothing(void **state)
     fake_sysfs_write("slice/cgroup.procs", "");
     struct cgroup here = {.memory = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    fake_sysfs_write("slice/gpu-tracker-4711/memory.peak", "0\n");
-    fake_sysfs_write("slice/gpu-tracker-4711/cpu.stat", "usage_usec 0\n");
+    fake_sysfs_write(in(&own, "memory.peak"), "0\n");
+    fake_sysfs_write(in(&own, "cpu.stat"), "usage_usec 0\n");
     own_cgroup_usage(&own, &usage);
     assert_true(isnan(usage.memory_peak_bytes) && isnan(usage.cpu_seconds));
     own_cgroup_remove(&own);
@@ -84,7 +122,7 @@ static void memory_goes_before_cpu_time_and_version_1_counts_memory_alone(void *
         .memory = directory_of("memory", false), .unified = directory_of("unified", true)};
     own_cgroup_create(&own, &here, 1);
     assert_false(own.is_v2);
-    assert_true(is_there("memory/gpu-tracker-1"));
+    assert_non_null(strstr(own.path, "/memory/gpu-tracker-1-"));
     own_cgroup_remove(&own);
     here.memory.path = NULL;
     own_cgroup_create(&own, &here, 1);
@@ -105,13 +143,13 @@ static void a_child_moves_itself_where_version_1_is(void **state)
     fake_sysfs_write("memory/tasks", "");
     struct cgroup here = {.memory = directory_of("memory", false)};
     own_cgroup_create(&own, &here, 1);
-    fake_sysfs_write("memory/gpu-tracker-1/tasks", "");
+    fake_sysfs_write(in(&own, "tasks"), "");
     pid_t child = own_cgroup_fork(&own);
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     char path[160], text[8] = "";
-    snprintf(path, sizeof path, "%s/memory/gpu-tracker-1/tasks", fake_sysfs);
+    snprintf(path, sizeof path, "%s/tasks", own.path);
     FILE *file = fopen(path, "r");
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
@@ -119,32 +157,120 @@ static void a_child_moves_itself_where_version_1_is(void **state)
     own_cgroup_remove(&own);
 }
 
+static void every_session_of_a_process_has_its_own(void **state)
+{
+    (void)state;
+    struct own_cgroup first, second;
+    char name[160];
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.memory = directory_of("slice", true)};
+    int files = open_files();
+    own_cgroup_create(&first, &here, 1);
+    own_cgroup_create(&second, &here, 1);
+    assert_string_equal(second.why_not, "");
+    assert_string_not_equal(first.path, second.path);
+    strcpy(name, in(&second, ""));
+    own_cgroup_remove(&second);
+    assert_false(is_there(name));
+    assert_true(is_there(in(&first, "")));
+    own_cgroup_remove(&first);
+    assert_int_equal(open_files(), files);
+}
+
+/* By the lock that a living tracker holds: its pid may mean nothing here. */
 static void what_a_killed_tracker_left_is_removed(void **state)
 {
     (void)state;
+    struct own_cgroup own, living;
+    char left[64], inner[128];
+    snprintf(left, sizeof left, "slice/gpu-tracker-%d-0123456789abcdef", (int)getpid());
+    snprintf(inner, sizeof inner, "%s/gpu-tracker-1-0000000000000000", left);
+    make_directory(inner);
+    make_directory("slice/gpu-tracker-4711-0123456789abcdef.service");
+    make_directory("slice/gpu-tracker-web.service");
+    struct cgroup here = {.memory = directory_of("slice", true)};
+    own_cgroup_create(&living, &here, ended_pid());
+    assert_false(is_there(inner));
+    assert_false(is_there(left));
+    own_cgroup_create(&own, &here, 4711);
+    assert_true(is_there(in(&living, "")));
+    assert_true(is_there("slice/gpu-tracker-4711-0123456789abcdef.service"));
+    assert_true(is_there("slice/gpu-tracker-web.service"));
+    own_cgroup_remove(&own);
+    own_cgroup_remove(&living);
+}
+
+/* They held no lock, and had the pid alone in their names. */
+static void what_an_earlier_version_left_is_removed_when_its_process_is_gone(void **state)
+{
+    (void)state;
     struct own_cgroup own;
-    char living[64], name[64];
-    pid_t ended = fork();
-    if (ended == 0)
-        _exit(0);
-    waitpid(ended, NULL, 0);
+    char living[64], left[64];
     snprintf(living, sizeof living, "slice/gpu-tracker-%d", (int)getppid());
-    snprintf(name, sizeof name, "slice/gpu-tracker-%d/x", (int)ended);
-    fake_sysfs_write(name, "");
-    take_away(name);
-    *strrchr(name, '/') = '\0';
-    fake_sysfs_write("slice/other-4711/x", "");
-    char file[80];
-    snprintf(file, sizeof file, "%s/x", living);
-    fake_sysfs_write(file, "");
-    take_away(file);
-    assert_true(is_there(name));
+    snprintf(left, sizeof left, "slice/gpu-tracker-%d", (int)ended_pid());
+    make_directory(living);
+    make_directory(left);
     struct cgroup here = {.memory = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    assert_false(is_there(name));
+    assert_false(is_there(left));
     assert_true(is_there(living));
-    assert_true(is_there("slice/other-4711"));
     own_cgroup_remove(&own);
+}
+
+static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    char outer[160];
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.memory = directory_of("slice", true)};
+    own_cgroup_create(&own, &here, 4711);
+    strcpy(outer, in(&own, ""));
+    make_directory(in(&own, "gpu-tracker-1-0000000000000000/gpu-tracker-1-0000000000000001"));
+    own_cgroup_remove(&own);
+    assert_false(is_there(outer));
+}
+
+static void processes_below_are_moved_to_where_they_would_be_without_us(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    char path[160], text[16] = "";
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.memory = directory_of("slice", true)};
+    own_cgroup_create(&own, &here, 4711);
+    /* 0: of a pid namespace that we cannot see into. */
+    fake_sysfs_write(in(&own, "gpu-tracker-1-0000000000000000/cgroup.procs"), "0\n4712\n");
+    own_cgroup_remove(&own);
+    snprintf(path, sizeof path, "%s/slice/cgroup.procs", fake_sysfs);
+    FILE *file = fopen(path, "r");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "4712");
+}
+
+static void the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone(void **state)
+{
+    (void)state;
+    struct own_cgroup outer, inner, later;
+    char name[160];
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.memory = directory_of("slice", true)};
+    own_cgroup_create(&outer, &here, 4711);
+    struct cgroup below = {.memory = {.path = outer.path, .is_v2 = true}};
+    own_cgroup_create(&inner, &below, 4712);
+    strcpy(name, in(&outer, ""));
+    own_cgroup_remove(&outer);
+    assert_true(is_there(in(&inner, "")));
+    own_cgroup_create(&later, &here, 4713);
+    assert_true(is_there(in(&inner, "")));
+    own_cgroup_remove(&later);
+    close(inner.directory_fd); /* as the kernel does for one that is killed */
+    inner.directory_fd = -1;
+    own_cgroup_create(&later, &here, 4713);
+    assert_false(is_there(name));
+    own_cgroup_remove(&later);
+    own_cgroup_remove(&inner);
 }
 
 static void where_none_can_be_made_there_is_a_reason(void **state)
@@ -171,7 +297,12 @@ int main(void)
         IN_FOLDER(a_group_that_nothing_ran_in_tells_nothing),
         IN_FOLDER(memory_goes_before_cpu_time_and_version_1_counts_memory_alone),
         IN_FOLDER(a_child_moves_itself_where_version_1_is),
+        IN_FOLDER(every_session_of_a_process_has_its_own),
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
+        IN_FOLDER(what_an_earlier_version_left_is_removed_when_its_process_is_gone),
+        IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it),
+        IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us),
+        IN_FOLDER(the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone),
         IN_FOLDER(where_none_can_be_made_there_is_a_reason),
     };
     return cmocka_run_group_tests_name("os/own_cgroup", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <gputracker/gputracker.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -506,6 +507,14 @@ static void a_killed_command_says_by_which_signal(void **state)
     gput_session_destroy(session);
 }
 
+static int open_files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
 static void a_failed_launch_leaves_nothing(void **state)
 {
     (void)state;
@@ -517,6 +526,9 @@ static void a_failed_launch_leaves_nothing(void **state)
     assert_string_equal(error.message, "Empty command provided.");
     assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "Command not found: \"no-such-command-anywhere\"");
+    int files = open_files();
+    assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(open_files(), files);
     gput_session_destroy(session);
     assert_int_equal(files_in_folder(), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
