@@ -54,13 +54,15 @@ static void add_energy(
         doc_add_double(object, gput_energy_figure_name((enum gput_energy_figure)i), energy[i]);
 }
 
-/* A count of the kernel's is whole, and stays that. */
+/* A count of the kernel's is whole, and stays that; one that was read from a file may be anything.
+ */
 static void add_total(struct doc *object, double total, const char *unit)
 {
-    if (isnan(total) || (unit && strcmp(unit, "bytes") != 0))
-        doc_add_double(object, "total", total);
-    else
+    bool count = !unit || strcmp(unit, "bytes") == 0;
+    if (count && fabs(total) < 0x1p53 && total == trunc(total))
         doc_add_int(object, "total", (int64_t)total);
+    else
+        doc_add_double(object, "total", total);
 }
 
 static void add_exact(const struct gput_code_block *block, struct doc *parent)

@@ -128,6 +128,12 @@ static void exact_figures_go_into_json_and_back(void **state)
     assert_true(json->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] == 0.0625);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] == 4096);
     assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_PACKAGE_ENERGY]));
+    json->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] = 1e300;
+    json->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] = 0.5;
+    struct gput_analysis *odd = round_trip(json, GPUT_JSON);
+    assert_true(odd->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] == 1e300);
+    assert_true(odd->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] == 0.5);
+    gput_analysis_destroy(odd);
     gput_analysis_destroy(json);
     gput_analysis_destroy(analysis);
 }
