@@ -44,32 +44,51 @@ static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
     return number;
 }
 
-/* A frame and all below it, as deep as a document can be. False without memory. */
-static bool add_frame(struct pyinstrument *sum, const struct doc *frame)
-{
-    const struct doc *children = doc_get(frame, "children");
-    double seconds = number_of(frame, "time"), below = 0;
-    uint32_t function = find_function(sum, frame);
-    if (function == NAMES_NONE)
-        return false;
-    seconds = isnan(seconds) ? 0 : seconds;
-    if (sum->times[function].open++ == 0)
-        sum->times[function].total_seconds += seconds;
-    if (children && children->kind == DOC_ARRAY)
-        for (const struct doc *child = children->first; child; child = child->next) {
-            double inner = number_of(child, "time");
-            below += isnan(inner) ? 0 : inner;
-            if (child->kind == DOC_OBJECT && !add_frame(sum, child))
-                return false;
-        }
-    sum->times[function].open--;
-    sum->times[function].self_seconds += seconds > below ? seconds - below : 0;
-    return true;
-}
-
 static double or_zero(double value)
 {
     return isnan(value) ? 0 : value;
+}
+
+/* No function but time of the frame above that went to none of its calls: "[self]", "[await]",
+ * "[out-of-context]"; or "[root]", above all that has no common frame. */
+static bool is_synthetic(const struct doc *frame)
+{
+    const char *name = text_of(frame, "function");
+    size_t length = name ? strlen(name) : 0;
+    return length > 1 && name[0] == '[' && name[length - 1] == ']';
+}
+
+static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds);
+
+/* A frame and all below it, as deep as a document can be; `*seconds` grows by what it took. False
+ * without memory. */
+static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double *seconds)
+{
+    if (is_synthetic(frame))
+        return add_children(sum, frame, seconds);
+    double total = or_zero(number_of(frame, "time")), below = 0;
+    uint32_t function = find_function(sum, frame);
+    if (function == NAMES_NONE)
+        return false;
+    *seconds += total;
+    if (sum->times[function].open++ == 0)
+        sum->times[function].total_seconds += total;
+    if (!add_children(sum, frame, &below))
+        return false;
+    sum->times[function].open--;
+    sum->times[function].self_seconds += total > below ? total - below : 0;
+    return true;
+}
+
+/* What is below a frame. `*seconds` grows by what functions in there took. */
+static bool add_children(struct pyinstrument *sum, const struct doc *frame, double *seconds)
+{
+    const struct doc *children = doc_get(frame, "children");
+    if (children && children->kind == DOC_ARRAY)
+        for (const struct doc *child = children->first; child; child = child->next)
+            if (child->kind == DOC_OBJECT && !add_frame(sum, child, seconds))
+                return false;
+    return true;
 }
 
 int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,
@@ -78,11 +97,12 @@ int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, 
     struct doc *session;
     TRY(doc_read_json(text, length, name, &session, error));
     const struct doc *root = session->kind == DOC_OBJECT ? doc_get(session, "root_frame") : NULL;
+    double seconds = 0;
     int code = GPUT_OK;
     if (!root)
         code = error_set(
             error, GPUT_ERROR_FORMAT, "%s is no session of pyinstrument: no root_frame", name);
-    else if (root->kind == DOC_OBJECT && !add_frame(sum, root))
+    else if (root->kind == DOC_OBJECT && !add_frame(sum, root, &seconds))
         code = error_memory(error);
     if (code == GPUT_OK) {
         double samples = number_of(session, "sample_count");
