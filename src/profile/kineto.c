@@ -4,6 +4,7 @@
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "trace/trace_folder.h"
+#include "trace/trace_root.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct reading {
     size_t first_span;
     struct launch *launches;
     size_t launch_count, launch_capacity;
+    uint64_t unusable;
     struct str text;
 };
 
@@ -78,8 +80,10 @@ static int add_span(
     int64_t pid = 0, tid = 0, end_ns;
     json_int64(&event->pid, &pid);
     json_int64(&event->tid, &tid);
-    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns))
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns)) {
+        reading->unusable++;
         return GPUT_OK;
+    }
     spans[run->count++] = (struct gpu_span){.start_ns = event->start_ns,
         .end_ns = end_ns,
         .launched_ns = INT64_MIN,
@@ -113,9 +117,13 @@ static int take_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     bool kernel = json_is(&event->category, "kernel");
-    if (event->type != 'X' || !event->has_start || !event->has_duration || event->duration_ns < 0 ||
-        event->name.kind != JSON_STRING)
+    if (event->type != 'X')
         return GPUT_OK;
+    if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
+        event->name.kind != JSON_STRING) {
+        reading->unusable++;
+        return GPUT_OK;
+    }
     if (kernel || json_is(&event->category, "gpu_memcpy") ||
         json_is(&event->category, "gpu_memset"))
         return add_span(reading, event, kernel, error);
@@ -154,17 +162,22 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     struct trace_event event;
     bool there;
     TRY(event_stream_next(stream, &event, &there, error));
-    const struct trace_header *header = event_stream_header(stream);
-    reading->run->ranks[reading->rank].rank = header->rank;
-    reading->run->ranks[reading->rank].world_size = header->world_size;
     while (there) {
         TRY(take_event(reading, &event, error));
         TRY(event_stream_next(stream, &event, &there, error));
     }
+    /* Only now: what tells the rank may stand behind the events. */
+    const struct trace_header *header = event_stream_header(stream);
+    struct kineto_rank *rank = reading->run->ranks + reading->rank;
+    rank->rank = header->rank;
+    rank->world_size = header->world_size;
+    rank->span_count = reading->run->count - reading->first_span;
     join_launches(reading);
     report->files++;
     report->events += event_stream_counts(stream)->events;
+    report->unusable += reading->unusable;
     read_report_warn(report, event_stream_warning(stream));
+    read_report_warn_unusable(report, rank->path, reading->unusable);
     return GPUT_OK;
 }
 
@@ -180,7 +193,8 @@ static int read_trace(struct kineto_run *run, const char *path, bool with_launch
     if (!ranks)
         return error_memory(error);
     run->ranks = ranks;
-    ranks[run->rank_count++] = (struct kineto_rank){-1, -1, strdup(path)};
+    ranks[run->rank_count++] =
+        (struct kineto_rank){.rank = -1, .world_size = -1, .path = strdup(path)};
     TRY(event_stream_open(path, &stream, error));
     int code = read_stream(&reading, stream, report, error);
     event_stream_close(stream);
@@ -199,6 +213,50 @@ static int by_place(const void *left, const void *right)
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns ? -1 : 1;
     return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+/* Says which traces add no row to the result. */
+static void warn_of_idle(const struct kineto_run *run, const struct read_report *report)
+{
+    for (uint32_t i = 0; i < run->rank_count; i++) {
+        const struct kineto_rank *rank = run->ranks + i;
+        struct str text = {0};
+        if (rank->span_count > 0)
+            continue;
+        if (rank->rank >= 0)
+            str_printf(&text, "Rank %" PRId64 " has no GPU events: %s", rank->rank, rank->path);
+        else
+            str_printf(&text, "%s has no GPU events", rank->path);
+        if (!text.failed)
+            read_report_warn(report, str_text(&text));
+        str_finish(&text);
+    }
+}
+
+/* Says which ranks have several traces: parts of a run, or one and the same trace by mistake. */
+static void warn_of_repeated(const struct kineto_run *run, const struct read_report *report)
+{
+    for (uint32_t i = 0; i < run->rank_count; i++) {
+        const struct kineto_rank *first = run->ranks + i;
+        uint32_t others = 0, earlier = 0;
+        const char *other = NULL;
+        for (uint32_t j = 0; j < run->rank_count && first->rank >= 0; j++)
+            if (j != i && run->ranks[j].rank == first->rank) {
+                earlier += j < i;
+                others++;
+                other = other ? other : run->ranks[j].path;
+            }
+        if (others == 0 || earlier > 0)
+            continue;
+        struct str text = {0};
+        str_printf(&text,
+            "Rank %" PRId64 " has %" PRIu32 " traces, and what several of them hold counts several "
+            "times: %s, %s%s",
+            first->rank, others + 1, first->path, other, others > 1 ? ", ..." : "");
+        if (!text.failed)
+            read_report_warn(report, str_text(&text));
+        str_finish(&text);
+    }
 }
 
 /* Says which ranks of the run there is no trace of. */
@@ -220,12 +278,23 @@ static void warn_of_missing(const struct kineto_run *run, const struct read_repo
     }
     if (missing > 0 && !text.failed) {
         struct str message = {0};
-        str_printf(&message, "%" PRId64 " of %" PRId64 " ranks are missing: %s%s", missing, world,
-            str_text(&text), missing > 20 ? ", ..." : "");
+        str_printf(&message, "%" PRId64 " of %" PRId64 " ranks %s missing: %s%s", missing, world,
+            missing == 1 ? "is" : "are", str_text(&text), missing > 20 ? ", ..." : "");
         read_report_warn(report, str_text(&message));
         str_finish(&message);
     }
     str_finish(&text);
+}
+
+static int add_paths(struct trace_paths *list, const char *path, struct gput_error *error)
+{
+    int code = trace_paths_add(list, path, error);
+    if (code == GPUT_ERROR_FORMAT)
+        return error_set(error, code,
+            "There are no trace files (.json, .json.gz) in %s: this view is of traces of PyTorch's "
+            "profiler%s",
+            path, trace_root_is(path) ? ", and that is the trace root of a training profile" : "");
+    return code;
 }
 
 int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
@@ -235,7 +304,7 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
     for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
-        code = trace_paths_add(&list, options->paths[i], error);
+        code = add_paths(&list, options->paths[i], error);
     for (size_t i = 0; code == GPUT_OK && i < list.count; i++)
         code = read_trace(run, list.paths[i], with_launches, report, error);
     trace_paths_finish(&list);
@@ -246,6 +315,8 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
             run->rank_count == 1 ? "" : "s");
     if (code == GPUT_OK) {
         qsort(run->spans, run->count, sizeof *run->spans, by_place);
+        warn_of_idle(run, report);
+        warn_of_repeated(run, report);
         warn_of_missing(run, report);
     }
     return code;

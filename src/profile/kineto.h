@@ -30,6 +30,7 @@ struct gpu_span {
 struct kineto_rank {
     int64_t rank;       /* -1: the trace does not tell */
     int64_t world_size; /* -1 */
+    size_t span_count;
     char *path;
 };
 

@@ -19,14 +19,18 @@ struct comparing {
     struct side_by_side *sums;
     size_t capacity;
     struct str text;
+    uint64_t unusable; /* events of the trace that is read */
 };
 
 static int take_event(struct comparing *comparing, const struct trace_event *event, int side,
     struct gput_error *error)
 {
-    if (event->type != 'X' || !event->has_duration || event->duration_ns < 0 ||
-        event->name.kind != JSON_STRING)
+    if (event->type != 'X')
         return GPUT_OK;
+    if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
+        comparing->unusable++;
+        return GPUT_OK;
+    }
     struct str *text = &comparing->text;
     str_clear(text);
     if (event->category.kind == JSON_STRING)
@@ -59,13 +63,16 @@ static int read_side(struct comparing *comparing, const char *path, int side,
     int code = event_stream_open(path, &stream, error);
     if (code != GPUT_OK)
         return code;
+    comparing->unusable = 0;
     while (code == GPUT_OK && there) {
         code = event_stream_next(stream, &event, &there, error);
         if (code == GPUT_OK && there)
             code = take_event(comparing, &event, side, error);
     }
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
         read_report_warn(report, event_stream_warning(stream));
+        read_report_warn_unusable(report, path, comparing->unusable);
+    }
     event_stream_close(stream);
     return code;
 }

@@ -162,6 +162,8 @@ static int compare_system(const void *left, const void *right)
     for (int i = 0; i < 4; i++)
         if (x[i] != y[i])
             return x[i] < y[i] ? -1 : 1;
+    if (isnan(a->value) || isnan(b->value)) /* missing ones first: NaN compares with nothing */
+        return (isnan(b->value) != 0) - (isnan(a->value) != 0);
     return (a->value > b->value) - (a->value < b->value);
 }
 
@@ -200,10 +202,12 @@ static int read_files(struct filling *filling, const struct trace_root *root, co
         if (!chosen[i] || file->kind == TRACE_FILE_PYTHON ||
             (file->kind == TRACE_FILE_SYSTEM) != system || !trace_file_is_readable(file, report))
             continue;
+        uint64_t unusable = report->unusable;
         if (system)
             TRY(system_metrics_read(file->path, take_reading, filling, report, error));
         else
             TRY(framework_events_read(file, take_event, filling, report, error));
+        read_report_warn_unusable(report, file->path, report->unusable - unusable);
     }
     return GPUT_OK;
 }

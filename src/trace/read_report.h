@@ -38,4 +38,7 @@ static inline void read_report_warn(const struct read_report *report, const char
         report->warn(report->user, message);
 }
 
+/* Says how many events of a file were of no use; nothing where all were. */
+void read_report_warn_unusable(const struct read_report *report, const char *path, uint64_t count);
+
 #endif

@@ -267,7 +267,10 @@ int trace_root_read(const char *path, struct trace_root *root, struct gput_error
     if (strlen(path) > sizeof inner - 64)
         return error_set(error, GPUT_ERROR_INVALID, "The path is too long: %.60s…", path);
     if (!is_folder(path))
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s", path);
+        return access(path, F_OK) == 0
+                   ? error_set(error, GPUT_ERROR_FORMAT,
+                         "%s is a file, not a folder with \"system\" or \"framework\" in it", path)
+                   : error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s", path);
     snprintf(inner, sizeof inner, "%s%s", path, holds_traces(path) ? "" : "/profiler-output");
     if (!holds_traces(inner))
         return error_set(error, GPUT_ERROR_FORMAT,

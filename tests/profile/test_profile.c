@@ -366,6 +366,25 @@ static void looks_at_rows_of_the_caller(void **state)
     gput_tables_destroy(tables);
 }
 
+static void keeps_readings_next_to_missing_ones(void **state)
+{
+    (void)state;
+    const double values[] = {1, NAN, 2, 1, NAN, 3, 2};
+    struct gput_profile_reading readings[7];
+    for (size_t i = 0; i < 7; i++)
+        readings[i] =
+            (struct gput_profile_reading){1000, values[i], "cpu0", "CPUUtilization", "a", "cpu"};
+    const struct gput_profile_rows rows = {.readings = readings, .reading_count = 7};
+    struct gput_profile_options options = {.rows = &rows};
+    struct gput_tables *tables = make(GPUT_PROFILE_READINGS, &options);
+    const struct gput_table *table = gput_tables_get(tables, 0);
+    assert_int_equal(gput_table_row_count(table), 4); /* each once */
+    assert_true(gput_table_is_missing(table, 0, column(table, "value")));
+    for (size_t i = 1; i < 4; i++)
+        assert_number(table, i, "value", (double)i);
+    gput_tables_destroy(tables);
+}
+
 static void renders_text_json_and_csv(void **state)
 {
     (void)state;
@@ -413,6 +432,7 @@ int main(void)
         cmocka_unit_test(sums_up_what_went_on_at_moments),
         cmocka_unit_test(gives_events_with_what_data_loaders_say),
         cmocka_unit_test(looks_at_rows_of_the_caller),
+        cmocka_unit_test(keeps_readings_next_to_missing_ones),
         cmocka_unit_test(renders_text_json_and_csv),
     };
     return cmocka_run_group_tests_name("profile/profile", tests, NULL, NULL);
