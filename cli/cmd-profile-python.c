@@ -62,6 +62,7 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->start_mode = arguments_value(arguments, OPTION_START_MODE);
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
+    options->warn = message_warning;
     options->unit = unit && strcmp(unit, "step") == 0 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
     options->pyinstrument = profiler && strcmp(profiler, "pyinstrument") == 0;
     if (unit && strcmp(unit, "step") != 0 && strcmp(unit, "time") != 0)
@@ -118,12 +119,11 @@ int cmd_profile_python(const struct arguments *arguments)
     if (code == GPUT_OK && strcmp(what, "top") != 0 && strcmp(what, "list") != 0)
         code = fail(&error, GPUT_ERROR_INVALID,
             "\"profile python\" must be followed by top or list, not \"%s\".", what);
-    bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = strcmp(what, "top") == 0 ? top(arguments, &options, format, &error)
                                         : list(arguments, &options, &error);
     if (code == GPUT_OK)
         return EXIT_SUCCESS;
     message_error(&error);
-    return usage ? EXIT_USAGE : EXIT_FAILURE;
+    return code == GPUT_ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
 }

@@ -160,13 +160,15 @@ struct gput_python_options {
     const char *start_mode; /**< "train", "eval", "predict", "global", "prestepzero",
                                "posthookclose"; NULL: any */
     const char *end_mode;
-    const char *node;      /**< NULL: any */
-    const char *framework; /**< NULL: any */
+    const char *node;                              /**< NULL: any */
+    const char *framework;                         /**< NULL: any */
+    void (*warn)(void *user, const char *message); /**< profiles that cannot be read; NULL */
+    void *user;
 };
 
 /**
- * The functions that matter most. As text of cProfile dumps exactly what Python's pstats prints; as
- * JSON and CSV a table.
+ * The functions that matter most, of all profiles that can be read; of the others `warn` is told.
+ * As text of cProfile dumps exactly what Python's pstats prints; as JSON and CSV a table.
  *
  * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
  * Errors: GPUT_ERROR_NOT_FOUND (a path, or no profile that fits), GPUT_ERROR_FORMAT (no profile),

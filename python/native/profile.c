@@ -445,6 +445,8 @@ static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
     struct work work = {run, &options, 0};
     PyObject *result = NULL, *held = PyList_New(0);
     struct native_warnings *warnings = native_warnings_create();
+    options.warn = native_warnings_add;
+    options.user = warnings;
     if (!warnings)
         PyErr_NoMemory();
     else if (held && read_python_options(held, args, keywords, &options))

@@ -185,9 +185,16 @@ static int add_all(struct adding *adding)
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
     struct gput_error *error)
 {
-    struct adding adding = {.profile = profile, .name = name, .error = error};
+    struct adding adding = {.name = name, .error = error};
     TRY(marshal_read(bytes, length, name, &adding.marshal, error));
+    /* On trial first: of a damaged dump no part must be in the sum. */
+    struct cprofile trial = {0};
+    adding.profile = &trial;
     int code = add_all(&adding);
+    cprofile_finish(&trial);
+    adding.profile = profile;
+    if (code == GPUT_OK)
+        code = add_all(&adding);
     marshal_finish(&adding.marshal);
     return code;
 }

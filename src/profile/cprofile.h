@@ -55,8 +55,8 @@ enum cprofile_order {
 
 /* An empty profile is all zeroes. */
 
-/* Adds what a dump holds ("python_stats", any ".prof"). `name` is used in messages. On failure the
- * profile may hold a part of it. */
+/* Adds what a dump holds ("python_stats", any ".prof"). `name` is used in messages. What is no
+ * dump leaves the profile as it was. */
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
     struct gput_error *error);
 

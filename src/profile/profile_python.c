@@ -37,29 +37,45 @@ static void note_file(struct sum *sum, const char *path)
     str_printf(&sum->files, "%s    %s\n", date, path);
 }
 
+/* One that cannot be read leaves the sum as it was. */
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
     struct str content = {0};
     int code = file_read(profile->path, &content, error);
     if (code == GPUT_OK && profile->pyinstrument) {
-        sum->sessions++;
         code = pyinstrument_add(
             &sum->pyinstrument, str_text(&content), content.length, profile->path, error);
+        sum->sessions += code == GPUT_OK;
     } else if (code == GPUT_OK) {
-        sum->dumps++;
-        note_file(sum, profile->path);
         code =
             cprofile_add(&sum->cprofile, str_text(&content), content.length, profile->path, error);
+        sum->dumps += code == GPUT_OK;
+        if (code == GPUT_OK)
+            note_file(sum, profile->path);
     }
     str_finish(&content);
     return code;
 }
 
-/* Adds up the files of one kind: dumps of cProfile when there are any, else sessions. */
+static void warn_of_skipped(
+    const struct gput_python_options *options, const struct gput_error *skipped)
+{
+    struct str text = {0};
+    if (skipped->code == GPUT_OK)
+        return;
+    str_printf(&text, "%s; this profile is left out", skipped->message);
+    if (options->warn && !text.failed)
+        options->warn(options->user, str_text(&text));
+    str_finish(&text);
+}
+
+/* Adds up the files of one kind, dumps of cProfile when there are any, else sessions. Those that
+ * cannot be read are left out, unless that leaves nothing. */
 static int add_files(const struct python_profiles *profiles, struct sum *sum,
     const struct gput_python_options *options, struct gput_error *error)
 {
     bool dumps = false;
+    struct gput_error one, skipped = {.code = GPUT_OK};
     for (size_t i = 0; i < profiles->count; i++)
         dumps = dumps || !profiles->profiles[i].pyinstrument;
     if (options->pyinstrument)
@@ -67,10 +83,21 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
     for (size_t i = 0; i < profiles->count; i++) {
         /* pstats.Stats(a, b, c) adds a, then c, then b: the order of equals depends on it. */
         const struct python_profile *next = profiles->profiles + (i ? profiles->count - i : 0);
-        if (next->pyinstrument != dumps)
-            TRY(add_file(sum, next, error));
+        if (next->pyinstrument == dumps)
+            continue;
+        int code = add_file(sum, next, &one);
+        if (code == GPUT_ERROR_MEMORY)
+            return error_memory(error);
+        if (code == GPUT_OK)
+            continue;
+        warn_of_skipped(options, &skipped);
+        skipped = one;
     }
-    if (sum->dumps + sum->sessions == 0)
+    if (sum->dumps + sum->sessions > 0)
+        warn_of_skipped(options, &skipped);
+    else if (skipped.code != GPUT_OK)
+        return error_set(error, skipped.code, "%s", skipped.message);
+    else
         return error_set(error, GPUT_ERROR_NOT_FOUND, "No Python profile fits what was asked for");
     return GPUT_OK;
 }

@@ -238,10 +238,41 @@ static int by_time(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+static int check_word(const char *word, const char *noun, const char *const *words, size_t count,
+    struct gput_error *error)
+{
+    struct str list = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (!word || strcmp(word, words[i]) == 0) {
+            str_finish(&list);
+            return GPUT_OK;
+        }
+        str_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+    }
+    int code = error_set(error, GPUT_ERROR_INVALID, "\"%s\" is not a valid %s. Valid values are %s",
+        word, noun, list.failed ? "" : str_text(&list));
+    str_finish(&list);
+    return code;
+}
+
+static int check_words(const struct gput_python_options *options, struct gput_error *error)
+{
+    static const char *const modes[] = {
+        "train", "eval", "predict", "global", "prestepzero", "posthookclose"};
+    static const char *const phases[] = {"start", "stepstart", "forwardpassend", "stepend", "end"};
+    const size_t mode_count = sizeof modes / sizeof *modes;
+    const size_t phase_count = sizeof phases / sizeof *phases;
+    TRY(check_word(options->start_mode, "mode", modes, mode_count, error));
+    TRY(check_word(options->end_mode, "mode", modes, mode_count, error));
+    TRY(check_word(options->start_phase, "phase", phases, phase_count, error));
+    return check_word(options->end_phase, "phase", phases, phase_count, error);
+}
+
 int python_profiles_find(const struct gput_python_options *options,
     struct python_profiles *profiles, struct gput_error *error)
 {
     *profiles = (struct python_profiles){0};
+    TRY(check_words(options, error));
     for (size_t i = 0; i < options->path_count; i++) {
         struct stat info;
         const char *path = options->paths[i];

@@ -2,8 +2,10 @@
 
 import cProfile
 import csv
+import gzip
 import io
 import json
+import marshal
 import os
 import pathlib
 import pstats
@@ -59,6 +61,10 @@ class Training(CommandTest):
             (["metrics", ROOT, "-f", "csv"], 1, "choose one with --table"),
             (["metrics", ROOT, "--table", "x"], 1, "There are: system, framework"),
             (["metrics", ROOT, "--between", "5"], 2, "--between"),
+            (["job", SOURCE / "Makefile"], 1, "Makefile is a file, not a folder"),
+            (["breakdown", ROOT], 1, "traces of PyTorch's profiler, and that is the trace root of a training profile"),
+            (["python", "top", ROOT, "--start-mode", "xx"], 2, '"xx" is not a valid mode. Valid values are train, eval, predict'),
+            (["python", "list", ROOT, "--end-phase", "yy"], 2, '"yy" is not a valid phase. Valid values are start, stepstart'),
             (["python", "top", "/nowhere"], 1, "/nowhere"),
             (["python", "x", ROOT], 2, "top or list"),
             (["python", "top", SOURCE / "Makefile"], 1, "no profile"),
@@ -66,6 +72,70 @@ class Training(CommandTest):
             done = self.profile(*arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
             self.assertIn(words, done.stderr.splitlines()[-1])
+
+
+    def test_events_of_no_use_are_counted(self):
+        events = self.folder / "run" / "framework" / "pevents" / "2020091312" / "1600000004400000_7-host_pythontimeline.json"
+        events.parent.mkdir(parents=True)
+        step = {"ph": "X", "name": "Step:ModeKeys.TRAIN", "pid": 1, "tid": 1, "ts": 1.6e15, "dur": 9, "args": {"step_num": "0"}}
+        broken = [{key: value for key, value in step.items() if key != "dur"}, step | {"dur": -5}, step | {"ph": "B"}]
+        events.write_text(json.dumps([step, *broken]))
+        done = self.profile("steps", self.folder / "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertIn("pythontimeline.json: 3 events without a time, a duration or a partner were left out", done.stderr)
+        events.write_text(json.dumps([step]))
+        self.assertEqual(self.profile("steps", self.folder / "run").stderr, "")
+
+
+class Kineto(CommandTest):
+    KERNEL = {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 100, "dur": 50}
+
+    def trace(self, name, rank, *events, world_size=2):
+        """A trace whose rank is told behind its events."""
+        text = json.dumps({"schemaVersion": 1, "traceEvents": events, "distributedInfo": {"rank": rank, "world_size": world_size}})
+        path = self.folder / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    def breakdown(self, *paths):
+        done = self.run_command("profile", "breakdown", *map(str, paths), "-f", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [row["rank"] for row in json.loads(done.stdout)], done.stderr.splitlines()
+
+    def test_a_rank_behind_the_events_is_read(self):
+        ranks, warnings = self.breakdown(self.trace("r1.json", 1, self.KERNEL))
+        self.assertEqual(ranks, [1])
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("1 of 2 ranks is missing: 0", warnings[0])
+        _, warnings = self.breakdown(self.trace("r1.json", 1, self.KERNEL, world_size=4))
+        self.assertIn("3 of 4 ranks are missing: 0, 2, 3", warnings[0])
+
+    def test_a_rank_without_gpu_events_is_named(self):
+        operator = self.KERNEL | {"cat": "cpu_op"}
+        ranks, warnings = self.breakdown(self.trace("r0.json", 0, self.KERNEL), self.trace("c1.json", 1, operator))
+        self.assertEqual((ranks, len(warnings)), ([0], 1))
+        self.assertIn("Rank 1 has no GPU events: ", warnings[0])
+        self.assertIn("c1.json", warnings[0])
+
+    def test_a_rank_that_is_given_twice_is_named(self):
+        paths = [self.trace(name, 0, self.KERNEL, world_size=1) for name in ("r0.json", "r0.json.gz", "again.json")]
+        _, warnings = self.breakdown(*paths[:2])
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("Rank 0 has 2 traces", warnings[0])
+        self.assertTrue(warnings[0].endswith(f"{paths[0]}, {paths[1]}"))
+        _, warnings = self.breakdown(*paths)
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("Rank 0 has 3 traces", warnings[0])
+
+    def test_events_of_no_use_are_counted(self):
+        broken = self.KERNEL | {"dur": -1}
+        path = self.trace("r0.json", 0, self.KERNEL, broken, world_size=1)
+        other = self.trace("other.json", 0, self.KERNEL, world_size=1)
+        for arguments in ("breakdown", path), ("kernels", path), ("idle", path), ("diff", path, other):
+            done = self.run_command("profile", *map(str, arguments))
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (0, 1), done.stderr)
+            self.assertIn("r0.json: 1 event without a time, a duration or a partner was left out", done.stderr)
 
 
 class Python(CommandTest):
@@ -128,6 +198,22 @@ class Python(CommandTest):
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
         self.assertEqual(done.stderr, "No Python profile fits what was asked for\n")
 
+    def test_a_damaged_profile_is_left_out(self):
+        whole = pathlib.Path(self.files[0]).read_bytes()
+        (self.folder / "torn.prof").write_bytes(whole[:-20])
+        # Whole as data, but not of the form: nothing of the functions before it counts either.
+        (self.folder / "odd.prof").write_bytes(marshal.dumps({("f.py", 1, "f"): (1, 1, 9.0, 9.0, {}), ("g.py", 1, "g"): 5}))
+        alone = self.run_command("profile", "python", "top", self.files[0], "-f", "json")
+        done = self.run_command("profile", "python", "top", "torn.prof", self.files[0], "odd.prof", "-f", "json")
+        self.assertEqual((done.returncode, done.stdout), (0, alone.stdout))
+        warnings = done.stderr.splitlines()
+        self.assertEqual(len(warnings), 2)
+        for name in ("torn.prof", "odd.prof"):
+            self.assertEqual(sum(name in line and "left out" in line for line in warnings), 1, warnings)
+        done = self.run_command("profile", "python", "top", "torn.prof")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1))
+        self.assertIn("torn.prof", done.stderr)
+
     def test_a_session_of_pyinstrument_is_summed_up(self):
         def frame(function, line, time, *children):
             return {"function": function, "file_path_short": "m.py", "line_no": line, "time": time,
@@ -143,6 +229,15 @@ class Python(CommandTest):
             {"function_name": "m.py:5(work)", "total_time": 2.0, "cumulative_time": 2.0},
             {"function_name": "m.py:1(main)", "total_time": 0.75, "cumulative_time": 3.0},
             {"function_name": "m.py:9(io)", "total_time": 0.25, "cumulative_time": 0.25},
+        ])
+        # What pyinstrument calls "[self]" and the like is no function but own time of the one above.
+        own = [frame(name, 0, time) for name, time in (("[self]", 0.5), ("[await]", 0.25), ("[out-of-context]", 0.125))]
+        root = frame("[root]", 0, 3.0, frame("main", 1, 3.0, *own, frame("work", 5, 2.0, frame("[self]", 0, 2.0))))
+        path.write_text(json.dumps(session | {"root_frame": root}))
+        result = json.loads(self.run_command("profile", "python", "top", path, "-f", "json").stdout)
+        self.assertEqual(result["functions"], [
+            {"function_name": "m.py:5(work)", "total_time": 2.0, "cumulative_time": 2.0},
+            {"function_name": "m.py:1(main)", "total_time": 1.0, "cumulative_time": 3.0},
         ])
         path.write_text(json.dumps(session | {"root_frame": None}))
         self.assertEqual(self.run_command("profile", "python", "top", path).returncode, 0)

@@ -297,11 +297,15 @@ class Training(package.PackageTest):
             column(alone, "Training_phase"), [f"After {TRAIN}", f"Before {TRAIN}", f"Between {TRAIN} and {TRAIN}", TRAIN]
         )
         self.assertIsNone(self.analysis.get_utilization_stats(by=StatsBy.TRAINING_PHASE, phase=["none"]))
+        for wrong in ["gpu"], [Resource.CPU, None], "gpu":
+            with self.assertLogs("gpu_tracker", "WARNING"):
+                self.assertIsNone(self.analysis.get_utilization_stats(wrong))
 
     def test_devices(self):
         devices = self.analysis.get_device_usage_stats()
         self.assertEqual(list(devices.columns), ["type", "nodeID", (0, 10), (10, 90), (90, 100)])
         self.assertEqual(rows(devices), [("cpu", "algo-1", 1, 8, 1), ("gpu", "algo-1", 4, 3, 3)])
+        self.assertIn("(10, 90)", repr(devices))
         some = self.analysis.get_device_usage_stats(Resource.GPU, [(50, 60)])
         self.assertEqual((list(some.columns), rows(some)), (["type", "nodeID", (50, 60)], [("gpu", "algo-1", 2)]))
         self.assertEqual(len(self.analysis.get_device_usage_stats(utilization_ranges=[(200, 300)])), 0)
@@ -670,6 +674,32 @@ class PythonProfiles(package.PackageTest):
         self.assertEqual((stats.html_file_path, stats.json_stats), (f"{folder}/python_stats.html", session))
         self.assertEqual(len(analysis.list_profile_stats()), 2)  # the session and its page
 
+    def test_a_damaged_session_is_left_out(self):
+        base = "run/framework/pytorch/pyinstrument/27-algo-1/train-{0}-stepstart-1{0}_train-{0}-stepend-2{0}"
+        for step, text in enumerate(('{"duration": 1.0, "root_frame": null}', '{"duration": 1.')):
+            os.makedirs(base.format(step))
+            with open(base.format(step) + "/python_stats.json", "w") as file:
+                file.write(text)
+        analysis = profiler.PyinstrumentAnalysis("run/framework/pytorch/pyinstrument")
+        with self.assertLogs("gpu_tracker", "WARNING") as logs:
+            (stats,) = analysis.fetch_profile_stats_by_step(0, 1)
+        self.assertEqual(stats.json_stats["duration"], 1.0)
+        self.assertRegex("".join(logs.output), "train-1-.*python_stats.json is no session of pyinstrument.*left out")
+        self.assertRaisesRegex(ValueError, "train-1-.*python_stats.json", analysis.fetch_profile_stats_by_step, 1)
+
+    def test_a_damaged_dump_is_left_out(self):
+        with open(self.dump(4000000), "r+b") as file:
+            file.truncate(100)
+        with self.assertLogs("gpu_tracker", "WARNING") as logs:
+            self.assertEqual(self.fetched(self.analysis.fetch_profile_stats_by_step(0, 2)), 5)
+        self.assertEqual(len(logs.output), 1)
+        self.assertRegex(logs.output[0], "python_stats.* ends too early.*left out")
+        with open(self.dump(1000000), "r+b") as file:
+            file.truncate(100)
+        with self.assertLogs("gpu_tracker", "WARNING"):
+            by_job_phase, _ = printed(self.analysis.fetch_profile_stats_by_job_phase)
+        self.assertEqual(set(by_job_phase), {"finalization", "training_loop"})
+
     def test_what_is_no_dump_is_refused(self):
         path = self.dump(4000000)
         with open(path, "r+b") as file:
@@ -713,7 +743,9 @@ class Views(package.PackageTest):
         with self.assertLogs("gpu_tracker", "WARNING") as logs:
             frame = PandasFrame(package.FIXTURES / "trace-root").get_all_framework_metrics()
         self.assertEqual(len(frame), 23)
-        self.assertIn("ends too early; its 8 whole events are used", logs.output[0])
+        self.assertEqual(len(logs.output), 2)
+        self.assertIn("2 events without a time, a duration or a partner were left out", logs.output[0])
+        self.assertIn("ends too early; its 8 whole events are used", logs.output[1])
 
     def test_rows_must_be_columns_of_one_length(self):
         from gpu_tracker import _native

@@ -1,5 +1,6 @@
 """`cProfileAnalysis` and `PyinstrumentAnalysis`: the Python profiles of a training run by step, time, phase, mode and node."""
 
+import itertools
 import json
 import os
 import pstats
@@ -128,20 +129,19 @@ class cProfileAnalysis(PythonProfileAnalysis):
             print(_NONE_FIT)
             return None
         sum_of_all = pstats.Stats()
-        for one in stats:
-            sum_of_all.add(load_dump(one.stats_path))
+        for dump in _readable((one.stats_path for one in stats), load_dump):
+            sum_of_all.add(dump)
         return cProfileStats(sum_of_all)
 
     def fetch_profile_stats_by_training_phase(self, node_id="any", refresh_stats=True):
         """(start mode, end mode) -> cProfileStats, of those that there are."""
         self._refresh_python_profile_stats(refresh_stats)
-        by_phase = {}
-        for start_mode in PythonProfileModes:
-            for end_mode in PythonProfileModes:
-                stats = self.fetch_profile_stats_between_modes(start_mode, end_mode, node_id, refresh_stats=False)
-                if stats is not None:
-                    by_phase[start_mode, end_mode] = stats
-        return by_phase
+
+        def of_pair(pair):
+            stats = self.fetch_profile_stats_between_modes(*pair, node_id, refresh_stats=False)
+            return None if stats is None else (pair, stats)
+
+        return dict(_readable(itertools.product(PythonProfileModes, repeat=2), of_pair))
 
     def fetch_profile_stats_by_job_phase(self, node_id="any", refresh_stats=True):
         """"initialization", "training_loop", "finalization" -> cProfileStats; the first and last where there are any."""
@@ -166,14 +166,32 @@ class PyinstrumentAnalysis(PythonProfileAnalysis):
         if not stats:
             print(_NONE_FIT)
             return None
-        sessions = []
-        for one in stats:
-            if not one.stats_path.endswith(".json"):
-                continue
-            with open(one.stats_path, encoding="utf-8") as file:
-                page = one.stats_path.removesuffix(".json") + ".html"
-                sessions.append(PyinstrumentStepStats(page, json.load(file)))
-        return sessions
+        return _readable((one.stats_path for one in stats if one.stats_path.endswith(".json")), _load_session)
+
+
+def _readable(items, load):
+    """What `load` makes of each, but for None. Those whose file it refuses are left out with a warning, unless that leaves none."""
+    loaded, refused = [], []
+    for item in items:
+        try:
+            result = load(item)
+            loaded += [] if result is None else [result]
+        except (OSError, ValueError) as error:
+            refused.append(error)
+    if refused and not loaded:
+        raise refused[0]
+    for error in refused:
+        logger.warning("%s; this profile is left out", error)
+    return loaded
+
+
+def _load_session(path):
+    with open(path, encoding="utf-8") as file:
+        try:
+            session = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"{path} is no session of pyinstrument: {error}") from error
+    return PyinstrumentStepStats(path.removesuffix(".json") + ".html", session)
 
 
 def _find(folder):
