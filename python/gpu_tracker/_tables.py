@@ -124,7 +124,7 @@ class Frame:
         from ._text import table
 
         cells = [[_number(value) for value in row.values()] for row in self._rows.values()]
-        return "\n".join(table(self.index, self.columns, cells))
+        return "\n".join(table(self.index, [str(name) for name in self.columns], cells))
 
 
 class _Rows:

@@ -242,6 +242,9 @@ def _resources(resource, default):
     elif not isinstance(resource, list):
         logger.warning("%s should be of type list or Resource", resource)
         return None
+    elif any(not isinstance(item, Resource) for item in resource):
+        logger.warning("%s should hold nothing but Resource", resource)
+        return None
     return [item.value for item in resource]
 
 
