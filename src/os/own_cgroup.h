@@ -29,7 +29,8 @@ struct own_cgroup {
  * A process may have several, and so may processes of the same pid in pid namespaces of their own.
  * While it is in use its directory is locked (flock of directory_fd). One that is not locked was
  * left by a tracker that was killed: it is removed on the way, and first the like below it, where
- * no process is in them. Names that are not of this form are never touched.
+ * no process is in them. "gpu-tracker-PID" is of an earlier version, which held no lock: it goes
+ * when that process is gone. Other names are never touched.
  */
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid);
 
@@ -46,7 +47,8 @@ void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 /*
  * Moves processes that are left (daemons), also in groups below that killed trackers left, to where
  * they would be without us, removes the directories and frees. The group of a tracker that still
- * runs below stays, and with it ours; the next own_cgroup_create() at this place removes them.
+ * runs below stays, and with it ours; when that has ended, the next own_cgroup_create() at this
+ * place removes what is left.
  */
 void own_cgroup_remove(struct own_cgroup *own);
 
