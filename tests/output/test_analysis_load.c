@@ -276,7 +276,7 @@ static void many_references_to_one_object_are_refused(void **state)
 
 static struct gput_analysis *analysis_of(size_t n_measurements, size_t n_blocks)
 {
-    char names[ANALYSIS_MEASUREMENTS_MAX + 1][8];
+    char names[ANALYSIS_MEASUREMENTS_MAX + 1][32];
     const char *list[ANALYSIS_MEASUREMENTS_MAX + 1];
     for (size_t i = 0; i < n_measurements; i++) {
         snprintf(names[i], sizeof names[i], "m%zu", i);
