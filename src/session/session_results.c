@@ -76,7 +76,7 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
             !isnan(session->cgroup_usage.cpu_seconds)
                 ? "wait4 of the command and of its orphans, and a control group of its own"
-                : "wait4 of the command and of its orphans");
+                : "wait4 of the command and of its orphans, with all that they waited for");
         break;
     case SESSION_SELF:
         if (some_were_not_waited_for(&results->accounting))
