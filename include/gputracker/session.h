@@ -135,6 +135,10 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * connector); where there are none, only orphans that a sample saw below the command before are
  * tracked on and reaped, unless `starts_nothing_else` says that there can be no others.
  *
+ * The command is the session's to collect. Where somebody else does that (the program ignores
+ * SIGCHLD, or waits for any child), its end is noticed all the same, but its status is -1 and what
+ * the kernel tells along with it is missing from the results, which say so.
+ *
  * `argv` ends with NULL; argv[0] is looked up in PATH.
  * Errors: GPUT_ERROR_NOT_FOUND (no such command; message `Command not found: "x"`),
  * GPUT_ERROR_PERMISSION (not executable), GPUT_ERROR_MEMORY.

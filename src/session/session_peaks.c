@@ -36,11 +36,14 @@ static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_
     return main && !process_has_collected(main) && maxrss_bytes > (double)session->forked_rss_bytes;
 }
 
-/* VmHWM as last read; NaN: it was not. */
+/* VmHWM as last read, or what was seen above it since; NaN: it was not read. */
 static double kept_peak(const struct gput_session *session)
 {
     const struct process_record *main = session->log.main;
-    return main && main->kept_peak_bytes > 0 ? (double)main->kept_peak_bytes : NAN;
+    if (!main || main->kept_peak_bytes == 0)
+        return NAN;
+    uint64_t seen = main->peak_rss_bytes, kept = main->kept_peak_bytes;
+    return (double)(seen > kept ? seen : kept);
 }
 
 static void fill_ended_main(const struct gput_session *session, struct gput_peak *peak)
@@ -66,8 +69,11 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
 static void fill_main(const struct gput_session *session, struct gput_peak *peak)
 {
     double kept = kept_peak(session);
+    const struct process_record *record = session->log.main;
     if (session->has_main_usage)
         fill_ended_main(session, peak);
+    else if (!isnan(kept) && record->peak == PROCESS_PEAK_FINAL)
+        set_exact(peak, kept, "given by the kernel at its end (taskstats)");
     else if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
     else if (session->mode == SESSION_LAUNCHED)

@@ -54,6 +54,15 @@ static void add_unwaited_source(const struct gput_session *session, struct gput_
                                  : "samples saw");
 }
 
+/* Why a launched command's last figures are not there. */
+static const char *why_not_collected(const struct gput_session *session)
+{
+    return session->main_is_over
+               ? "the kernel gives it once, and somebody else collected the command: the caller "
+                 "waits for any child, or ignores SIGCHLD"
+               : "the kernel gives it when the command ends, and it had not ended";
+}
+
 static void add_cpu_sources(const struct gput_session *session, struct gput_results *results)
 {
     if (session->sampler.tree.view.has_cpu_clocks)
@@ -65,8 +74,8 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
     switch (session->mode) {
     case SESSION_LAUNCHED:
         if (!session->has_main_usage) {
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
-                "the kernel gives it when the command ends, and it had not ended");
+            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s",
+                why_not_collected(session));
             break;
         }
         if (some_were_not_waited_for(&results->accounting)) {
@@ -134,6 +143,9 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
             "at least: faults%s as of the last sample, and what parents collected; context "
             "switches of threads that ended are given to the parent alone",
             refused ? " (io may not be read)" : " and bytes");
+    else if (session->mode == SESSION_LAUNCHED && !session->has_main_usage)
+        session_add_source(
+            results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not_collected(session));
     else
         session_add_source(results, "counts", GPUT_SOURCE_EXACT,
             "%s and /proc/PID/io of all that were waited for; network bytes are the whole "

@@ -134,8 +134,9 @@ struct gput_session {
 
     int64_t main_ended_ns; /* when gput_session_wait() first saw that; 0: it did not */
     bool has_ended;        /* main has, or tracking was stopped: nothing more is counted */
+    bool main_is_over;     /* gput_session_wait() has told of its end */
     /* After the end of a launched command. */
-    bool has_main_usage;
+    bool has_main_usage; /* false: somebody else collected it */
     struct rusage main_usage;
     struct cgroup_usage cgroup_usage; /* NaN: not to be had */
     int main_status;

@@ -28,6 +28,8 @@
 #define MOST_ENDED 2000
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
+/* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
+#define STATUS_UNKNOWN (-1)
 
 /* Half of what we may open is kept free for the caller's own files. */
 static unsigned kept_files(void)
@@ -323,8 +325,9 @@ static bool main_has_ended(const struct gput_session *session)
 {
     if (session->mode == SESSION_LAUNCHED) {
         siginfo_t info = {0};
-        return waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-               info.si_pid == session->pid;
+        if (waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return errno == ECHILD; /* somebody else collected it */
+        return info.si_pid == session->pid;
     }
     if (session->mode == SESSION_MACHINE)
         return false;
@@ -385,15 +388,19 @@ static void end_launched(struct gput_session *session)
 {
     session_end_ticks(session);
     session_counts_add_io_fd(&session->counts, session->io_fd);
-    while (
-        wait4(session->pid, &session->main_status, 0, &session->main_usage) < 0 && errno == EINTR)
-        ;
-    session->has_main_usage = true;
+    pid_t collected;
+    do {
+        collected = wait4(session->pid, &session->main_status, 0, &session->main_usage);
+    } while (collected < 0 && errno == EINTR);
+    session->has_main_usage = collected == session->pid;
+    if (!session->has_main_usage)
+        session->main_status = STATUS_UNKNOWN;
     own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
     pthread_mutex_lock(&session->lock);
     session_reap_orphans(session);
     pthread_mutex_unlock(&session->lock);
-    session_counts_add(&session->counts, &session->main_usage);
+    if (session->has_main_usage)
+        session_counts_add(&session->counts, &session->main_usage);
     end_counting(session);
 }
 
@@ -407,13 +414,14 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     TRY(session_check_owner(session, error));
     int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
 
-    if (!session->has_main_usage) {
+    if (!session->main_is_over) {
         while (!tree_has_ended(session)) {
             if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
                 return GPUT_OK;
         }
         if (session->mode == SESSION_LAUNCHED)
             end_launched(session);
+        session->main_is_over = true;
     }
     *ended = true;
     *status = session->main_status;

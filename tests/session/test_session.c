@@ -515,6 +515,41 @@ static int open_files(void)
     return count;
 }
 
+static void assert_nothing_is_known_of_its_end(struct gput_session *session)
+{
+    int status = wait_for_end(session);
+    assert_false(WIFEXITED(status) || WIFSIGNALED(status));
+    assert_int_equal(wait_for_end(session), status);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(isnan(results.accounting.kernel_cpu_seconds));
+    bool told = false;
+    for (uint32_t i = 0; i < results.n_sources; i++)
+        told |= strcmp(results.sources[i].name, "kernel_cpu_time") == 0 &&
+                strstr(results.sources[i].reason, "somebody else collected the command");
+    assert_true(told);
+    gput_session_destroy(session);
+}
+
+static void a_command_that_somebody_else_collected_has_ended(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.02);
+    launch_consumer(session, "spin 0.05");
+    assert_int_equal(waitpid(gput_session_pid(session), NULL, 0), gput_session_pid(session));
+    assert_nothing_is_known_of_its_end(session);
+}
+
+static void a_command_ends_where_sigchld_is_ignored(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    struct gput_session *session = create_every(0.02);
+    launch_consumer(session, "spin 0.05");
+    assert_nothing_is_known_of_its_end(session);
+    signal(SIGCHLD, before);
+}
+
 static void a_failed_launch_leaves_nothing(void **state)
 {
     (void)state;
@@ -663,6 +698,26 @@ static void an_attached_session_sees_the_end(void **state)
     actors_end(&actors);
 }
 
+static void a_peak_is_never_below_the_highest_sample(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(&actors, "tell hear 3 alloc 100 free");
+    actors_await(&actors, 1);
+    struct gput_session *session = create_every(30);
+    assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);
+    actors_let_go(&actors);
+    wait_for_end(session);
+    waitpid(actors.pid, NULL, 0);
+    actors.pid = 0;
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    /* No look saw the 100 MB. Where the kernel tells of them at the end, both have them. */
+    assert_true(results.peaks.main.bytes >= results.max[GPUT_MAIN_RAM]);
+    gput_session_destroy(session);
+    actors_end(&actors);
+}
+
 static void several_processes_are_tracked_as_one(void **state)
 {
     (void)state;
@@ -804,12 +859,15 @@ int main(void)
         IN_FOLDER(the_books_of_a_command_close),
         IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
         IN_FOLDER(a_killed_command_says_by_which_signal),
+        IN_FOLDER(a_command_that_somebody_else_collected_has_ended),
+        IN_FOLDER(a_command_ends_where_sigchld_is_ignored),
         IN_FOLDER(a_failed_launch_leaves_nothing),
         IN_FOLDER(our_own_earlier_children_stay_ours),
         IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
         IN_FOLDER(orphans_are_collected_behind_children_of_ours),
         IN_FOLDER(an_attached_session_counts_from_now_on),
         IN_FOLDER(an_attached_session_sees_the_end),
+        IN_FOLDER(a_peak_is_never_below_the_highest_sample),
         IN_FOLDER(a_snapshot_says_what_is_known_now),
         IN_FOLDER(the_server_of_metrics_is_not_counted),
         IN_FOLDER(the_machine_alone_has_no_processes),
