@@ -16,17 +16,23 @@ static double seconds_of_ns(int64_t ns)
     return (double)ns / (double)NS_PER_SECOND;
 }
 
-/* CPU time of descendants that had not ended when last looked at. */
-static int64_t living_descendants_ns(const struct gput_session *session)
+/* Adds CPU time of descendants that had not ended when last looked at. Its parts are as those of
+ * stat, which come in clock ticks: below the first one all is the user's. */
+static void add_living_descendants(
+    const struct gput_session *session, int64_t *user_ns, int64_t *system_ns)
 {
     const struct process_tree *tree = &session->sampler.tree;
-    int64_t ns = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        if (!process->is_main && !process_is_zombie(process))
-            ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        if (process->is_main || process_is_zombie(process))
+            continue;
+        int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        double ticks = (double)(process->user_ticks + process->system_ticks);
+        int64_t of_system_ns =
+            ticks > 0 ? (int64_t)((double)ns * (double)process->system_ticks / ticks) : 0;
+        *user_ns += ns - of_system_ns;
+        *system_ns += of_system_ns;
     }
-    return ns;
 }
 
 /*
@@ -67,10 +73,11 @@ static void fill_launched_cpu(
 {
     const struct session_counts *counts = &session->counts;
     const struct cgroup_usage *group = &session->cgroup_usage;
-    accounting->kernel_user_cpu_seconds = seconds_of_ns(counts->user_ns);
-    accounting->kernel_system_cpu_seconds = seconds_of_ns(counts->system_ns);
-    accounting->kernel_cpu_seconds =
-        seconds_of_ns(counts->user_ns + counts->system_ns + living_descendants_ns(session));
+    int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
+    add_living_descendants(session, &user_ns, &system_ns);
+    accounting->kernel_user_cpu_seconds = seconds_of_ns(user_ns);
+    accounting->kernel_system_cpu_seconds = seconds_of_ns(system_ns);
+    accounting->kernel_cpu_seconds = seconds_of_ns(user_ns + system_ns);
     if (group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -93,12 +100,12 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
     session_counts_add_io(&counts, "/proc", session->pid);
     session_counts_subtract_io(&counts, &session->io_at_start);
     session_counts_fill(&counts, accounting);
+    add_living_descendants(session, &counts.user_ns, &counts.system_ns);
     accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
     accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
     int64_t own_ns = session->sampler_cpu_ns + session_helpers_cpu_ns(session);
-    accounting->kernel_cpu_seconds =
-        seconds_of_ns(counts.user_ns + counts.system_ns + living_descendants_ns(session) - own_ns -
-                      session->sampler.tree.gone_before_ns);
+    accounting->kernel_cpu_seconds = seconds_of_ns(
+        counts.user_ns + counts.system_ns - own_ns - session->sampler.tree.gone_before_ns);
     undo_cut(&counts, accounting);
     take_unwaited(session, own_ns, accounting);
 }

@@ -157,6 +157,8 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
     memcpy(process->name, stat->name, sizeof process->name - 1);
     process->parent = stat->ppid;
     process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
+    process->user_ticks = stat->utime_ticks + stat->cutime_ticks;
+    process->system_ticks = stat->stime_ticks + stat->cstime_ticks;
     process->minor_faults = stat->minor_faults;
     process->major_faults = stat->major_faults;
     process->children_minor_faults = stat->cminor_faults;

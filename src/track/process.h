@@ -31,10 +31,11 @@ struct process {
      */
     uint64_t image;
 
-    int64_t cpu_ns;          /* CPU time used so far, all threads, user and system */
-    uint64_t children_ticks; /* CPU time of children that it has waited for, and theirs */
-    uint64_t minor_faults;   /* pages that it touched for the first time, or had to copy */
-    uint64_t major_faults;   /* pages that had to come from storage */
+    int64_t cpu_ns;                    /* CPU time used so far, all threads, user and system */
+    uint64_t children_ticks;           /* CPU time of children that it has waited for, and theirs */
+    uint64_t user_ticks, system_ticks; /* of it and them, as of the last reading of stat */
+    uint64_t minor_faults; /* pages that it touched for the first time, or had to copy */
+    uint64_t major_faults; /* pages that had to come from storage */
     /* Of children that it has waited for, and theirs. */
     uint64_t children_minor_faults, children_major_faults;
     /* How much of both was used before tracking began. */
