@@ -44,6 +44,8 @@ static void remember(struct gput_session *session)
     recording->since_ns = session->sampler.sampled_ns;
     recording->busy_seconds = system_meter_busy_seconds(&session->system);
     recording->energy = session->sampler.energy.energy;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        recording->gpu_joules[i] = session->sampler.energy.gpus[i].joules;
     recording->n_processes = 0;
     struct recorded_process *processes =
         realloc(recording->processes, (tree->count + 1) * sizeof *processes);
@@ -173,7 +175,16 @@ static void add_processes(
     }
 }
 
-static void add_gpus(const struct gput_session *session, struct doc *gpu)
+/* Mean power of a GPU in the period. One whose joules are part of another's figure (a MIG instance,
+ * a GPU in the CPU's package) has what it draws now. */
+static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
+{
+    double mean =
+        watts(session->sampler.energy.gpus[i].joules, session->recording.gpu_joules[i], seconds);
+    return isnan(mean) ? session->sampler.gpu.devices[i].power_watts : mean;
+}
+
+static void add_gpus(const struct gput_session *session, double seconds, struct doc *gpu)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;
     struct doc *powers = doc_add_object(gpu, "per_gpu_power");
@@ -185,10 +196,11 @@ static void add_gpus(const struct gput_session *session, struct doc *gpu)
         char index[16];
         snprintf(index, sizeof index, "%u", i);
         double use = device->utilization_percent / 100;
-        add_known(powers, index, device->power_watts);
+        double mean_watts = gpu_watts(session, i, seconds);
+        add_known(powers, index, mean_watts);
         add_known(memories, index, device->combined_ram_bytes);
         add_known(rates, index, use);
-        power = isnan(device->power_watts) ? power : fmax(power, 0) + device->power_watts;
+        power = isnan(mean_watts) ? power : fmax(power, 0) + mean_watts;
         memory = isnan(device->combined_ram_bytes) ? memory
                                                    : fmax(memory, 0) + device->combined_ram_bytes;
         rate = isnan(use) ? rate : fmax(rate, 0) + use;
@@ -211,7 +223,7 @@ static int write_line(struct gput_session *session, struct gput_error *error)
     add_known(cpu, "total_cpu_power", period.core);
     add_known(cpu, "total_dram_power", period.dram);
     if (session->sampler.gpu.n_devices > 0)
-        add_gpus(session, doc_add_object(metrics, "gpu"));
+        add_gpus(session, period.seconds, doc_add_object(metrics, "gpu"));
     int code = !metrics || doc_failed(metrics)
                    ? error_memory(error)
                    : energy_recording_writer_add(session->recording.writer,

@@ -5,6 +5,7 @@
 #ifndef SESSION_SESSION_RECORDING_H
 #define SESSION_SESSION_RECORDING_H
 
+#include "gpu/gpu.h"
 #include "store/energy_recording_writer.h"
 
 #include <gputracker/energy.h>
@@ -26,6 +27,7 @@ struct session_recording {
     bool has_lines, warned;
     double busy_seconds;                /* of the machine, at its start */
     struct gput_energy energy;          /* at its start */
+    double gpu_joules[GPU_MAX_DEVICES]; /* at its start */
     struct recorded_process *processes; /* at its start; owned */
     size_t n_processes;
 };

@@ -9,9 +9,10 @@ import os
 import re
 import signal
 import sqlite3
+import subprocess
 import xml.dom.minidom
 
-from command import PATIENCE, CommandTest, main, python, wait_until
+from command import BUILD, PATIENCE, CommandTest, main, python, wait_until
 from energy_machine import MOVE, Machine
 
 END = json.dumps("END OF RECORDING SEGMENT")
@@ -204,6 +205,36 @@ class Recording(CommandTest):
             self.assertLessEqual(sum(entry["metrics"]["cpu"]["per_process_cpu_uses"].values()), 1 + 1e-9)
         self.assertTrue((self.folder / "rec" / "metadata.json").exists())
         self.assertGreater(self.summary()["metrics"]["intel_power"]["max"], 50)
+
+    def test_a_gpus_power_is_what_its_counter_moved_by(self):
+        scenario = self.folder / "scenario"
+        move = """
+import os, sys, time
+def write(joules):  # what it draws at this moment is little, always
+    with open(sys.argv[1] + ".new", "w") as file:
+        file.write(f"gpu GPU-a\\nmemory 100 0 50\\nutilization 50\\npower_mw 10000\\nenergy_mj {1000000 + int(joules * 1e3)}\\n")
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+write(0)
+if sys.argv[2:]:
+    begin = time.monotonic()
+    while (passed := time.monotonic() - begin) < float(sys.argv[2]):
+        write(passed * 100)
+        time.sleep(0.01)
+    write(float(sys.argv[2]) * 100)
+"""
+        subprocess.run(python(move, scenario), check=True)
+        done = self.run_command(
+            "energy", "record", "--output_folder", "rec", "--period", "0.1", "--measurement_period", "0.5", *python(move, scenario, "1.5"),
+            env=os.environ | {"GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(scenario),
+                              "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, _ = self.lines()
+        dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in lines]
+        watts = [entry["metrics"]["gpu"]["nvidia_power"] for entry in lines]
+        joules = sum((date - before).total_seconds() * watts for before, date, watts in zip(dates, dates[1:], watts[1:]))
+        self.assertTrue(75 < joules < 150.5, (joules, watts))
+        self.assertEqual(watts, [entry["metrics"]["gpu"]["per_gpu_power"]["0"] for entry in lines])
 
     def test_cont_adds_a_segment(self):
         self.machine.add("intel-rapl:0", "package-0")
