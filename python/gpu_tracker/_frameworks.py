@@ -12,7 +12,8 @@ class _Torch:
             torch.ones((1, 1)).cuda()
 
     def release(self, torch):
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        # Not is_available(): that starts CUDA, and a program that starts it before it forks cannot use it in its children.
+        if torch.cuda.is_initialized():
             torch.cuda.empty_cache()
 
 
@@ -45,6 +46,9 @@ class _CuPy:
         cupy.zeros(1)
 
     def release(self, cupy):
+        # No context, nothing cached, and the pool would start CUDA. (Before CUDA has started, this raises.)
+        if not cupy.cuda.driver.ctxGetCurrent():
+            return
         cupy.get_default_memory_pool().free_all_blocks()
         cupy.get_default_pinned_memory_pool().free_all_blocks()
 

@@ -42,7 +42,7 @@ class FrameworksTest(package.PackageTest):
         return fake(
             ones=calls.to("ones", tensor),
             cuda=fake(
-                is_available=lambda: available,
+                is_available=calls.to("is_available", available),
                 is_initialized=lambda: "context" in calls,
                 empty_cache=calls.to("empty_cache"),
             ),
@@ -57,19 +57,19 @@ class FrameworksTest(package.PackageTest):
     def test_torch(self):
         with self.present(torch=self.torch()):
             self.frameworks.release()
-            self.assertEqual(self.calls, [])  # no context yet: nothing is cached, and none is made
+            self.assertEqual(self.calls, [])  # no context yet: nothing is cached, and CUDA is not started to see that
             self.frameworks.preload()
             self.frameworks.preload()
-            self.assertEqual(self.calls, ["ones", "context"])
+            self.assertEqual(self.calls, ["is_available", "ones", "context"])
             self.frameworks.release()
             self.frameworks.release()
-            self.assertEqual(self.calls, ["ones", "context", "empty_cache", "empty_cache"])
+            self.assertEqual(self.calls, ["is_available", "ones", "context", "empty_cache", "empty_cache"])
 
     def test_torch_without_a_gpu(self):
         with self.present(torch=self.torch(available=False)):
             self.frameworks.preload()
             self.frameworks.release()
-        self.assertEqual(self.calls, [])
+        self.assertEqual(self.calls, ["is_available"])
 
     def test_tensorflow(self):
         for gpus, expected in ([], []), (["GPU:0"], ["device", "ones"]):
@@ -95,10 +95,13 @@ class FrameworksTest(package.PackageTest):
     def test_cupy(self):
         cupy = fake(
             zeros=self.calls.to("zeros"),
+            cuda=fake(driver=fake(ctxGetCurrent=lambda: "zeros" in self.calls)),
             get_default_memory_pool=lambda: fake(free_all_blocks=self.calls.to("free")),
             get_default_pinned_memory_pool=lambda: fake(free_all_blocks=self.calls.to("free pinned")),
         )
         with self.present(cupy=cupy):
+            self.frameworks.release()
+            self.assertEqual(self.calls, [])  # no context yet
             self.frameworks.preload()
             self.frameworks.release()
         self.assertEqual(self.calls, ["zeros", "free", "free pinned"])
@@ -111,7 +114,7 @@ class FrameworksTest(package.PackageTest):
         with self.present(cupy=cupy, torch=self.torch(), jax=fake()):
             self.frameworks.preload()
             self.frameworks.release()
-        self.assertEqual(self.calls, ["ones", "context", "empty_cache"])
+        self.assertEqual(self.calls, ["is_available", "ones", "context", "empty_cache"])
 
 
 if __name__ == "__main__":
