@@ -42,7 +42,7 @@ class OwnProcessSession:
         self._report_file = os.path.abspath(name)
         self._so_far = f"{self._report_file}.so-far"
         self._log = f"{self._report_file}.log"
-        self._pid = self._text = None
+        self._pid = self._pid_fd = self._text = None
         self._owner = os.getpid()
 
     def _command(self, pid):
@@ -63,56 +63,87 @@ class OwnProcessSession:
         pid = pid or os.getpid()
         if not os.path.exists(f"/proc/{pid}"):
             raise ProcessLookupError(3, os.strerror(3))
+        # What an earlier session left would be taken for this one's.
+        self._remove(self._report_file, self._so_far, self._log)
         done = subprocess.run(
             ["/bin/sh", "-c", _DETACH, "sh", self._log, *self._command(pid)],
             stdout=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C in the terminal is not for it
             check=True,
         )
-        self._pid = int(done.stdout)
+        self._open(int(done.stdout))
         end = time.monotonic() + _BEGIN_SECONDS
         while not os.path.exists(self._so_far):
             if not self._is_alive() and not os.path.exists(self._report_file):
                 raise RuntimeError(f"The tracking process did not begin: {self._take_log()}")
             if time.monotonic() > end:
-                os.kill(self._pid, signal.SIGKILL)
+                self._signal(signal.SIGKILL)
+                self._close()
                 raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
             time.sleep(0.001)
 
-    def _is_alive(self):
+    def _open(self, pid):
+        """The process is no child of ours, so its number can become another's; the descriptor cannot."""
+        self._pid = pid
         try:
-            os.kill(self._pid, 0)
+            self._pid_fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            self._pid = None  # has ended already
+        except (AttributeError, OSError):
+            pass  # not to be had in an old kernel or a sandbox
+
+    def _close(self):
+        if self._pid_fd is not None:
+            os.close(self._pid_fd)
+        self._pid = self._pid_fd = None
+
+    def _signal(self, number):
+        """True when the process was there to get it; 0 only asks."""
+        if self._pid is None:
+            return False
+        try:
+            if self._pid_fd is None:
+                os.kill(self._pid, number)
+            else:
+                signal.pidfd_send_signal(self._pid_fd, number)
         except ProcessLookupError:
             return False
         return True
 
+    def _is_alive(self):
+        return self._signal(0)
+
     def _wait(self, seconds):
         """True when it has ended."""
-        try:
-            process = os.pidfd_open(self._pid)
-        except ProcessLookupError:
-            return True
-        try:
-            return bool(select.select([process], [], [], seconds)[0])
-        finally:
-            os.close(process)
+        if self._pid_fd is not None:
+            return bool(select.select([self._pid_fd], [], [], seconds)[0])
+        end = time.monotonic() + seconds
+        while self._is_alive():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
 
     def stop(self):
         if self._owner != os.getpid():
             raise RuntimeError("This process is a fork of the one that tracks; only that one can use the tracker.")
-        if self._is_alive():
-            os.kill(self._pid, signal.SIGTERM)
+        self._signal(signal.SIGTERM)
         for attempt in range(self._attempts):
             if self._wait(self._timeout):
                 break
             self._warnings.append(f"The tracking process is still alive after {self._timeout} seconds.")
         else:
-            os.kill(self._pid, signal.SIGKILL)
+            self._signal(signal.SIGKILL)
             self._wait(self._timeout)
         self._text = self._read()
         said = (line.removeprefix("gpu-tracker: warning: ") for line in self._take_log().splitlines())
         self._warnings += [line for line in said if line not in self._told]
-        for path in (self._report_file, self._so_far):
+        self._remove(self._report_file, self._so_far)
+        self._close()
+
+    @staticmethod
+    def _remove(*paths):
+        for path in paths:
             try:
                 os.unlink(path)
             except FileNotFoundError:
