@@ -14,6 +14,7 @@ import re
 import pytest
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_SHORTEST = 0.001  # interval, in seconds
 _LIMITS = ("ram", "gpu_ram", "seconds")
 
 
@@ -28,13 +29,16 @@ def pytest_configure(config):
         "markers",
         'gput_limit(ram="500 MB", gpu_ram="2 GB", seconds=10): fail the test when it uses more than that',
     )
+    interval = config.getoption("--gput-interval")
+    if not _SHORTEST <= interval < float("inf"):
+        raise pytest.UsageError(f"--gput-interval={interval:g} is no interval; it is a number of seconds, {_SHORTEST} or more")
     if config.getoption("--gput") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Table(), "gput-table")
 
 
 def _size(value):
     """Bytes out of 500000, "500 MB", "1.5GiB"."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
         return float(value)
     match = re.fullmatch(r"\s*([\d.]+)\s*([A-Za-z]*)\s*", str(value))
     factor = _UNITS.get(match.group(2).upper()) if match else None
@@ -46,9 +50,12 @@ def _size(value):
 
 def _seconds(value):
     try:
-        return float(value)
+        seconds = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{value!r} is no number of seconds") from None
+        seconds = -1
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{value!r} is no number of seconds")
+    return seconds
 
 
 def _limits_of(item):

@@ -26,6 +26,15 @@ class Plugin(package.PackageTest):
         self.assertRegex(done.stdout, r"RAM peak +GPU RAM +CPU +time +test\n")
         self.assertIn("test_it.py::test_small\n", done.stdout)
 
+    def test_an_interval_or_a_limit_that_is_none(self):
+        for interval in "0", "-1", "nan", "inf":
+            done = self.run_tests("def test_a(): pass\ndef test_b(): pass\n", "--gput", f"--gput-interval={interval}")
+            self.assertEqual(done.returncode, 4, done.stdout)
+            self.assertEqual((done.stdout + done.stderr).count(f"--gput-interval={interval} is no interval"), 1)
+        for limit in "seconds=-1", "seconds=float('nan')", "ram=-1":
+            done = self.run_tests(f"@pytest.mark.gput_limit({limit})\ndef test_a(): pass\n")
+            self.assertRegex(done.stdout, "gput_limit: (-1|nan) is no ")
+
     def test_is_silent_without_the_option(self):
         done = self.run_tests("def test_small(): pass\n")
         self.assertNotIn("gput", done.stdout)
