@@ -93,7 +93,8 @@ class SubTracker(BlockMarker):
         when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
 
     The file is made by the first mark. Marks may come from any thread and task. A program that is killed
-    keeps every mark it made. One object may be used for one block again and again, which is quickest.
+    keeps every mark it made. One object may be used for one block again and again, which is
+    quickest; it looks every 10 ms whether its file is still there.
     """
 
     __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "__dict__", "__weakref__")
@@ -108,7 +109,7 @@ class SubTracker(BlockMarker):
         if sub_tracking_file is None:
             sub_tracking_file = f"{self.process_id}.csv"
         else:
-            sub_tracking_file = os.fspath(sub_tracking_file)
+            sub_tracking_file = os.fsdecode(sub_tracking_file)
             if not sub_tracking_file.endswith(_EXTENSIONS):
                 raise ValueError(
                     f'Invalid file name: "{sub_tracking_file}". Valid file extensions are ".csv" and ".sqlite".'

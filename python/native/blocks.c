@@ -9,16 +9,26 @@
 
 #include <structmember.h>
 
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 struct blocks {
     PyObject_HEAD struct gput_blocks *blocks;
-    PyObject *path; /* bytes */
+    PyObject *path; /* bytes; absolute */
     pid_t opener;
     int64_t seen_ns; /* when its file was last looked for */
 };
+
+/* The program may change its working directory. */
+static PyObject *absolute(const char *path)
+{
+    char folder[PATH_MAX];
+    if (path[0] == '/' || !getcwd(folder, sizeof folder))
+        return PyBytes_FromString(path);
+    return PyBytes_FromFormat("%s/%s", folder, path);
+}
 
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
@@ -40,13 +50,14 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
     options.thread_ids = thread_ids;
     struct gput_error error;
     Py_XDECREF(self->path);
-    self->path = path;
-    if (gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error) != GPUT_OK) {
+    self->path = absolute(PyBytes_AsString(path));
+    int code =
+        self->path ? gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error) : -1;
+    Py_DECREF(path);
+    if (self->path && code != GPUT_OK)
         native_raise(&error);
-        return -1;
-    }
     self->opener = getpid();
-    return 0;
+    return self->path && code == GPUT_OK ? 0 : -1;
 }
 
 static int close_blocks(struct blocks *self)
@@ -88,23 +99,27 @@ static bool is_fast(const char *path)
 }
 
 /* Whether there still is a file at its path: users remove files and start again. (Not which file:
- * the library replaces a CSV file when a second thread marks, to add thread ids.) */
-static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
+ * the library replaces a CSV file when a second thread marks, to add thread ids.) `now_and_then`:
+ * it is enough to have looked a moment ago. */
+static bool is_in_place(struct blocks *self, bool now_and_then)
 {
-    struct blocks *self = (struct blocks *)object;
-    if (!self->blocks)
-        return PyBool_FromLong(0);
-    const char *path = PyBytes_AsString(self->path);
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (is_fast(path) && now_ns - self->seen_ns < LOOK_EVERY_NS)
-        return PyBool_FromLong(1);
+    if (now_and_then && now_ns - self->seen_ns < LOOK_EVERY_NS)
+        return true;
     /* A child's file has a name of its own. */
-    bool in_place = self->opener != getpid() || access(path, F_OK) == 0;
+    bool in_place = self->opener != getpid() || access(PyBytes_AsString(self->path), F_OK) == 0;
     if (in_place)
         self->seen_ns = now_ns;
-    return PyBool_FromLong(in_place);
+    return in_place;
+}
+
+static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct blocks *self = (struct blocks *)object;
+    return PyBool_FromLong(
+        self->blocks && is_in_place(self, is_fast(PyBytes_AsString(self->path))));
 }
 
 static PyObject *lost(struct blocks *self)
@@ -212,9 +227,20 @@ static PyObject *marker_mark(struct marker *self, enum gput_block_position posit
     return result;
 }
 
+/* Not one whose file was removed: its marks would be lost. */
+static bool has_log(const struct marker *self)
+{
+    if (!self->log || self->log == Py_None)
+        return false;
+    if (!PyObject_TypeCheck(self->log, self->blocks_type))
+        return true; /* marking tells */
+    struct blocks *log = (struct blocks *)self->log;
+    return !log->blocks || is_in_place(log, true);
+}
+
 static int find_log(struct marker *self)
 {
-    if (self->log && self->log != Py_None)
+    if (has_log(self))
         return 0;
     PyObject *log = PyObject_CallMethod((PyObject *)self, "_open", NULL);
     if (!log)

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import os
+import pathlib
 import sqlite3
 import threading
 import time
@@ -131,6 +132,37 @@ class Files(package.PackageTest):
             mark(name, True)
             mark(name, False)
             self.assertEqual(len(gput.read_marks(name)), 4)
+
+    def test_an_object_used_again_sees_that_its_file_was_removed(self):
+        for name in "m.csv", "m.gputblocks", "m.sqlite":
+            for overwrite in False, True:
+                if overwrite and name == "m.sqlite":
+                    continue  # the removed database's journal is still there
+                block = gput.SubTracker("a", sub_tracking_file=f"{overwrite}{name}", overwrite=overwrite)
+                with block:
+                    pass
+                os.mkdir(f"in {overwrite}{name}")
+                os.chdir(f"in {overwrite}{name}")
+                time.sleep(0.05)  # the file is looked for every 10 ms
+                with block:  # another working directory is no other file
+                    pass
+                self.assertEqual(os.listdir(), [])
+                os.chdir("..")
+                os.unlink(block.sub_tracking_file)
+                time.sleep(0.05)
+                if overwrite:
+                    with block:
+                        pass
+                    self.assertEqual(len(gput.read_marks(block.sub_tracking_file)), 2)
+                else:
+                    message = f"The file {block.sub_tracking_file} was removed in the middle of writing data to it."
+                    self.assert_raises(FileNotFoundError, message, block.__enter__)
+
+    def test_paths_of_any_kind(self):
+        for name in b"a.csv", "b-\udcff.csv", pathlib.Path("c.csv"), b"d-\xfe.gputblocks":
+            with gput.SubTracker("a", sub_tracking_file=name):
+                pass
+            self.assertTrue(os.path.exists(name))
 
     def test_relative_paths_follow_the_working_directory(self):
         for folder in "one", "two":
