@@ -1,6 +1,7 @@
 """`Tracker`: what a block of code, or a process, used."""
 
 import enum
+import operator
 import os
 
 from . import _native
@@ -51,7 +52,7 @@ class Tracker:
     ram_unit, gpu_ram_unit: bytes, kilobytes, megabytes, gigabytes, terabytes; decimal.
     time_unit: seconds, minutes, hours, days.
     n_expected_cores: what hardware percents divide by; None: all cores of the machine.
-    gpu_uuids: the GPUs whose utilization counts; None: all.
+    gpu_uuids: the GPUs whose utilization counts, or one of them as a text; None: all.
     disable_logs: no warnings. They go to the logger "gpu_tracker", when tracking starts and when it stops.
     process_id: the process to track; None: this one.
     resource_usage_file: where the figures so far are kept while tracking runs, for `gpu_tracker.load_resource_usage`
@@ -100,7 +101,7 @@ class Tracker:
         self.n_join_attempts = n_join_attempts
         self.join_timeout = join_timeout
         self._disable_logs = disable_logs
-        self._process_id = process_id
+        self._process_id = _number("process_id", process_id)
         self._owner = os.getpid()
         self._is_gone = False  # the process, before tracking could begin
         self._report = self._report_text = self._processes = None
@@ -109,8 +110,8 @@ class Tracker:
             "ram_unit": ram_unit,
             "gpu_ram_unit": gpu_ram_unit,
             "time_unit": time_unit,
-            "n_expected_cores": n_expected_cores or 0,
-            "gpu_uuids": None if gpu_uuids is None else ",".join(sorted(gpu_uuids)),
+            "n_expected_cores": _number("n_expected_cores", n_expected_cores),
+            "gpu_uuids": _uuids(gpu_uuids),
             "gpu_brand": gpu_brand,
             "tracking_file": _path(tracking_file),
             "overwrite": overwrite,
@@ -169,7 +170,7 @@ class Tracker:
             word = "started" if self.state is self.State.STARTED else "stopped"
             raise RuntimeError(f"Cannot start tracking when tracking has already {word}.")
         try:
-            self._session.track(self._process_id or 0)
+            self._session.track(self._process_id)
         except ProcessLookupError:
             self._is_gone = True
             if not self._disable_logs:
@@ -252,8 +253,23 @@ class Tracker:
         return _plain(self._report)
 
 
+def _number(name, value):
+    """0 stands for None."""
+    value = 0 if value is None else operator.index(value)
+    if not 0 <= value < 2**31:
+        raise ValueError(f"{name} is {value}; it is a number from 1 to {2**31 - 1}, or None.")
+    return value
+
+
 def _path(path):
-    return None if path is None else os.fspath(path)
+    return None if path is None else os.fsdecode(path)
+
+
+def _uuids(uuids):
+    """Of any iterable; a text is one, or several with commas between them."""
+    if uuids is None or isinstance(uuids, str):
+        return uuids
+    return ",".join(sorted(uuids))
 
 
 def _plain(value):

@@ -16,6 +16,7 @@ struct collector {
 struct session {
     PyObject_HEAD struct gput_session *session;
     struct collector *collector;
+    PyObject *tracking_file, *resource_usage_file, *energy_folder; /* bytes, or NULL */
     enum gput_ram_unit ram_unit, gpu_ram_unit;
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
@@ -77,6 +78,41 @@ static int parse_ram_mode(const char *word, struct gput_options *options)
     return -1;
 }
 
+/* For "O&": a number that fits into an int and is not negative. ("I" and a cast of "l" would wrap.)
+ */
+static int read_number(PyObject *object, void *number)
+{
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(object, &overflow);
+    if (value == -1 && PyErr_Occurred())
+        return 0;
+    if (overflow || value < 0 || value > INT_MAX) {
+        PyErr_Format(PyExc_ValueError, "%R is not a number from 0 to %d", object, INT_MAX);
+        return 0;
+    }
+    *(int *)number = (int)value;
+    return 1;
+}
+
+/* For "O&": a str, bytes or path, of any characters that a file can have, as bytes; NULL for None.
+ */
+static int read_path(PyObject *object, void *bytes)
+{
+    return object == Py_None ? 1 : PyUnicode_FSConverter(object, bytes);
+}
+
+static const char *path_text(PyObject *bytes)
+{
+    return bytes ? PyBytes_AsString(bytes) : NULL;
+}
+
+static void forget_paths(struct session *self)
+{
+    Py_CLEAR(self->tracking_file);
+    Py_CLEAR(self->resource_usage_file);
+    Py_CLEAR(self->energy_folder);
+}
+
 static int create(struct session *self, const struct gput_options *options)
 {
     struct gput_error error;
@@ -101,18 +137,24 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
     int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
-    unsigned keep_samples = 0;
+    int n_expected_cores = 0, keep_samples = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssIzzzpzszzzIppzpdp", names,
-            &options.sleep_time_seconds, &ram, &gpu_ram, &time, &options.n_expected_cores,
-            &options.gpu_uuids, &options.gpu_brand, &options.tracking_file, &overwrite,
-            &options.resource_usage_file, &ram_mode, &options.procfs_root, &options.sysfs_root,
-            &options.nvml_path, &keep_samples, &processes, &command_lines, &options.energy_folder,
-            &energy_sqlite, &options.energy_period_seconds, &energy_continue))
+    forget_paths(self);
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdp", names,
+            &options.sleep_time_seconds, &ram, &gpu_ram, &time, read_number, &n_expected_cores,
+            &options.gpu_uuids, &options.gpu_brand, read_path, &self->tracking_file, &overwrite,
+            read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
+            &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
+            &command_lines, read_path, &self->energy_folder, &energy_sqlite,
+            &options.energy_period_seconds, &energy_continue))
         return -1;
+    options.n_expected_cores = (unsigned)n_expected_cores;
+    options.tracking_file = path_text(self->tracking_file);
+    options.resource_usage_file = path_text(self->resource_usage_file);
+    options.energy_folder = path_text(self->energy_folder);
     options.overwrite = overwrite;
     options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
     options.energy_continue = energy_continue;
@@ -131,7 +173,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         PyErr_NoMemory();
         return -1;
     }
-    self->collector->samples.capacity = keep_samples + keep_samples % 2;
+    self->collector->samples.capacity = (size_t)keep_samples + (size_t)keep_samples % 2;
     options.warn = warn;
     options.sample = keep_samples ? keep_sample : NULL;
     options.user = self->collector;
@@ -154,6 +196,7 @@ static void session_dealloc(PyObject *object)
         Py_END_ALLOW_THREADS;
     }
     collector_destroy(self->collector);
+    forget_paths(self);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -185,8 +228,8 @@ static PyObject *leave(struct session *self, int code, const struct gput_error *
 static PyObject *session_track(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
-    long pid = 0;
-    if (!PyArg_ParseTuple(args, "|l", &pid) || !enter(self))
+    int pid = 0;
+    if (!PyArg_ParseTuple(args, "|O&", read_number, &pid) || !enter(self))
         return NULL;
     struct gput_error error;
     int code;
@@ -194,7 +237,7 @@ static PyObject *session_track(PyObject *object, PyObject *args)
     if (pid == 0 || pid == getpid())
         code = gput_session_track_self(self->session, &error);
     else
-        code = gput_session_track_pid(self->session, (pid_t)pid, &error);
+        code = gput_session_track_pid(self->session, pid, &error);
     Py_END_ALLOW_THREADS;
     if (code == GPUT_ERROR_NOT_FOUND)
         error.code = GPUT_ERROR_GONE;

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import logging
 import os
+import pathlib
 import pickle
 import signal
 import sqlite3
@@ -12,10 +13,12 @@ import subprocess
 import sys
 import time
 import unittest
+from unittest import mock
 
 import package
 
 import gpu_tracker as gput
+from gpu_tracker import _native
 
 TOO_EARLY = (
     "Cannot display the tracker in string or JSON format before tracking completes. "
@@ -170,6 +173,30 @@ class States(package.PackageTest):
         self.assertEqual(repr(tracker), "State: STOPPED")
         self.assert_raises(RuntimeError, "Cannot stop tracking when tracking has already stopped.", tracker.stop)
         self.assert_raises(RuntimeError, "Cannot start tracking when tracking has already stopped.", tracker.start)
+
+    def test_numbers_do_not_wrap(self):
+        for name in "n_expected_cores", "process_id":
+            for number in -1, 2**31, 2**32 + 1, 2**70:
+                for own_process in False, True:
+                    message = f"{name} is {number}; it is a number from 1 to 2147483647, or None."
+                    self.assert_raises(ValueError, message, gput.Tracker, own_process=own_process, **{name: number})
+        self.assertRaises(TypeError, gput.Tracker, n_expected_cores=1.5)
+        for number in -1, 2**32 + 1, 2**70:
+            self.assertRaises(ValueError, _native.Session, n_expected_cores=number)
+            self.assertRaises(ValueError, _native.Session().track, number)
+
+    def test_a_uuid_as_text(self):
+        with self.assertRaises(ValueError) as caught:
+            gput.Tracker(gpu_uuids="nobody has this")
+        self.assertIn("nobody has this", str(caught.exception))
+
+    def test_paths_of_any_kind(self):
+        for name in b"a.csv", "b-\udcff.csv", pathlib.Path("c.csv"), b"d-\xfe.sqlite":
+            for own_process in False, True:
+                with gput.Tracker(sleep_time=0.02, tracking_file=name, overwrite=True, own_process=own_process):
+                    time.sleep(0.05)
+                self.assertTrue(os.path.exists(name))
+                self.assertRaises(FileExistsError, gput.Tracker, tracking_file=name)
 
     def test_arguments_are_checked(self):
         units = "bytes, gigabytes, kilobytes, megabytes, terabytes"
@@ -340,6 +367,26 @@ class OwnProcess(package.PackageTest):
         open("t.csv", "w").write("mine")
         self.assertRaises(FileExistsError, gput.Tracker, own_process=True, tracking_file="t.csv")
         self.assertEqual(os.listdir(), ["t.csv"])
+
+    def test_files_of_an_earlier_session_are_not_taken_for_its_own(self):
+        for name in "kept.json", "kept.json.so-far", "kept.json.log":
+            with open(name, "w") as file:
+                file.write('{"old": 1}')
+        with gput.Tracker(sleep_time=0.02, ram_unit="bytes", own_process=True, resource_usage_file="kept.json") as tracker:
+            time.sleep(0.1)
+        self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 1_000_000)
+        self.assertEqual(os.listdir(), [])
+
+    def test_signals_only_the_process_that_it_started(self):
+        def refuse(pid, number):
+            raise AssertionError(f"kill({pid}, {number})")
+
+        for is_there in True, False:  # descriptors of processes
+            opened = os.pidfd_open if is_there else mock.Mock(side_effect=OSError(38, "Function not implemented"))
+            with mock.patch("os.pidfd_open", opened), mock.patch("os.kill", refuse if is_there else os.kill):
+                with gput.Tracker(sleep_time=0.02, ram_unit="bytes", own_process=True) as tracker:
+                    time.sleep(0.1)
+            self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 1_000_000)
 
     def test_goes_on_to_the_end_of_a_killed_program(self):
         code = """
