@@ -3,7 +3,8 @@
  * be quick: `with` calls its two methods, and each is a mark.
  *
  * A mark keeps the GIL: it takes a tenth of a microsecond (log) to some microseconds (CSV), less
- * than handing the GIL over and back. That also keeps close() from meeting a mark half-way.
+ * than handing the GIL over and back. That also keeps close() from meeting a mark half-way. (Only
+ * a SQLite file that another program keeps locked is waited for, for seconds at most: documented.)
  */
 #include "native.h"
 
