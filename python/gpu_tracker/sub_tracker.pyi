@@ -21,7 +21,7 @@ class SubTracker:
         self,
         code_block_name: str | None = None,
         code_block_attribute: str | None = None,
-        sub_tracking_file: str | PathLike[str] | None = None,
+        sub_tracking_file: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
         overwrite: bool = False,
     ) -> None: ...
     def __enter__(self) -> SubTracker: ...
@@ -32,6 +32,6 @@ class SubTracker:
 def sub_track(
     code_block_name: str | None = None,
     code_block_attribute: str | None = None,
-    sub_tracking_file: str | PathLike[str] | None = None,
+    sub_tracking_file: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
     overwrite: bool = False,
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
