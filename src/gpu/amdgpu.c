@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char asleep[] = "the GPU is asleep, and is not woken only to look";
 static const char not_told[] = "the amdgpu driver does not tell it for this GPU";
 static const char refused[] = "the system denies reading it";
 static const char gone[] = "the GPU was removed";
@@ -168,7 +167,7 @@ static const char *reason_of_errno(void)
 {
     switch (errno) {
     case EPERM: /* what amdgpu answers for a GPU that has just gone to sleep */
-        return asleep;
+        return drm_card_asleep;
     case EACCES:
         return refused;
     case ENODEV:
@@ -205,7 +204,7 @@ static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_r
     const struct amdgpu_gpu *gpu = &state->gpus[index];
     uint64_t percent;
     if (sysfs_is_suspended(gpu->card.folder)) {
-        gpu_device_reading_clear(reading, asleep);
+        gpu_device_reading_clear(reading, drm_card_asleep);
         return;
     }
     reading->ram_used_bytes = read_ram(gpu, "used");
@@ -225,11 +224,8 @@ static void amdgpu_read_processes(
     void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
 {
     struct amdgpu_state *state = opaque;
-    for (uint32_t i = 0; i < state->n_gpus; i++) {
-        state->targets[i].suspended = sysfs_is_suspended(state->gpus[i].card.folder);
-        if (state->targets[i].suspended)
-            list->ram_missing[i] = list->sm_missing[i] = asleep;
-    }
+    for (uint32_t i = 0; i < state->n_gpus; i++)
+        drm_target_check(&state->targets[i], &state->gpus[i].card, i, list);
     drm_clients_read(&state->reader, state->options.procfs_root, tracked, state->targets,
         state->n_gpus, clock_monotonic_ns(), list);
     kfd_processes_read(state->options.sysfs_root, state->kfd_ids, state->n_gpus, list);

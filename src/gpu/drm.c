@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char asleep[] = "the GPU is asleep, and is not woken only to look";
 static const char no_card_ram[] = "this driver tells the memory of processes, not of the whole GPU";
 static const char no_card_time[] =
     "this driver tells the GPU time of processes, not of the whole GPU";
@@ -180,7 +179,7 @@ static void drm_read_device(void *opaque, uint32_t index, struct gpu_device_read
     struct drm_state *state = opaque;
     struct drm_gpu *gpu = &state->gpus[index];
     if (sysfs_is_suspended(gpu->card.folder)) {
-        gpu_device_reading_clear(reading, asleep);
+        gpu_device_reading_clear(reading, drm_card_asleep);
         return;
     }
     reading->missing[GPU_RAM_USED] = no_card_ram;
@@ -192,11 +191,8 @@ static void drm_read_processes(
     void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
 {
     struct drm_state *state = opaque;
-    for (uint32_t i = 0; i < state->n_gpus; i++) {
-        state->targets[i].suspended = sysfs_is_suspended(state->gpus[i].card.folder);
-        if (state->targets[i].suspended)
-            list->ram_missing[i] = list->sm_missing[i] = asleep;
-    }
+    for (uint32_t i = 0; i < state->n_gpus; i++)
+        drm_target_check(&state->targets[i], &state->gpus[i].card, i, list);
     drm_clients_read(&state->reader, state->options.procfs_root, tracked, state->targets,
         state->n_gpus, clock_monotonic_ns(), list);
 }

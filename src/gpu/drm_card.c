@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const char drm_card_asleep[] = "the GPU is asleep, and is not woken only to look";
+
 /* Drivers of GPUs; a card of another driver is one when it has a render node. */
 static const char *const gpu_drivers[] = {"amdgpu", "radeon", "i915", "xe", "nouveau", "nova",
     "msm", "panfrost", "panthor", "lima", "v3d", "etnaviv", "asahi", "powervr", "nvidia"};

@@ -30,4 +30,7 @@ long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder);
 /* Fills what is known from sysfs alone: name, vendor, address; the address stands for the UUID. */
 void drm_card_describe(const struct drm_card *card, const char *source, struct gpu_device *device);
 
+/* Why nothing is known of a card that power management has suspended. */
+extern const char drm_card_asleep[];
+
 #endif

@@ -404,6 +404,14 @@ void drm_target_init(struct drm_target *target, const struct drm_card *card, boo
         target->render_number = sysfs_next_numbered(folder, "renderD", -1);
 }
 
+void drm_target_check(struct drm_target *target, const struct drm_card *card, uint32_t number,
+    struct gpu_process_list *list)
+{
+    target->suspended = sysfs_is_suspended(card->folder);
+    if (target->suspended)
+        list->ram_missing[number] = list->sm_missing[number] = drm_card_asleep;
+}
+
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,
     int64_t now_ns, struct gpu_process_list *list)

@@ -38,6 +38,11 @@ void drm_client_reader_finish(struct drm_client_reader *reader);
 /* A target's description from a card. */
 void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated);
 
+/* Looks whether the card sleeps: then it is not read, and the list says of its device `number` why.
+ */
+void drm_target_check(struct drm_target *target, const struct drm_card *card, uint32_t number,
+    struct gpu_process_list *list);
+
 /*
  * Appends one entry for each process, card and client. A process that may not be looked into gets
  * entries of NaN. `now_ns` is clock_monotonic_ns(), for shares of time since the last reading.
