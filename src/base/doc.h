@@ -72,4 +72,8 @@ int doc_read_json(
  */
 void doc_write_json(const struct doc *doc, int indent, struct str *text);
 
+/* Appends a document as indented JSON, and destroys it. One that could not be made (NULL, or
+ * doc_failed()) leaves the text failed. */
+void doc_finish_json(struct doc *root, struct str *text);
+
 #endif

@@ -125,3 +125,12 @@ void doc_write_json(const struct doc *doc, int indent, struct str *text)
 {
     write_value(doc, indent, 0, text);
 }
+
+void doc_finish_json(struct doc *root, struct str *text)
+{
+    if (!root || doc_failed(root))
+        text->failed = true;
+    else
+        doc_write_json(root, 1, text);
+    doc_destroy(root);
+}

@@ -124,9 +124,5 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     add_energy(analysis, root, analysis->energy);
     if (analysis->details)
         doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);
-    if (!root || doc_failed(root))
-        text->failed = true;
-    else
-        doc_write_json(root, 1, text);
-    doc_destroy(root);
+    doc_finish_json(root, text);
 }

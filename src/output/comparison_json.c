@@ -104,9 +104,5 @@ void comparison_write_json(const struct comparison_report *report, struct str *t
         add_all(report, doc_add_object(root, "percent_change"), add_change);
     if (comparison_has_runs(report->comparison))
         add_all(report, doc_add_object(root, "confidence"), add_runs);
-    if (!root || doc_failed(root))
-        text->failed = true;
-    else
-        doc_write_json(root, 1, text);
-    doc_destroy(root);
+    doc_finish_json(root, text);
 }

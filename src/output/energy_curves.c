@@ -107,12 +107,8 @@ static void write_json(const struct curves *curves, struct str *text)
             doc_add_int(point, "segment", curve->points[k].segment);
         }
     }
-    if (!root || doc_failed(root))
-        text->failed = true;
-    else
-        doc_write_json(root, 1, text);
+    doc_finish_json(root, text);
     str_append_char(text, '\n');
-    doc_destroy(root);
 }
 
 int gput_energy_curves_render(const struct gput_energy_recording *recording,

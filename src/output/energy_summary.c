@@ -84,12 +84,8 @@ static void write_json(const struct gput_energy_recording *recording,
         copy_doc(root, "model_summary", record->model);
     if (root && record->experiment)
         copy_doc(root, "results_exp", record->experiment);
-    if (!root || doc_failed(root))
-        text->failed = true;
-    else
-        doc_write_json(root, 1, text);
+    doc_finish_json(root, text);
     str_append_char(text, '\n');
-    doc_destroy(root);
 }
 
 /* ---- text ---- */
