@@ -11,6 +11,7 @@ mark code blocks within; `SubTrackingAnalyzer` says what each of them used, `Tra
 sessions differ. Nothing is started and nothing heavy is imported by importing this package.
 """
 
+from ._lazy import names_of as _names_of
 from ._native import version as __version__
 from .sub_tracker import SubTracker, sub_track
 from .tracker import Tracker
@@ -48,19 +49,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name):
-    where = _WHERE.get(name)
-    if where is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f".{where}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = _names_of(globals(), _WHERE)
 
 
 def load_ipython_extension(shell):

@@ -13,6 +13,8 @@ text are UTC. Frames are pandas DataFrames where pandas is installed, else plain
 `read_profile` and `read_kineto` give every view of `gpu-tracker profile` as Tables.
 """
 
+from .._lazy import names_of as _names_of
+
 _WHERE = {
     "JobStats": "analysis",
     "MergeUnit": "timeline",
@@ -39,16 +41,4 @@ _WHERE = {
 __all__ = sorted(_WHERE)
 
 
-def __getattr__(name):
-    where = _WHERE.get(name)
-    if where is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f".{where}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = _names_of(globals(), _WHERE)
