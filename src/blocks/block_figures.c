@@ -105,19 +105,26 @@ static void read_usage(struct sub_tracking_exact *exact)
     exact->peak_rss_bytes = usage.ru_maxrss * INT64_C(1024);
 }
 
-static void read_clocks(struct sub_tracking_exact *exact)
+/* The thread's time within that of its process, so that no block has more of it. */
+static void read_clocks_at_start(struct sub_tracking_exact *exact)
 {
     exact->process_cpu_ns = clock_process_cpu_ns();
     exact->thread_cpu_ns = clock_thread_cpu_ns();
+}
+
+static void read_clocks_at_stop(struct sub_tracking_exact *exact)
+{
+    exact->thread_cpu_ns = clock_thread_cpu_ns();
+    exact->process_cpu_ns = clock_process_cpu_ns();
 }
 
 void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
     struct sub_tracking_exact *exact)
 {
     if (position == SUB_TRACKING_STOP)
-        read_clocks(exact);
+        read_clocks_at_stop(exact);
     exact->energy_uj = read_energy(figures);
     read_usage(exact);
     if (position == SUB_TRACKING_START)
-        read_clocks(exact);
+        read_clocks_at_start(exact);
 }

@@ -79,11 +79,25 @@ static void without_counters_energy_is_unknown(void **state)
     block_figures_close(&figures);
 }
 
+static void no_block_has_more_cpu_time_of_its_thread_than_of_its_process(void **state)
+{
+    (void)state;
+    struct block_figures figures = {0};
+    for (int i = 0; i < 20000; i++) {
+        struct sub_tracking_exact start, stop;
+        block_figures_read(&figures, SUB_TRACKING_START, &start);
+        block_figures_read(&figures, SUB_TRACKING_STOP, &stop);
+        assert_true(
+            stop.process_cpu_ns - start.process_cpu_ns >= stop.thread_cpu_ns - start.thread_cpu_ns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_is_summed_over_packages_and_over_the_end_of_a_counter),
         cmocka_unit_test(without_counters_energy_is_unknown),
+        cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
     };
     return cmocka_run_group_tests_name(
         "blocks/block_figures", tests, make_packages, remove_packages);
