@@ -50,9 +50,9 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
  * Children that nobody waits for (their parent ignores SIGCHLD, say) are in no parent's books. What
  * samples saw and what was told of each process at its end are lower bounds of the whole: where one
  * is higher, that is what is known, and how it parts into user and system is not. `not_theirs_ns`
- * is in the process log, but is not to be counted.
+ * is in the process log, but is not to be counted. True: there were such children.
  */
-static void take_unwaited(
+static bool take_unwaited(
     const struct gput_session *session, int64_t not_theirs_ns, struct gput_accounting *accounting)
 {
     int64_t told_ns;
@@ -60,15 +60,17 @@ static void take_unwaited(
     if (process_log_cpu_ns(&session->log, &told_ns))
         most = fmax(most, seconds_of_ns(told_ns - not_theirs_ns));
     if (most <= counted)
-        return;
+        return false;
     accounting->kernel_cpu_seconds = most;
-    if (most - counted > READ_APART_SECONDS)
-        accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
+    if (most - counted <= READ_APART_SECONDS)
+        return false;
+    accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
+    return true;
 }
 
 /* What was collected from a launched command, or its control group where that saw more: it also
- * counts children whose parents do not wait for them. */
-static void fill_launched_cpu(
+ * counts children whose parents do not wait for them. True: some are counted by neither. */
+static bool fill_launched_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
     const struct session_counts *counts = &session->counts;
@@ -84,10 +86,11 @@ static void fill_launched_cpu(
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
     undo_cut(counts, accounting);
-    take_unwaited(session, 0, accounting);
+    return take_unwaited(session, 0, accounting);
 }
 
-static void fill_self(const struct gput_session *session, struct gput_accounting *accounting)
+/* True: some children were not waited for. */
+static bool fill_self(const struct gput_session *session, struct gput_accounting *accounting)
 {
     struct session_counts counts = {0};
     struct rusage self, children;
@@ -107,7 +110,7 @@ static void fill_self(const struct gput_session *session, struct gput_accounting
     accounting->kernel_cpu_seconds = seconds_of_ns(
         counts.user_ns + counts.system_ns - own_ns - session->sampler.tree.gone_before_ns);
     undo_cut(&counts, accounting);
-    take_unwaited(session, own_ns, accounting);
+    return take_unwaited(session, own_ns, accounting);
 }
 
 /* Two lower bounds that miss different things: parents' books know nothing of orphans that others
@@ -172,23 +175,24 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
             (unsigned long long)(started - known), session->events.why_no_events);
 }
 
-void session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
+bool session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
 {
     session_accounting_clear(accounting);
     session_surroundings_fill(&session->surroundings, accounting);
     if (session->mode == SESSION_MACHINE)
-        return;
+        return false;
     accounting->sampled_cpu_seconds =
         seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     fill_processes(session, accounting);
     if (!session->has_ended)
-        return;
+        return false;
     if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
         session_counts_fill(&session->counts, accounting);
-        fill_launched_cpu(session, accounting);
-    } else if (session->mode == SESSION_SELF) {
-        fill_self(session, accounting);
-    } else if (session->mode == SESSION_ATTACHED) {
-        fill_attached(session, accounting);
+        return fill_launched_cpu(session, accounting);
     }
+    if (session->mode == SESSION_SELF)
+        return fill_self(session, accounting);
+    if (session->mode == SESSION_ATTACHED)
+        fill_attached(session, accounting);
+    return false;
 }

@@ -40,12 +40,6 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
             (unsigned long long)session->sampler.ram.exact_readings);
 }
 
-/* Then it is the sum of other figures, whose parts in user and system are not known. */
-static bool some_were_not_waited_for(const struct gput_accounting *accounting)
-{
-    return !isnan(accounting->kernel_cpu_seconds) && isnan(accounting->kernel_user_cpu_seconds);
-}
-
 static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)
 {
     session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
@@ -63,7 +57,8 @@ static const char *why_not_collected(const struct gput_session *session)
                : "the kernel gives it when the command ends, and it had not ended";
 }
 
-static void add_cpu_sources(const struct gput_session *session, struct gput_results *results)
+static void add_cpu_sources(
+    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
 {
     if (session->sampler.tree.view.has_cpu_clocks)
         session_add_source(results, "cpu_time", GPUT_SOURCE_EXACT,
@@ -78,7 +73,7 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
                 why_not_collected(session));
             break;
         }
-        if (some_were_not_waited_for(&results->accounting)) {
+        if (has_unwaited) {
             add_unwaited_source(session, results);
             break;
         }
@@ -88,7 +83,7 @@ static void add_cpu_sources(const struct gput_session *session, struct gput_resu
                 : "wait4 of the command and of its orphans, with all that they waited for");
         break;
     case SESSION_SELF:
-        if (some_were_not_waited_for(&results->accounting))
+        if (has_unwaited)
             add_unwaited_source(session, results);
         else
             session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
@@ -210,14 +205,15 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     }
 }
 
-static void fill_sources(const struct gput_session *session, struct gput_results *results)
+static void fill_sources(
+    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
 {
     if (session->mode == SESSION_MACHINE) {
         session_add_source(
             results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
     } else {
         add_ram_source(session, results);
-        add_cpu_sources(session, results);
+        add_cpu_sources(session, has_unwaited, results);
         add_process_source(session, results);
         add_counts_source(session, results);
         session_add_source(
@@ -296,13 +292,13 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         session_surroundings_update(&session->surroundings, session->options.procfs_root);
     process_log_refresh(&session->log);
     session_fill_peaks(session, results);
-    session_fill_accounting(session, &results->accounting);
+    bool has_unwaited = session_fill_accounting(session, &results->accounting);
     session_gpus_fill_results(session, results);
     fill_now(session, results);
     session_fill_energy(session, &results->energy);
     results->limit = session->limit;
     fill_tracker(session, results);
-    fill_sources(session, results);
+    fill_sources(session, has_unwaited, results);
 }
 
 int gput_session_results(

@@ -86,7 +86,7 @@ struct gput_session {
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
     int pid_fd;                /* becomes readable when main ends; -1: not to be had */
-    struct own_cgroup cgroup;  /* around a launched command, where it could be made */
+    struct own_cgroup cgroup;  /* around a launched command, where one could be made */
     struct pid_vector foreign; /* children of ours that were there before a launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
@@ -206,7 +206,8 @@ void session_close_recording(struct gput_session *session);
 
 /* session_books.c; the lock is held, or no thread runs */
 
-void session_fill_accounting(
+/* True: nobody waited for some processes, and what the kernel counted for them is not known. */
+bool session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
 
 /* session_processes.c */
