@@ -96,53 +96,55 @@ static void remove_abandoned(const char *parent, int procs_fd, int depth)
 /* ---- making ---- */
 
 /* Gives 0 or an errno. */
-static int make(struct own_cgroup *own, const char *parent, pid_t pid)
+static int make(struct own_group *group, const char *parent, pid_t pid)
 {
     uint64_t suffix = 0;
     (void)!getrandom(&suffix, sizeof suffix, 0);
     struct str path = {0};
     str_printf(&path, "%s/" NAME_PREFIX "%d-%0*" PRIx64, parent, (int)pid, SUFFIX_LENGTH, suffix);
-    own->path = str_take(&path);
-    if (!own->path)
+    char *made = str_take(&path);
+    if (!made)
         return ENOMEM;
-    int failure = 0;
-    if (mkdir(own->path, 0755) == 0) {
-        own->directory_fd = open(own->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = -1, failure = 0;
+    if (mkdir(made, 0755) == 0) {
+        fd = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         /* Until it is locked another tracker may take it for abandoned and remove it. */
-        if (own->directory_fd >= 0 && flock(own->directory_fd, LOCK_EX | LOCK_NB) == 0 &&
-            access(own->path, F_OK) == 0)
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && access(made, F_OK) == 0) {
+            *group = (struct own_group){.path = made, .directory_fd = fd};
             return 0;
+        }
         failure = errno;
-        rmdir(own->path);
+        rmdir(made);
     } else {
         failure = errno;
     }
-    if (own->directory_fd >= 0)
-        close(own->directory_fd);
-    own->directory_fd = -1;
-    free(own->path);
-    own->path = NULL;
+    if (fd >= 0)
+        close(fd);
+    free(made);
+    return failure;
+}
+
+static int make_below(struct own_group *group, const struct cgroup_directory *parent, pid_t pid)
+{
+    remove_abandoned(parent->path, -1, 0);
+    int failure = make(group, parent->path, pid);
+    for (int i = 1; i < MAKE_TRIES && failure != 0; i++)
+        failure = make(group, parent->path, pid);
     return failure;
 }
 
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid)
 {
-    *own = (struct own_cgroup){.directory_fd = -1};
-    const struct cgroup_directory *parent = &here->memory;
-    /* CPU time comes from wait4 too: it is not worth the cost of entering a version 1 group. */
-    if (!parent->path && here->cpuacct.is_v2)
-        parent = &here->cpuacct;
-    if (!parent->path && here->unified.path)
-        parent = &here->unified;
-    if (!parent->path) {
+    *own = (struct own_cgroup){0};
+    bool is_v1 = here->memory.path && !here->memory.is_v2;
+    if (!is_v1 && !here->unified.path) {
         snprintf(own->why_not, sizeof own->why_not, "no control group counts memory here");
         return;
     }
-    own->is_v2 = parent->is_v2;
-    remove_abandoned(parent->path, -1, 0);
-    int failure = make(own, parent->path, pid);
-    for (int i = 1; i < MAKE_TRIES && failure != 0; i++)
-        failure = make(own, parent->path, pid);
+    int failure = here->unified.path ? make_below(&own->v2, &here->unified, pid) : 0;
+    /* Of version 1 memory alone: a group that counts CPU time would take part in sharing it out. */
+    if (is_v1)
+        failure = make_below(&own->v1, &here->memory, pid);
     if (failure != 0)
         snprintf(own->why_not, sizeof own->why_not, "no control group can be made here: %s",
             strerror(failure));
@@ -157,14 +159,11 @@ static pid_t fork_into(int directory_fd)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-/*
- * A fork has one thread. Where threads may be moved one by one, that spares the lock over all forks
- * of the machine that moving a process takes: some 10 ms, the time of an RCU grace period.
- */
-static void enter(const struct own_cgroup *own)
+static void enter(const struct own_group *group, const char *file)
 {
-    const char *file = own->is_v2 ? "cgroup.procs" : "tasks";
-    int fd = openat(own->directory_fd, file, O_WRONLY | O_CLOEXEC);
+    if (!group->path)
+        return;
+    int fd = openat(group->directory_fd, file, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
     ssize_t done = write(fd, "0", 1);
@@ -174,15 +173,19 @@ static void enter(const struct own_cgroup *own)
 
 pid_t own_cgroup_fork(const struct own_cgroup *own)
 {
-    bool made = own && own->directory_fd >= 0;
-    if (made && own->is_v2) {
-        pid_t child = fork_into(own->directory_fd);
-        if (child >= 0)
-            return child;
-    }
-    pid_t child = fork();
-    if (child == 0 && made)
-        enter(own);
+    pid_t child = own && own->v2.path ? fork_into(own->v2.directory_fd) : -1;
+    bool is_in_v2 = child >= 0;
+    if (!is_in_v2)
+        child = fork();
+    if (child != 0 || !own)
+        return child;
+    if (!is_in_v2)
+        enter(&own->v2, "cgroup.procs");
+    /*
+     * A fork has one thread. To move it as a thread spares the lock over all forks of the machine
+     * that moving a process takes: some 10 ms, the time of an RCU grace period.
+     */
+    enter(&own->v1, "tasks");
     return child;
 }
 
@@ -196,10 +199,10 @@ static double unless_zero(double figure)
 
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
 {
-    struct cgroup_directory directory = {.path = own->path, .is_v2 = own->is_v2};
-    struct cgroup cgroup = {.memory = directory};
-    if (own->is_v2)
-        cgroup.cpuacct = directory;
+    bool is_v1 = own->v1.path != NULL;
+    struct cgroup cgroup = {
+        .memory = {.path = is_v1 ? own->v1.path : own->v2.path, .is_v2 = !is_v1},
+        .cpuacct = {.path = own->v2.path, .is_v2 = true}};
     cgroup_usage_read(&cgroup, usage);
     usage->memory_peak_bytes = unless_zero(usage->memory_peak_bytes);
     usage->cpu_seconds = unless_zero(usage->cpu_seconds);
@@ -227,18 +230,47 @@ static bool is_in_use(int failure)
     return failure == EBUSY || failure == ENOTEMPTY;
 }
 
+static bool empty_and_remove(const char *path)
+{
+    for (int i = 0; i < REMOVE_TRIES; i++) {
+        if (rmdir(path) == 0)
+            return true;
+        if (!is_in_use(errno))
+            return false;
+        move_back(path);
+        usleep(REMOVE_PAUSE_US);
+    }
+    return false;
+}
+
+/* Those that `path` stood in, of trackers that ended while it was in use; cuts it. */
+static void remove_abandoned_above(char *path)
+{
+    bool is_removed = true;
+    while (is_removed) {
+        *strrchr(path, '/') = '\0';
+        const char *name = strrchr(path, '/');
+        int fd = name ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+        is_removed = fd >= 0 && is_abandoned(name + 1, fd) && empty_and_remove(path);
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static void remove_group(struct own_group *group)
+{
+    if (!group->path)
+        return;
+    bool is_removed = empty_and_remove(group->path);
+    close(group->directory_fd); /* with it goes the lock */
+    if (is_removed)
+        remove_abandoned_above(group->path);
+    free(group->path);
+    *group = (struct own_group){0};
+}
+
 void own_cgroup_remove(struct own_cgroup *own)
 {
-    if (own->path) {
-        for (int i = 0; i < REMOVE_TRIES && rmdir(own->path) != 0 && is_in_use(errno); i++) {
-            move_back(own->path);
-            usleep(REMOVE_PAUSE_US);
-        }
-    }
-    /* Last, for it holds the lock. */
-    if (own->directory_fd >= 0)
-        close(own->directory_fd);
-    own->directory_fd = -1;
-    free(own->path);
-    own->path = NULL;
+    remove_group(&own->v1);
+    remove_group(&own->v2);
 }

@@ -14,17 +14,22 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* A directory that we made in one hierarchy. All zero: none. */
+struct own_group {
+    char *path;       /* NULL: none; owned */
+    int directory_fd; /* of it */
+};
+
 struct own_cgroup {
-    char *path;       /* of the directory that we made; NULL: none; owned */
-    bool is_v2;       /* counts memory (where its parent lets it) and CPU time; version 1: memory */
-    int directory_fd; /* of it, or -1 */
-    char why_not[96]; /* when there is none, the reason; "" else */
+    struct own_group v2; /* counts CPU time, and memory where its parent lets it */
+    struct own_group v1; /* counts memory, where that is version 1's */
+    char why_not[96];    /* when there is none to count memory, the reason; "" else */
 };
 
 /*
- * Makes a directory "gpu-tracker-PID-RANDOM" below that of `here` that counts memory, or else CPU
- * time; what `own` held is not looked at. The caller ends it by own_cgroup_remove(), whether one
- * was made or not.
+ * Makes a directory "gpu-tracker-PID-RANDOM" below that of `here` in each hierarchy that is worth
+ * it: that of version 2, and version 1's of memory; what `own` held is not looked at. The caller
+ * ends it by own_cgroup_remove(), whether one was made or not.
  *
  * A process may have several, and so may processes of the same pid in pid namespaces of their own.
  * While it is in use its directory is locked (flock of directory_fd). One that is not locked was
@@ -35,7 +40,7 @@ struct own_cgroup {
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid);
 
 /*
- * fork(), with the child in the group from its first instruction where the kernel can do that
+ * fork(), with the child in the groups from its first instruction where the kernel can do that
  * (version 2); else the child moves itself. In the child only what is
  * allowed between fork and execve may be called. `own` may be NULL.
  */
@@ -47,8 +52,7 @@ void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 /*
  * Moves processes that are left (daemons), also in groups below that killed trackers left, to where
  * they would be without us, removes the directories and frees. The group of a tracker that still
- * runs below stays, and with it ours; when that has ended, the next own_cgroup_create() at this
- * place removes what is left.
+ * runs below stays, and with it ours; that tracker removes both at its end. All zero afterwards.
  */
 void own_cgroup_remove(struct own_cgroup *own);
 

@@ -128,10 +128,17 @@ static void look_at_cpu_clocks(const struct view *view, struct gput_doctor_sourc
         set(source, GPUT_DOCTOR_AVAILABLE, "", "CPU clocks of processes, in nanoseconds");
 }
 
+static const char *versions_of(const struct own_cgroup *own)
+{
+    if (!own->v1.path)
+        return "2";
+    return own->v2.path ? "1 for memory, 2 for CPU time" : "1";
+}
+
 static void look_at_cgroup(const struct view *view, struct gput_doctor_source *source)
 {
     struct cgroup here;
-    struct own_cgroup own = {.directory_fd = -1};
+    struct own_cgroup own;
     struct gput_error error;
     int code = cgroup_find(view->procfs_root, view->sysfs_root, known_pid(view), &here, &error);
     if (code != GPUT_OK) {
@@ -139,9 +146,9 @@ static void look_at_cgroup(const struct view *view, struct gput_doctor_source *s
         return;
     }
     own_cgroup_create(&own, &here, getpid());
-    if (own.path)
-        set(source, GPUT_DOCTOR_AVAILABLE, "", "version %d; commands get a group of their own",
-            own.is_v2 ? 2 : 1);
+    if (own.v1.path || own.v2.path)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "version %s; commands get a group of their own",
+            versions_of(&own));
     else
         set(source, GPUT_DOCTOR_PARTLY,
             "systemd-run --user --scope -p Delegate=yes gpu-tracker run …, or run it as root",

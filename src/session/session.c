@@ -145,7 +145,6 @@ int gput_session_create(
         return error_memory(error);
     created->owner = getpid();
     created->pid_fd = -1;
-    created->cgroup = (struct own_cgroup){.directory_fd = -1};
     created->io_fd = -1;
     session_events_init(&created->events);
     session_surroundings_init(&created->surroundings);

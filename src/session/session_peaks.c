@@ -120,9 +120,8 @@ static const char *why_no_group(const struct gput_session *session)
 {
     if (session->mode != SESSION_LAUNCHED)
         return "no control group holds exactly these processes";
-    if (!session->cgroup.path)
-        return session->cgroup.why_not;
-    return "its control group keeps no memory peak";
+    const char *why_not = session->cgroup.why_not;
+    return *why_not ? why_not : "its control group keeps no memory peak";
 }
 
 static void fill_combined(
@@ -130,7 +129,7 @@ static void fill_combined(
 {
     double grouped = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
     char source[sizeof peak->source];
-    bool has_group = session->mode == SESSION_LAUNCHED && session->cgroup.path && !isnan(grouped);
+    bool has_group = session->mode == SESSION_LAUNCHED && !isnan(grouped);
     if (has_group && grouped < highest) {
         /* Libraries that were in RAM already are charged to whoever brought them there. */
         set_peak(peak, highest, NAN,

@@ -31,10 +31,10 @@ static void take_away(const char *name)
 }
 
 /* Of a file in a group that was made: its name ends with something random. */
-static const char *in(const struct own_cgroup *own, const char *file)
+static const char *in(const struct own_group *group, const char *file)
 {
     static char name[160];
-    snprintf(name, sizeof name, "%s/%s", own->path + strlen(fake_sysfs) + 1, file);
+    snprintf(name, sizeof name, "%s/%s", group->path + strlen(fake_sysfs) + 1, file);
     return name;
 }
 
@@ -76,25 +76,25 @@ static void reads_what_a_group_of_version_2_counted(void **state)
     struct own_cgroup own;
     struct cgroup_usage usage;
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    assert_true(own.is_v2 && own.directory_fd >= 0);
+    assert_null(own.v1.path);
     assert_string_equal(own.why_not, "");
-    assert_true(is_there(in(&own, "")));
-    assert_non_null(strstr(own.path, "/slice/gpu-tracker-4711-"));
-    fake_sysfs_write(in(&own, "memory.peak"), "209715200\n");
+    assert_true(is_there(in(&own.v2, "")));
+    assert_non_null(strstr(own.v2.path, "/slice/gpu-tracker-4711-"));
+    fake_sysfs_write(in(&own.v2, "memory.peak"), "209715200\n");
     fake_sysfs_write(
-        in(&own, "cpu.stat"), "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n");
+        in(&own.v2, "cpu.stat"), "usage_usec 1500000\nuser_usec 1000000\nsystem_usec 500000\n");
     own_cgroup_usage(&own, &usage);
     assert_true(usage.memory_peak_bytes == 209715200);
     assert_true(usage.cpu_seconds == 1.5 && usage.cpu_user_seconds == 1);
-    take_away(in(&own, "memory.peak"));
-    take_away(in(&own, "cpu.stat"));
+    take_away(in(&own.v2, "memory.peak"));
+    take_away(in(&own.v2, "cpu.stat"));
     char name[160];
-    strcpy(name, in(&own, ""));
+    strcpy(name, in(&own.v2, ""));
     own_cgroup_remove(&own);
     assert_false(is_there(name));
-    assert_null(own.path);
+    assert_null(own.v2.path);
 }
 
 static void a_group_that_nothing_ran_in_tells_nothing(void **state)
@@ -103,16 +103,76 @@ static void a_group_that_nothing_ran_in_tells_nothing(void **state)
     struct own_cgroup own;
     struct cgroup_usage usage;
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    fake_sysfs_write(in(&own, "memory.peak"), "0\n");
-    fake_sysfs_write(in(&own, "cpu.stat"), "usage_usec 0\n");
+    fake_sysfs_write(in(&own.v2, "memory.peak"), "0\n");
+    fake_sysfs_write(in(&own.v2, "cpu.stat"), "usage_usec 0\n");
     own_cgroup_usage(&own, &usage);
     assert_true(isnan(usage.memory_peak_bytes) && isnan(usage.cpu_seconds));
     own_cgroup_remove(&own);
 }
 
-static void memory_goes_before_cpu_time_and_version_1_counts_memory_alone(void **state)
+static void assert_holds(const struct own_group *group, const char *file, const char *expected)
+{
+    char path[200], text[8] = "";
+    snprintf(path, sizeof path, "%s/%s", group->path, file);
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    assert_true(fgets(text, sizeof text, stream) || *expected == '\0');
+    fclose(stream);
+    assert_string_equal(text, expected);
+}
+
+static void version_1_counts_memory_beside_version_2(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    struct cgroup_usage usage;
+    fake_sysfs_write("memory/tasks", "");
+    fake_sysfs_write("unified/cgroup.procs", "");
+    struct cgroup here = {
+        .memory = directory_of("memory", false), .unified = directory_of("unified", true)};
+    own_cgroup_create(&own, &here, 1);
+    assert_non_null(strstr(own.v1.path, "/memory/gpu-tracker-1-"));
+    assert_non_null(strstr(own.v2.path, "/unified/gpu-tracker-1-"));
+    fake_sysfs_write(in(&own.v1, "memory.max_usage_in_bytes"), "4096\n");
+    fake_sysfs_write(in(&own.v2, "cpu.stat"), "usage_usec 1500000\n");
+    own_cgroup_usage(&own, &usage);
+    assert_true(usage.memory_peak_bytes == 4096 && usage.cpu_seconds == 1.5);
+    own_cgroup_remove(&own);
+    assert_true(own.v1.path == NULL && own.v2.path == NULL);
+}
+
+static void one_that_cannot_be_made_leaves_the_other(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    fake_sysfs_write("unified/cgroup.procs", "");
+    struct cgroup here = {
+        .memory = directory_of("nowhere", false), .unified = directory_of("unified", true)};
+    own_cgroup_create(&own, &here, 1);
+    assert_null(own.v1.path);
+    assert_non_null(own.v2.path);
+    assert_string_equal(
+        own.why_not, "no control group can be made here: No such file or directory");
+    own_cgroup_remove(&own);
+}
+
+/* A group of version 1 for CPU time would take part in sharing it out. */
+static void of_version_1_memory_alone_is_counted(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    fake_sysfs_write("cpuacct/tasks", "");
+    struct cgroup here = {.cpuacct = directory_of("cpuacct", false)};
+    own_cgroup_create(&own, &here, 1);
+    assert_true(own.v1.path == NULL && own.v2.path == NULL);
+    assert_string_equal(own.why_not, "no control group counts memory here");
+    own_cgroup_remove(&own);
+}
+
+/* These folders are none that the kernel can fork into. */
+static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
 {
     (void)state;
     struct own_cgroup own;
@@ -121,39 +181,14 @@ static void memory_goes_before_cpu_time_and_version_1_counts_memory_alone(void *
     struct cgroup here = {
         .memory = directory_of("memory", false), .unified = directory_of("unified", true)};
     own_cgroup_create(&own, &here, 1);
-    assert_false(own.is_v2);
-    assert_non_null(strstr(own.path, "/memory/gpu-tracker-1-"));
-    own_cgroup_remove(&own);
-    here.memory.path = NULL;
-    own_cgroup_create(&own, &here, 1);
-    assert_true(own.is_v2);
-    own_cgroup_remove(&own);
-    here.unified.path = NULL;
-    here.cpuacct = directory_of("memory", false);
-    own_cgroup_create(&own, &here, 1);
-    assert_null(own.path);
-    assert_string_equal(own.why_not, "no control group counts memory here");
-    own_cgroup_remove(&own);
-}
-
-static void a_child_moves_itself_where_version_1_is(void **state)
-{
-    (void)state;
-    struct own_cgroup own;
-    fake_sysfs_write("memory/tasks", "");
-    struct cgroup here = {.memory = directory_of("memory", false)};
-    own_cgroup_create(&own, &here, 1);
-    fake_sysfs_write(in(&own, "tasks"), "");
+    fake_sysfs_write(in(&own.v1, "tasks"), "");
+    fake_sysfs_write(in(&own.v2, "cgroup.procs"), "");
     pid_t child = own_cgroup_fork(&own);
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    char path[160], text[8] = "";
-    snprintf(path, sizeof path, "%s/tasks", own.path);
-    FILE *file = fopen(path, "r");
-    assert_non_null(fgets(text, sizeof text, file));
-    fclose(file);
-    assert_string_equal(text, "0");
+    assert_holds(&own.v1, "tasks", "0");
+    assert_holds(&own.v2, "cgroup.procs", "0");
     own_cgroup_remove(&own);
 }
 
@@ -163,16 +198,16 @@ static void every_session_of_a_process_has_its_own(void **state)
     struct own_cgroup first, second;
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     int files = open_files();
     own_cgroup_create(&first, &here, 1);
     own_cgroup_create(&second, &here, 1);
     assert_string_equal(second.why_not, "");
-    assert_string_not_equal(first.path, second.path);
-    strcpy(name, in(&second, ""));
+    assert_string_not_equal(first.v2.path, second.v2.path);
+    strcpy(name, in(&second.v2, ""));
     own_cgroup_remove(&second);
     assert_false(is_there(name));
-    assert_true(is_there(in(&first, "")));
+    assert_true(is_there(in(&first.v2, "")));
     own_cgroup_remove(&first);
     assert_int_equal(open_files(), files);
 }
@@ -188,12 +223,12 @@ static void what_a_killed_tracker_left_is_removed(void **state)
     make_directory(inner);
     make_directory("slice/gpu-tracker-4711-0123456789abcdef.service");
     make_directory("slice/gpu-tracker-web.service");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&living, &here, ended_pid());
     assert_false(is_there(inner));
     assert_false(is_there(left));
     own_cgroup_create(&own, &here, 4711);
-    assert_true(is_there(in(&living, "")));
+    assert_true(is_there(in(&living.v2, "")));
     assert_true(is_there("slice/gpu-tracker-4711-0123456789abcdef.service"));
     assert_true(is_there("slice/gpu-tracker-web.service"));
     own_cgroup_remove(&own);
@@ -210,7 +245,7 @@ static void what_an_earlier_version_left_is_removed_when_its_process_is_gone(voi
     snprintf(left, sizeof left, "slice/gpu-tracker-%d", (int)ended_pid());
     make_directory(living);
     make_directory(left);
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
     assert_false(is_there(left));
     assert_true(is_there(living));
@@ -223,10 +258,10 @@ static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
     struct own_cgroup own;
     char outer[160];
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    strcpy(outer, in(&own, ""));
-    make_directory(in(&own, "gpu-tracker-1-0000000000000000/gpu-tracker-1-0000000000000001"));
+    strcpy(outer, in(&own.v2, ""));
+    make_directory(in(&own.v2, "gpu-tracker-1-0000000000000000/gpu-tracker-1-0000000000000001"));
     own_cgroup_remove(&own);
     assert_false(is_there(outer));
 }
@@ -237,10 +272,10 @@ static void processes_below_are_moved_to_where_they_would_be_without_us(void **s
     struct own_cgroup own;
     char path[160], text[16] = "";
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
     /* 0: of a pid namespace that we cannot see into. */
-    fake_sysfs_write(in(&own, "gpu-tracker-1-0000000000000000/cgroup.procs"), "0\n4712\n");
+    fake_sysfs_write(in(&own.v2, "gpu-tracker-1-0000000000000000/cgroup.procs"), "0\n4712\n");
     own_cgroup_remove(&own);
     snprintf(path, sizeof path, "%s/slice/cgroup.procs", fake_sysfs);
     FILE *file = fopen(path, "r");
@@ -255,22 +290,57 @@ static void the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone(void *
     struct own_cgroup outer, inner, later;
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
-    struct cgroup here = {.memory = directory_of("slice", true)};
+    struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&outer, &here, 4711);
-    struct cgroup below = {.memory = {.path = outer.path, .is_v2 = true}};
+    struct cgroup below = {.unified = {.path = outer.v2.path, .is_v2 = true}};
     own_cgroup_create(&inner, &below, 4712);
-    strcpy(name, in(&outer, ""));
+    strcpy(name, in(&outer.v2, ""));
     own_cgroup_remove(&outer);
-    assert_true(is_there(in(&inner, "")));
+    assert_true(is_there(in(&inner.v2, "")));
     own_cgroup_create(&later, &here, 4713);
-    assert_true(is_there(in(&inner, "")));
+    assert_true(is_there(in(&inner.v2, "")));
     own_cgroup_remove(&later);
-    close(inner.directory_fd); /* as the kernel does for one that is killed */
-    inner.directory_fd = -1;
+    close(inner.v2.directory_fd); /* as the kernel does for one that is killed */
     own_cgroup_create(&later, &here, 4713);
     assert_false(is_there(name));
     own_cgroup_remove(&later);
+    inner.v2.directory_fd = -1;
     own_cgroup_remove(&inner);
+}
+
+static void a_tracker_that_outlives_those_around_it_removes_their_groups(void **state)
+{
+    (void)state;
+    struct own_cgroup outer, middle, inner;
+    char name[160];
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.unified = directory_of("slice", true)};
+    own_cgroup_create(&outer, &here, 4711);
+    struct cgroup below = {.unified = {.path = outer.v2.path, .is_v2 = true}};
+    own_cgroup_create(&middle, &below, 4712);
+    below.unified.path = middle.v2.path;
+    own_cgroup_create(&inner, &below, 4713);
+    strcpy(name, in(&outer.v2, ""));
+    own_cgroup_remove(&middle);
+    own_cgroup_remove(&outer);
+    assert_true(is_there(in(&inner.v2, "")));
+    own_cgroup_remove(&inner);
+    assert_false(is_there(name));
+    assert_true(is_there("slice"));
+}
+
+static void the_group_of_a_tracker_that_runs_around_stays(void **state)
+{
+    (void)state;
+    struct own_cgroup outer, inner;
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.unified = directory_of("slice", true)};
+    own_cgroup_create(&outer, &here, 4711);
+    struct cgroup below = {.unified = {.path = outer.v2.path, .is_v2 = true}};
+    own_cgroup_create(&inner, &below, 4712);
+    own_cgroup_remove(&inner);
+    assert_true(is_there(in(&outer.v2, "")));
+    own_cgroup_remove(&outer);
 }
 
 static void where_none_can_be_made_there_is_a_reason(void **state)
@@ -278,9 +348,9 @@ static void where_none_can_be_made_there_is_a_reason(void **state)
     (void)state;
     struct own_cgroup own;
     struct cgroup_usage usage;
-    struct cgroup here = {.memory = directory_of("nowhere", true)};
+    struct cgroup here = {.unified = directory_of("nowhere", true)};
     own_cgroup_create(&own, &here, 1);
-    assert_null(own.path);
+    assert_null(own.v2.path);
     assert_string_equal(
         own.why_not, "no control group can be made here: No such file or directory");
     own_cgroup_usage(&own, &usage);
@@ -295,14 +365,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(reads_what_a_group_of_version_2_counted),
         IN_FOLDER(a_group_that_nothing_ran_in_tells_nothing),
-        IN_FOLDER(memory_goes_before_cpu_time_and_version_1_counts_memory_alone),
-        IN_FOLDER(a_child_moves_itself_where_version_1_is),
+        IN_FOLDER(version_1_counts_memory_beside_version_2),
+        IN_FOLDER(one_that_cannot_be_made_leaves_the_other),
+        IN_FOLDER(of_version_1_memory_alone_is_counted),
+        IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into),
         IN_FOLDER(every_session_of_a_process_has_its_own),
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
         IN_FOLDER(what_an_earlier_version_left_is_removed_when_its_process_is_gone),
         IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it),
         IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us),
         IN_FOLDER(the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone),
+        IN_FOLDER(a_tracker_that_outlives_those_around_it_removes_their_groups),
+        IN_FOLDER(the_group_of_a_tracker_that_runs_around_stays),
         IN_FOLDER(where_none_can_be_made_there_is_a_reason),
     };
     return cmocka_run_group_tests_name("os/own_cgroup", tests, NULL, NULL);
