@@ -105,9 +105,15 @@ struct gput_profile_options {
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
     size_t metric_count;
+    /** How much may be held in memory; 0: 192 MiB. What is more goes to nameless temporary files.
+     */
+    size_t memory_bytes;
+    const char *temporary_folder; /**< for those files; NULL: /var/tmp */
     /** Called with one line (no newline) for each file that was not whole. NULL: not told. */
     void (*warn)(void *user, const char *message);
-    void *user; /**< handed to warn() */
+    /** Called now and then with how far reading is, 0 to 1. NULL: not. */
+    void (*progress)(void *user, double done);
+    void *user; /**< handed to warn() and progress() */
 };
 
 /**
@@ -206,8 +212,14 @@ struct gput_kineto_options {
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
     int64_t kernel_delay_ns;
+    /** How much may be held in memory; 0: 192 MiB. What is more goes to a nameless temporary file.
+     */
+    size_t memory_bytes;
+    const char *temporary_folder;                  /**< for that file; NULL: /var/tmp */
     void (*warn)(void *user, const char *message); /**< files that are not whole, missing ranks */
-    void *user;
+    /** Called now and then with how far reading is, 0 to 1. NULL: not. */
+    void (*progress)(void *user, double done);
+    void *user; /**< handed to warn() and progress() */
 };
 
 /**

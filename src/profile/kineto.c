@@ -1,6 +1,7 @@
 #include "profile/kineto.h"
 
 #include "base/str.h"
+#include "profile/row_sorter.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "trace/trace_folder.h"
@@ -20,10 +21,12 @@ struct launch {
 struct reading {
     struct kineto_run *run;
     uint32_t rank;
-    bool with_launches;
-    size_t first_span;
-    struct launch *launches;
-    size_t launch_count, launch_capacity;
+    span_visitor *visit;
+    void *user;
+    uint64_t span_count;
+    /* With launches, until both sides are known, else NULL: */
+    struct row_sorter *launches;
+    struct row_sorter *launched; /* spans */
     uint64_t unusable;
     struct str text;
 };
@@ -37,17 +40,6 @@ const char *gpu_work_name(enum gpu_work work)
 int64_t kineto_rank_number(const struct kineto_run *run, uint32_t rank)
 {
     return run->ranks[rank].rank >= 0 ? run->ranks[rank].rank : INT64_MIN;
-}
-
-static void *room_for_one(void *rows, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return rows;
-    size_t larger = *capacity ? *capacity * 2 : 1024;
-    void *moved = realloc(rows, larger * size);
-    if (moved)
-        *capacity = larger;
-    return moved;
 }
 
 static bool communicates(const char *name)
@@ -67,16 +59,7 @@ static int64_t argument(const struct trace_event *event, const char *name, int64
 static int add_span(
     struct reading *reading, const struct trace_event *event, bool kernel, struct gput_error *error)
 {
-    struct kineto_run *run = reading->run;
-    struct gpu_span *spans = room_for_one(run->spans, run->count, &run->capacity, sizeof *spans);
-    if (!spans)
-        return error_memory(error);
-    run->spans = spans;
-    str_clear(&reading->text);
-    json_append_string(&event->name, &reading->text);
-    uint32_t name = names_add(&run->names, str_text(&reading->text), reading->text.length);
-    if (reading->text.failed || name == NAMES_NONE)
-        return error_memory(error);
+    struct names *names = &reading->run->names;
     int64_t pid = 0, tid = 0, end_ns;
     json_int64(&event->pid, &pid);
     json_int64(&event->tid, &tid);
@@ -84,7 +67,12 @@ static int add_span(
         reading->unusable++;
         return GPUT_OK;
     }
-    spans[run->count++] = (struct gpu_span){.start_ns = event->start_ns,
+    str_clear(&reading->text);
+    json_append_string(&event->name, &reading->text);
+    uint32_t name = names_add(names, str_text(&reading->text), reading->text.length);
+    if (reading->text.failed || name == NAMES_NONE)
+        return error_memory(error);
+    struct gpu_span span = {.start_ns = event->start_ns,
         .end_ns = end_ns,
         .launched_ns = INT64_MIN,
         .device = argument(event, "device", pid),
@@ -92,25 +80,20 @@ static int add_span(
         .correlation = argument(event, "correlation", -1),
         .name = name,
         .rank = reading->rank,
-        .work = !kernel                                       ? GPU_MEMORY
-                : communicates(names_text(&run->names, name)) ? GPU_COMMUNICATION
-                                                              : GPU_COMPUTE};
-    return GPUT_OK;
+        .work = !kernel                                 ? GPU_MEMORY
+                : communicates(names_text(names, name)) ? GPU_COMMUNICATION
+                                                        : GPU_COMPUTE};
+    reading->span_count++;
+    if (reading->launched && span.correlation >= 0)
+        return row_sorter_add(reading->launched, &span, error);
+    return reading->visit(reading->user, &span, error);
 }
 
 static int add_launch(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
-    int64_t correlation = argument(event, "correlation", -1);
-    if (correlation < 0)
-        return GPUT_OK;
-    struct launch *launches = room_for_one(
-        reading->launches, reading->launch_count, &reading->launch_capacity, sizeof *launches);
-    if (!launches)
-        return error_memory(error);
-    reading->launches = launches;
-    launches[reading->launch_count++] = (struct launch){correlation, event->start_ns};
-    return GPUT_OK;
+    struct launch launch = {argument(event, "correlation", -1), event->start_ns};
+    return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
 static int take_event(
@@ -127,33 +110,43 @@ static int take_event(
     if (kernel || json_is(&event->category, "gpu_memcpy") ||
         json_is(&event->category, "gpu_memset"))
         return add_span(reading, event, kernel, error);
-    if (reading->with_launches &&
+    if (reading->launches &&
         (json_is(&event->category, "cuda_runtime") || json_is(&event->category, "cuda_driver") ||
             json_is(&event->category, "hip_runtime")))
         return add_launch(reading, event, error);
     return GPUT_OK;
 }
 
-static int by_correlation(const void *left, const void *right)
+static int launches_in_order(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
+    if (a->correlation != b->correlation)
+        return a->correlation < b->correlation ? -1 : 1;
+    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+static int by_correlation(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
     return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
 }
 
-/* Gives each span the moment its launch was called. */
-static void join_launches(struct reading *reading)
+/* Gives each span the moment its launch was called, and hands it on. */
+static int join_launches(struct reading *reading, struct gput_error *error)
 {
-    struct kineto_run *run = reading->run;
-    if (reading->launch_count == 0)
-        return;
-    qsort(reading->launches, reading->launch_count, sizeof *reading->launches, by_correlation);
-    for (size_t i = reading->first_span; i < run->count; i++) {
-        struct launch key = {run->spans[i].correlation, 0};
-        const struct launch *found = bsearch(&key, reading->launches, reading->launch_count,
-            sizeof *reading->launches, by_correlation);
-        if (found && key.correlation >= 0)
-            run->spans[i].launched_ns = found->time_ns;
+    const void *at, *span_at;
+    TRY(row_sorter_first(reading->launches, &at, error));
+    TRY(row_sorter_first(reading->launched, &span_at, error));
+    while (span_at) {
+        struct gpu_span span = *(const struct gpu_span *)span_at;
+        while (at && ((const struct launch *)at)->correlation < span.correlation)
+            TRY(row_sorter_next(reading->launches, &at, error));
+        if (at && ((const struct launch *)at)->correlation == span.correlation)
+            span.launched_ns = ((const struct launch *)at)->time_ns;
+        TRY(reading->visit(reading->user, &span, error));
+        TRY(row_sorter_next(reading->launched, &span_at, error));
     }
+    return GPUT_OK;
 }
 
 static int read_stream(struct reading *reading, struct event_stream *stream,
@@ -164,15 +157,18 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     TRY(event_stream_next(stream, &event, &there, error));
     while (there) {
         TRY(take_event(reading, &event, error));
+        event_stream_tell_progress(stream, report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
+    event_stream_tell_end(stream, report);
     /* Only now: what tells the rank may stand behind the events. */
     const struct trace_header *header = event_stream_header(stream);
     struct kineto_rank *rank = reading->run->ranks + reading->rank;
     rank->rank = header->rank;
     rank->world_size = header->world_size;
-    rank->span_count = reading->run->count - reading->first_span;
-    join_launches(reading);
+    rank->span_count = reading->span_count;
+    if (reading->launches)
+        TRY(join_launches(reading, error));
     report->files++;
     report->events += event_stream_counts(stream)->events;
     report->unusable += reading->unusable;
@@ -181,38 +177,47 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     return GPUT_OK;
 }
 
-static int read_trace(struct kineto_run *run, const char *path, bool with_launches,
-    struct read_report *report, struct gput_error *error)
+static int make_sorters(
+    struct reading *reading, const struct gput_kineto_options *options, struct gput_error *error)
+{
+    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order launches = {sizeof(struct launch), launches_in_order, false};
+    const struct row_order spans = {sizeof(struct gpu_span), by_correlation, false};
+    TRY(row_sorter_create(&memory, &launches, &reading->launches, error));
+    return row_sorter_create(&memory, &spans, &reading->launched, error);
+}
+
+static int read_path(
+    struct reading *reading, const char *path, struct read_report *report, struct gput_error *error)
 {
     struct event_stream *stream;
-    struct reading reading = {.run = run,
-        .rank = run->rank_count,
-        .with_launches = with_launches,
-        .first_span = run->count};
+    TRY(event_stream_open(path, &stream, error));
+    int code = read_stream(reading, stream, report, error);
+    event_stream_close(stream);
+    return code;
+}
+
+/* `reading` is what all traces have in common. */
+static int read_trace(struct reading reading, const char *path,
+    const struct gput_kineto_options *options, bool with_launches, struct read_report *report,
+    struct gput_error *error)
+{
+    struct kineto_run *run = reading.run;
     struct kineto_rank *ranks = realloc(run->ranks, (run->rank_count + 1) * sizeof *ranks);
     if (!ranks)
         return error_memory(error);
     run->ranks = ranks;
-    ranks[run->rank_count++] =
-        (struct kineto_rank){.rank = -1, .world_size = -1, .path = strdup(path)};
-    TRY(event_stream_open(path, &stream, error));
-    int code = read_stream(&reading, stream, report, error);
-    event_stream_close(stream);
-    free(reading.launches);
+    reading.rank = run->rank_count++;
+    ranks[reading.rank] = (struct kineto_rank){.rank = -1, .world_size = -1, .path = strdup(path)};
+    if (!ranks[reading.rank].path)
+        return error_memory(error);
+    int code = with_launches ? make_sorters(&reading, options, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = read_path(&reading, path, report, error);
+    row_sorter_destroy(reading.launches);
+    row_sorter_destroy(reading.launched);
     str_finish(&reading.text);
     return code;
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
 /* Says which traces add no row to the result. */
@@ -297,24 +302,35 @@ static int add_paths(struct trace_paths *list, const char *path, struct gput_err
     return code;
 }
 
-int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
-    struct kineto_run *run, struct read_report *report, struct gput_error *error)
+static bool has_spans(const struct kineto_run *run)
 {
+    for (uint32_t i = 0; i < run->rank_count; i++)
+        if (run->ranks[i].span_count > 0)
+            return true;
+    return false;
+}
+
+int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+    struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
+    struct gput_error *error)
+{
+    const struct reading reading = {.run = run, .visit = visit, .user = user};
     struct trace_paths list = {0};
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
     for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
         code = add_paths(&list, options->paths[i], error);
     for (size_t i = 0; code == GPUT_OK && i < list.count; i++)
-        code = read_trace(run, list.paths[i], with_launches, report, error);
+        read_report_expect(report, list.paths[i]);
+    for (size_t i = 0; code == GPUT_OK && i < list.count; i++)
+        code = read_trace(reading, list.paths[i], options, with_launches, report, error);
     trace_paths_finish(&list);
-    if (code == GPUT_OK && run->count == 0)
+    if (code == GPUT_OK && !has_spans(run))
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no GPU activity in the trace%s: no events of the categories kernel, "
             "gpu_memcpy or gpu_memset",
             run->rank_count == 1 ? "" : "s");
     if (code == GPUT_OK) {
-        qsort(run->spans, run->count, sizeof *run->spans, by_place);
         warn_of_idle(run, report);
         warn_of_repeated(run, report);
         warn_of_missing(run, report);
@@ -327,7 +343,6 @@ void kineto_run_finish(struct kineto_run *run)
     for (uint32_t i = 0; i < run->rank_count; i++)
         free(run->ranks[i].path);
     free(run->ranks);
-    free(run->spans);
     names_finish(&run->names);
     *run = (struct kineto_run){0};
 }

@@ -10,6 +10,7 @@
 
 #include <gputracker/profile.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,22 +31,24 @@ struct gpu_span {
 struct kineto_rank {
     int64_t rank;       /* -1: the trace does not tell */
     int64_t world_size; /* -1 */
-    size_t span_count;
+    uint64_t span_count;
     char *path;
 };
 
-/* All traces that were read. Spans are by rank, device, then start. */
+/* All traces that were read. */
 struct kineto_run {
     struct names names;
-    struct gpu_span *spans;
-    size_t count, capacity;
     struct kineto_rank *ranks;
     uint32_t rank_count;
 };
 
-/* Reads traces, with launches or without. To be finished, also after a failure. */
+/* Called for each span, in any order; anything but GPUT_OK ends the reading and is passed on. */
+typedef int span_visitor(void *user, const struct gpu_span *span, struct gput_error *error);
+
+/* Reads traces, with launches or without. `run` is to be finished, also after a failure. */
 int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
-    struct kineto_run *run, struct read_report *report, struct gput_error *error);
+    struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
+    struct gput_error *error);
 
 void kineto_run_finish(struct kineto_run *run);
 

@@ -68,8 +68,10 @@ static int read_side(struct comparing *comparing, const char *path, int side,
         code = event_stream_next(stream, &event, &there, error);
         if (code == GPUT_OK && there)
             code = take_event(comparing, &event, side, error);
+        event_stream_tell_progress(stream, report);
     }
     if (code == GPUT_OK) {
+        event_stream_tell_end(stream, report);
         read_report_warn(report, event_stream_warning(stream));
         read_report_warn_unusable(report, path, comparing->unusable);
     }
@@ -141,6 +143,8 @@ int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *t
     struct read_report *report, struct gput_error *error)
 {
     struct comparing comparing = {0};
+    for (int side = 0; side < 2; side++)
+        read_report_expect(report, options->paths[side]);
     int code = read_side(&comparing, options->paths[0], 0, report, error);
     if (code == GPUT_OK)
         code = read_side(&comparing, options->paths[1], 1, report, error);

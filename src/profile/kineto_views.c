@@ -2,6 +2,7 @@
 #include "base/table.h"
 #include "profile/kineto.h"
 #include "profile/kineto_diff.h"
+#include "profile/row_sorter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,41 +19,97 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole * 100 : NAN;
 }
 
-/* How long spans of the kinds of work in a set (a bit each) cover together; spans are by start. */
-static int64_t covered(const struct gpu_span *spans, size_t count, unsigned works)
+/* Spans in an order, with what they belong to. */
+struct ordered_spans {
+    struct kineto_run run;
+    struct row_sorter *spans;
+};
+
+static int add_span(void *user, const struct gpu_span *span, struct gput_error *error)
 {
-    int64_t sum = 0, until = INT64_MIN;
-    for (size_t i = 0; i < count; i++) {
-        const struct gpu_span *span = spans + i;
-        if (!(works >> span->work & 1) || span->end_ns <= until)
-            continue;
-        sum += span->end_ns - (span->start_ns > until ? span->start_ns : until);
-        until = span->end_ns;
-    }
-    return sum;
+    struct ordered_spans *ordered = user;
+    return row_sorter_add(ordered->spans, span, error);
 }
 
-static void put_breakdown(const struct kineto_run *run, const struct gpu_span *spans, size_t count,
-    struct gput_table *table)
+/* To be finished, also after a failure. */
+static int ordered_spans_read(const struct gput_kineto_options *options, bool with_launches,
+    row_compare *compare, struct ordered_spans *ordered, struct read_report *report,
+    struct gput_error *error)
+{
+    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct gpu_span), compare, false};
+    *ordered = (struct ordered_spans){0};
+    TRY(row_sorter_create(&memory, &order, &ordered->spans, error));
+    return kineto_run_read(options, with_launches, &ordered->run, add_span, ordered, report, error);
+}
+
+static void ordered_spans_finish(struct ordered_spans *ordered)
+{
+    row_sorter_destroy(ordered->spans);
+    kineto_run_finish(&ordered->run);
+}
+
+static int by_device(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* How long spans of some kinds of work cover together; they come by start. */
+struct coverage {
+    unsigned works; /* a bit each */
+    int64_t sum_ns;
+    int64_t until_ns;
+};
+
+static void cover(struct coverage *coverage, const struct gpu_span *span)
+{
+    if (!(coverage->works >> span->work & 1) || span->end_ns <= coverage->until_ns)
+        return;
+    int64_t until = coverage->until_ns;
+    coverage->sum_ns += span->end_ns - (span->start_ns > until ? span->start_ns : until);
+    coverage->until_ns = span->end_ns;
+}
+
+enum { BUSY, COMPUTING, COMMUNICATING, EITHER, COPYING, COVERAGES };
+
+/* One GPU of one rank. */
+struct gpu_time {
+    int64_t start_ns;
+    struct coverage of[COVERAGES];
+};
+
+static struct gpu_time gpu_time_from(const struct gpu_span *first)
 {
     const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
     const unsigned memory = 1u << GPU_MEMORY;
-    int64_t end_ns = INT64_MIN;
-    for (size_t i = 0; i < count; i++)
-        end_ns = spans[i].end_ns > end_ns ? spans[i].end_ns : end_ns;
-    int64_t span = end_ns - spans[0].start_ns;
-    int64_t busy = covered(spans, count, compute | communication | memory);
-    int64_t computing = covered(spans, count, compute);
-    int64_t communicating = covered(spans, count, communication);
-    int64_t overlap = computing + communicating - covered(spans, count, compute | communication);
-    table_put_int(table, kineto_rank_number(run, spans[0].rank));
-    table_put_int(table, spans[0].device);
+    return (struct gpu_time){.start_ns = first->start_ns,
+        .of = {[BUSY] = {compute | communication | memory, 0, INT64_MIN},
+            [COMPUTING] = {compute, 0, INT64_MIN},
+            [COMMUNICATING] = {communication, 0, INT64_MIN},
+            [EITHER] = {compute | communication, 0, INT64_MIN},
+            [COPYING] = {memory, 0, INT64_MIN}}};
+}
+
+static void put_breakdown(
+    int64_t rank, int64_t device, const struct gpu_time *time, struct gput_table *table)
+{
+    int64_t span = time->of[BUSY].until_ns - time->start_ns;
+    int64_t busy = time->of[BUSY].sum_ns, computing = time->of[COMPUTING].sum_ns;
+    int64_t communicating = time->of[COMMUNICATING].sum_ns;
+    int64_t overlap = computing + communicating - time->of[EITHER].sum_ns;
+    table_put_int(table, rank);
+    table_put_int(table, device);
     table_put_double(table, us(span));
     table_put_double(table, us(span - busy));
     table_put_double(table, us(computing));
     table_put_double(table, us(busy - computing));
     table_put_double(table, us(communicating));
-    table_put_double(table, us(covered(spans, count, memory)));
+    table_put_double(table, us(time->of[COPYING].sum_ns));
     table_put_double(table, us(overlap));
     table_put_double(table, percent(span - busy, span));
     table_put_double(table, percent(computing, span));
@@ -60,22 +117,42 @@ static void put_breakdown(const struct kineto_run *run, const struct gpu_span *s
     table_put_double(table, percent(overlap, communicating));
 }
 
-static void make_breakdown(const struct kineto_run *run, struct gput_tables *tables)
+static int put_breakdowns(
+    const struct ordered_spans *ordered, struct gput_table *table, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->spans, &row, error));
+    while (row) {
+        const struct gpu_span first = *(const struct gpu_span *)row, *span = row;
+        struct gpu_time time = gpu_time_from(&first);
+        while (span && span->rank == first.rank && span->device == first.device) {
+            for (int i = 0; i < COVERAGES; i++)
+                cover(&time.of[i], span);
+            TRY(row_sorter_next(ordered->spans, &row, error));
+            span = row;
+        }
+        put_breakdown(kineto_rank_number(&ordered->run, first.rank), first.device, &time, table);
+    }
+    return GPUT_OK;
+}
+
+static int make_breakdown(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
 {
     static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
         "communication_us", "memory_us", "communication_overlap_us", "idle_%", "compute_%",
         "non_compute_%", "communication_overlap_%"};
+    struct ordered_spans ordered;
     struct gput_table *table = tables_add(tables, "breakdown");
     table_add_column(table, "rank", GPUT_COLUMN_INT);
     table_add_column(table, "gpu", GPUT_COLUMN_INT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    for (size_t first = 0, end; first < run->count; first = end) {
-        for (end = first + 1; end < run->count && run->spans[end].rank == run->spans[first].rank &&
-                              run->spans[end].device == run->spans[first].device;)
-            end++;
-        put_breakdown(run, run->spans + first, end - first, table);
-    }
+    int code = ordered_spans_read(options, false, by_device, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = put_breakdowns(&ordered, table, error);
+    ordered_spans_finish(&ordered);
+    return code;
 }
 
 /* What all calls of one kernel add up to. */
@@ -119,12 +196,56 @@ static void put_kernel(const struct kernel *kernel, const char *name, const char
     table_put_double(table, percent(kernel->total_ns, all_ns));
 }
 
-static int make_kernels(const struct kineto_run *run, size_t limit, struct gput_tables *tables,
-    struct gput_error *error)
+struct kernels {
+    struct kineto_run run;
+    struct kernel *sums; /* by number of the name */
+    size_t capacity;
+    int64_t all_ns;
+};
+
+static int add_kernel(void *user, const struct gpu_span *span, struct gput_error *error)
 {
-    struct kernel *kernels = calloc(run->names.count + 1, sizeof *kernels);
+    struct kernels *kernels = user;
+    if (span->name >= kernels->capacity) {
+        size_t capacity = kernels->run.names.capacity;
+        struct kernel *sums = realloc(kernels->sums, capacity * sizeof *sums);
+        if (!sums)
+            return error_memory(error);
+        memset(sums + kernels->capacity, 0, (capacity - kernels->capacity) * sizeof *sums);
+        kernels->sums = sums;
+        kernels->capacity = capacity;
+    }
+    int64_t ns = span->end_ns - span->start_ns;
+    struct kernel call = {.count = 1, .total_ns = ns, .least_ns = ns, .most_ns = ns};
+    struct kernel *sum = kernels->sums + span->name;
+    sum->name = span->name;
+    sum->work = span->work;
+    add_call(sum, &call);
+    kernels->all_ns += ns;
+    return GPUT_OK;
+}
+
+static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table *table)
+{
+    const struct names *names = &kernels->run.names;
     struct kernel rest = {0};
-    int64_t all_ns = 0;
+    qsort(kernels->sums, names->count, sizeof *kernels->sums, most_time_first);
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct kernel *kernel = kernels->sums + i;
+        if (i < limit)
+            put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
+                kernels->all_ns, table);
+        else
+            add_call(&rest, kernel);
+    }
+    if (rest.count > 0)
+        put_kernel(&rest, "others", NULL, kernels->all_ns, table);
+}
+
+static int make_kernels(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    struct kernels kernels = {0};
     struct gput_table *table = tables_add(tables, "kernels");
     table_add_column(table, "name", GPUT_COLUMN_TEXT);
     table_add_column(table, "work", GPUT_COLUMN_TEXT);
@@ -134,28 +255,12 @@ static int make_kernels(const struct kineto_run *run, size_t limit, struct gput_
     table_add_column(table, "min_us", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "max_us", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "share_%", GPUT_COLUMN_DOUBLE);
-    if (!kernels)
-        return error_memory(error);
-    for (uint32_t i = 0; i < run->names.count; i++)
-        kernels[i].name = i;
-    for (size_t i = 0; i < run->count; i++) {
-        int64_t ns = run->spans[i].end_ns - run->spans[i].start_ns;
-        struct kernel call = {.count = 1, .total_ns = ns, .least_ns = ns, .most_ns = ns};
-        kernels[run->spans[i].name].work = run->spans[i].work;
-        add_call(&kernels[run->spans[i].name], &call);
-        all_ns += ns;
-    }
-    qsort(kernels, run->names.count, sizeof *kernels, most_time_first);
-    for (uint32_t i = 0; i < run->names.count; i++)
-        if (i < limit)
-            put_kernel(kernels + i, names_text(&run->names, kernels[i].name),
-                gpu_work_name(kernels[i].work), all_ns, table);
-        else
-            add_call(&rest, kernels + i);
-    if (rest.count > 0)
-        put_kernel(&rest, "others", NULL, all_ns, table);
-    free(kernels);
-    return GPUT_OK;
+    int code = kineto_run_read(options, false, &kernels.run, add_kernel, &kernels, report, error);
+    if (code == GPUT_OK)
+        put_kernels(&kernels, options->limit ? options->limit : 10, table);
+    free(kernels.sums);
+    kineto_run_finish(&kernels.run);
+    return code;
 }
 
 static int by_stream(const void *left, const void *right)
@@ -167,74 +272,105 @@ static int by_stream(const void *left, const void *right)
         return a->device < b->device ? -1 : 1;
     if (a->stream != b->stream)
         return a->stream < b->stream ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
 }
 
-static void put_idle(const struct kineto_run *run, const struct gpu_span *spans, size_t count,
-    int64_t delay_ns, struct gput_table *table)
+/* One stream of a GPU: its gaps, by what they are due to. */
+struct stream_time {
+    int64_t start_ns, until_ns;
+    int64_t host_ns, kernel_ns, other_ns;
+};
+
+static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
 {
-    int64_t host_ns = 0, kernel_ns = 0, other_ns = 0, until = spans[0].end_ns;
-    for (size_t i = 1; i < count; i++) {
-        int64_t gap = spans[i].start_ns - until;
-        if (gap > 0 && spans[i].launched_ns > until)
-            host_ns += gap; /* nothing was asked of the GPU before */
-        else if (gap > 0 && gap <= delay_ns)
-            kernel_ns += gap;
-        else if (gap > 0)
-            other_ns += gap;
-        until = spans[i].end_ns > until ? spans[i].end_ns : until;
-    }
-    int64_t idle = host_ns + kernel_ns + other_ns;
-    table_put_int(table, kineto_rank_number(run, spans[0].rank));
-    table_put_int(table, spans[0].device);
-    table_put_int(table, spans[0].stream);
-    table_put_double(table, us(until - spans[0].start_ns));
-    table_put_double(table, us(idle));
-    table_put_double(table, us(host_ns));
-    table_put_double(table, us(kernel_ns));
-    table_put_double(table, us(other_ns));
-    table_put_double(table, percent(host_ns, idle));
-    table_put_double(table, percent(kernel_ns, idle));
-    table_put_double(table, percent(other_ns, idle));
+    int64_t gap = span->start_ns - time->until_ns;
+    if (gap > 0 && span->launched_ns > time->until_ns)
+        time->host_ns += gap; /* nothing was asked of the GPU before */
+    else if (gap > 0 && gap <= delay_ns)
+        time->kernel_ns += gap;
+    else if (gap > 0)
+        time->other_ns += gap;
+    time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
-static void make_idle(struct kineto_run *run, int64_t delay_ns, struct gput_tables *tables)
+static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
+    const struct stream_time *time, struct gput_table *table)
+{
+    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns;
+    table_put_int(table, kineto_rank_number(run, first->rank));
+    table_put_int(table, first->device);
+    table_put_int(table, first->stream);
+    table_put_double(table, us(time->until_ns - time->start_ns));
+    table_put_double(table, us(idle));
+    table_put_double(table, us(time->host_ns));
+    table_put_double(table, us(time->kernel_ns));
+    table_put_double(table, us(time->other_ns));
+    table_put_double(table, percent(time->host_ns, idle));
+    table_put_double(table, percent(time->kernel_ns, idle));
+    table_put_double(table, percent(time->other_ns, idle));
+}
+
+static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
+{
+    return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
+}
+
+static int put_idles(const struct ordered_spans *ordered, int64_t delay_ns,
+    struct gput_table *table, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->spans, &row, error));
+    while (row) {
+        const struct gpu_span first = *(const struct gpu_span *)row;
+        struct stream_time time = {.start_ns = first.start_ns, .until_ns = first.end_ns};
+        while (row && same_stream(row, &first)) {
+            add_gap(&time, row, delay_ns);
+            TRY(row_sorter_next(ordered->spans, &row, error));
+        }
+        put_idle(&ordered->run, &first, &time, table);
+    }
+    return GPUT_OK;
+}
+
+static int make_idle(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
 {
     static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
         "other_us", "host_wait_%", "kernel_wait_%", "other_%"};
+    struct ordered_spans ordered;
     struct gput_table *table = tables_add(tables, "idle");
     table_add_column(table, "rank", GPUT_COLUMN_INT);
     table_add_column(table, "gpu", GPUT_COLUMN_INT);
     table_add_column(table, "stream", GPUT_COLUMN_INT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    qsort(run->spans, run->count, sizeof *run->spans, by_stream);
-    for (size_t first = 0, end; first < run->count; first = end) {
-        const struct gpu_span *span = run->spans + first;
-        for (end = first + 1; end < run->count && run->spans[end].rank == span->rank &&
-                              run->spans[end].device == span->device &&
-                              run->spans[end].stream == span->stream;)
-            end++;
-        put_idle(run, span, end - first, delay_ns, table);
-    }
+    int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
+    int code = ordered_spans_read(options, true, by_stream, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = put_idles(&ordered, delay_ns, table, error);
+    ordered_spans_finish(&ordered);
+    return code;
 }
 
 static int make_view(enum gput_kineto_view view, const struct gput_kineto_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct read_report report = {.warn = options->warn, .user = options->user};
-    struct kineto_run run;
-    if (view == GPUT_KINETO_DIFF)
+    struct read_report report = {.warn = options->warn,
+        .progress = options->progress,
+        .progress_span = 1,
+        .user = options->user};
+    switch (view) {
+    case GPUT_KINETO_BREAKDOWN:
+        return make_breakdown(options, tables, &report, error);
+    case GPUT_KINETO_KERNELS:
+        return make_kernels(options, tables, &report, error);
+    case GPUT_KINETO_IDLE:
+        return make_idle(options, tables, &report, error);
+    default:
         return kineto_diff(options, tables, &report, error);
-    int code = kineto_run_read(options, view == GPUT_KINETO_IDLE, &run, &report, error);
-    if (code == GPUT_OK && view == GPUT_KINETO_BREAKDOWN)
-        make_breakdown(&run, tables);
-    else if (code == GPUT_OK && view == GPUT_KINETO_KERNELS)
-        code = make_kernels(&run, options->limit ? options->limit : 10, tables, error);
-    else if (code == GPUT_OK)
-        make_idle(&run, options->kernel_delay_ns ? options->kernel_delay_ns : 30, tables);
-    kineto_run_finish(&run);
-    return code;
+    }
 }
 
 int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *options,

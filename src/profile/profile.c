@@ -1,6 +1,7 @@
 #include <gputracker/profile.h>
 
 #include "profile/profile_views.h"
+#include "profile/step_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,17 +14,20 @@ static const struct {
     view_function *make;
     bool without_system;
     bool without_framework;
+    /* Which events are kept as rows; NULL: all. */
+    bool (*keeps_event)(const struct profile_frame *frame,
+        const struct gput_profile_options *options, const struct framework_row *row);
 } views[] = {
-    [GPUT_PROFILE_JOB] = {profile_job, false, false},
-    [GPUT_PROFILE_STEPS] = {profile_steps, true, false},
-    [GPUT_PROFILE_PHASES] = {profile_phases, false, false},
-    [GPUT_PROFILE_UTILIZATION] = {profile_utilization, false, false},
-    [GPUT_PROFILE_DEVICES] = {profile_devices, false, true},
-    [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false},
-    [GPUT_PROFILE_METRICS] = {profile_metrics, false, false},
-    [GPUT_PROFILE_READINGS] = {profile_readings, false, true},
-    [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false},
-    [GPUT_PROFILE_EVENTS] = {profile_events, true, false},
+    [GPUT_PROFILE_JOB] = {profile_job, false, false, profile_is_step},
+    [GPUT_PROFILE_STEPS] = {profile_steps, true, false, profile_counts_in_steps},
+    [GPUT_PROFILE_PHASES] = {profile_phases, false, false, profile_is_step},
+    [GPUT_PROFILE_UTILIZATION] = {profile_utilization, false, false, profile_is_step},
+    [GPUT_PROFILE_DEVICES] = {profile_devices, false, true, NULL},
+    [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false, profile_is_of_dataloader},
+    [GPUT_PROFILE_METRICS] = {profile_metrics, false, false, profile_selects_event},
+    [GPUT_PROFILE_READINGS] = {profile_readings, false, true, NULL},
+    [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false, profile_selects_event},
+    [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
 };
 
 void profile_put_moment(struct gput_table *table, int64_t time_us)
@@ -53,7 +57,9 @@ static struct profile_frame_selection selection_of(
         .without_system =
             views[view].without_system || options->moment_count + options->interval_count > 0,
         .without_framework = views[view].without_framework ||
-                             (view == GPUT_PROFILE_UTILIZATION && !options->by_phase)};
+                             (view == GPUT_PROFILE_UTILIZATION && !options->by_phase),
+        .keeps_event = views[view].keeps_event,
+        .options = options};
     if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end)) {
         selection.by_step = true;
         selection.first_step = options->has_start ? options->start : 0;
@@ -72,8 +78,6 @@ static int check_options(const struct gput_profile_options *options, struct gput
     if (options->has_start && options->has_end && options->start > options->end)
         return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is behind the end (%lld)",
             (long long)options->start, (long long)options->end);
-    if (options->range_count > 32)
-        return error_set(error, GPUT_ERROR_INVALID, "At most 32 ranges can be told apart");
     return GPUT_OK;
 }
 
@@ -85,12 +89,12 @@ int gput_profile(enum gput_profile_view view, const struct gput_profile_options 
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
     TRY(check_options(options, error));
     struct profile_frame_selection selection = selection_of(options, view);
-    struct read_report report = {.warn = options->warn, .user = options->user};
+    struct read_report report = {.warn = options->warn,
+        .progress = options->progress,
+        .progress_span = 1,
+        .user = options->user};
     struct profile_frame frame;
-    if (options->rows)
-        TRY(profile_frame_of_rows(options->rows, &selection, &frame, error));
-    else
-        TRY(profile_frame_read(options->path, &selection, &frame, &report, error));
+    TRY(profile_frame_read(&selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
     int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
@@ -112,16 +116,32 @@ int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *e
     return GPUT_OK;
 }
 
+static int assign_steps(struct profile_frame *frame, const struct gput_profile_rows *rows,
+    struct step_index *index, int64_t *steps, struct gput_error *error)
+{
+    struct framework_row row;
+    struct step step;
+    for (size_t i = 0; i < rows->event_count; i++) {
+        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        TRY(step_index_add(index, frame, &row, error));
+    }
+    TRY(step_index_sort(index, error));
+    for (size_t i = 0; i < rows->event_count; i++) {
+        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        steps[i] = row.step;
+        if (row.step == -1 && step_index_find(index, frame, &row, &step))
+            steps[i] = step.number;
+    }
+    return GPUT_OK;
+}
+
 int gput_profile_assign_steps(
     const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error)
 {
-    struct profile_frame frame;
-    TRY(profile_frame_load(rows, &frame, error));
-    uint32_t *modes = calloc(frame.framework_count + 1, sizeof *modes);
-    int code = modes ? profile_frame_assign_steps(&frame, modes, error) : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < frame.framework_count; i++)
-        steps[i] = frame.framework[i].step;
-    free(modes);
+    struct profile_frame frame = {0}; /* for its names alone */
+    struct step_index index = {0};
+    int code = assign_steps(&frame, rows, &index, steps, error);
+    step_index_finish(&index);
     profile_frame_finish(&frame);
     return code;
 }

@@ -36,6 +36,13 @@ static enum part part_of(const struct profile_frame *frame, const struct framewo
     return PARTS;
 }
 
+bool profile_is_of_dataloader(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row)
+{
+    (void)options;
+    return part_of(frame, row) != PARTS;
+}
+
 /* One measured thing: a row, and its duration or its distance to the next. */
 struct measured {
     const struct framework_row *row;
@@ -52,8 +59,7 @@ static double median_of(const struct measures *measures)
     struct figures figures = {0};
     for (size_t i = 0; i < measures->count; i++)
         figures_add(&figures, (double)measures->all[i].duration_us);
-    figures_sort(&figures);
-    double median = figures_percentile(&figures, 50);
+    double median = figures_summarize(&figures).p50;
     figures_finish(&figures);
     return median;
 }
@@ -219,31 +225,64 @@ static int put_all(const struct profile_frame *frame, struct measures *parts,
     return GPUT_OK;
 }
 
+/* All rows of the frame, which are those of data loaders: the caller's to free. */
+static int hold_rows(struct profile_frame *frame, struct framework_row **rows, size_t *count,
+    struct gput_error *error)
+{
+    const struct framework_row *row;
+    size_t capacity = 0;
+    TRY(profile_frame_first_event(frame, &row, error));
+    for (*count = 0; row; ++*count) {
+        if (*count == capacity) {
+            capacity = capacity ? capacity * 2 : 256;
+            struct framework_row *larger = realloc(*rows, capacity * sizeof *larger);
+            if (!larger)
+                return error_memory(error);
+            *rows = larger;
+        }
+        (*rows)[*count] = *row;
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+static int put_rows(const struct profile_frame *frame, const struct framework_row *rows,
+    size_t count, struct gput_tables *tables, struct gput_error *error)
+{
+    struct measures parts[PARTS] = {{NULL, 0}}, batches = {NULL, 0};
+    size_t counts[PARTS + 1] = {0};
+    for (size_t i = 0; i < count; i++)
+        counts[part_of(frame, rows + i)]++;
+    struct measured *memory = malloc((count + counts[GETNEXT] + 1) * sizeof *memory);
+    if (!memory)
+        return error_memory(error);
+    batches.all = memory;
+    parts[GETNEXT].all = batches.all + counts[GETNEXT];
+    parts[WORKERS].all = parts[GETNEXT].all + counts[GETNEXT];
+    parts[INITIALIZATION].all = parts[WORKERS].all + counts[WORKERS];
+    for (size_t i = 0; i < count; i++) {
+        struct measures *measures = parts + part_of(frame, rows + i);
+        measures->all[measures->count++] =
+            (struct measured){rows + i, rows[i].end_us - rows[i].start_us};
+    }
+    int code = put_all(frame, parts, &batches, tables, error);
+    free(memory);
+    return code;
+}
+
 int profile_dataloader(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct measures parts[PARTS] = {{NULL, 0}}, batches = {NULL, 0};
-    size_t room = frame->framework_count + 1;
-    struct measured *memory = malloc((PARTS + 1) * room * sizeof *memory);
-    if (!memory)
-        return error_memory(error);
-    for (int part = 0; part < PARTS; part++)
-        parts[part].all = memory + (size_t)part * room;
-    batches.all = memory + PARTS * room;
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        enum part part = part_of(frame, row);
-        if (part != PARTS)
-            parts[part].all[parts[part].count++] =
-                (struct measured){row, row->end_us - row->start_us};
-    }
-    int code = put_all(frame, parts, &batches, tables, error);
-    if (code == GPUT_OK &&
-        parts[INITIALIZATION].count + parts[WORKERS].count + parts[GETNEXT].count == 0)
+    struct framework_row *rows = NULL;
+    size_t count;
+    int code = hold_rows(frame, &rows, &count, error);
+    if (code == GPUT_OK && count == 0)
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
             "There are no events of a data loader in %s: none is called …DataLoaderIter…, "
             "…DataLoaderWorker… or …GetNext…",
             profile_source(options));
-    free(memory);
+    if (code == GPUT_OK)
+        code = put_rows(frame, rows, count, tables, error);
+    free(rows);
     return code;
 }

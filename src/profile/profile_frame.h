@@ -1,12 +1,14 @@
 /*
- * A training profile in memory: the readings of the system and the events of the framework as rows,
- * in order of time, each once.
+ * A training profile: the readings of the system and the events of the framework as rows, walked
+ * through in order of time, each once. Memory is bounded: what does not fit waits in a temporary
+ * file.
  */
 #ifndef PROFILE_PROFILE_FRAME_H
 #define PROFILE_PROFILE_FRAME_H
 
 #include "base/error.h"
 #include "base/names.h"
+#include "profile/row_sorter.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
 
@@ -41,14 +43,18 @@ struct framework_row {
     uint32_t pin_memory; /* "True", "False" or "NA" */
 };
 
+/* The first begin and last end of rows; INT64_MAX and INT64_MIN of none. */
+struct profile_span {
+    int64_t first_us;
+    int64_t last_us;
+};
+
 struct profile_frame {
     struct names names;
-    struct system_row *system;
-    size_t system_count;
-    size_t system_capacity;
-    struct framework_row *framework;
-    size_t framework_count;
-    size_t framework_capacity;
+    struct row_sorter *readings;
+    struct row_sorter *events;
+    struct profile_span reading_span; /* of all that was selected, kept or not */
+    struct profile_span event_span;
     int64_t start_us; /* the moment of the first system file: relative times count from it; 0
                          without one */
 };
@@ -62,22 +68,33 @@ struct profile_frame_selection {
     int64_t last_step;
     bool without_system;
     bool without_framework;
+    /* Which of the selected events are kept as rows; NULL: all. */
+    bool (*keeps_event)(const struct profile_frame *frame,
+        const struct gput_profile_options *options, const struct framework_row *row);
+    const struct gput_profile_options *options;
 };
 
-/* Reads a trace root. On failure the frame is empty. Adds to `report`. */
-int profile_frame_read(const char *path, const struct profile_frame_selection *selection,
-    struct profile_frame *frame, struct read_report *report, struct gput_error *error);
+/* Reads the trace root of the options, or takes their rows. On failure the frame is empty. Adds to
+ * `report`. */
+int profile_frame_read(const struct profile_frame_selection *selection, struct profile_frame *frame,
+    struct read_report *report, struct gput_error *error);
 
-/* The rows that a caller has, as they are, in their order. */
-int profile_frame_load(
-    const struct gput_profile_rows *rows, struct profile_frame *frame, struct gput_error *error);
-
-/* The same, selected, in order and each once, as if they had been read. */
-int profile_frame_of_rows(const struct gput_profile_rows *rows,
-    const struct profile_frame_selection *selection, struct profile_frame *frame,
-    struct gput_error *error);
+/* An event of the caller's as a row. */
+int profile_frame_take(struct profile_frame *frame, const struct gput_profile_event *event,
+    struct framework_row *row, struct gput_error *error);
 
 void profile_frame_finish(struct profile_frame *frame);
+
+/* Walks, any number of them: the first row and the next, NULL behind the last. A row holds until
+ * the next call. */
+int profile_frame_first_reading(
+    struct profile_frame *frame, const struct system_row **row, struct gput_error *error);
+int profile_frame_next_reading(
+    struct profile_frame *frame, const struct system_row **row, struct gput_error *error);
+int profile_frame_first_event(
+    struct profile_frame *frame, const struct framework_row **row, struct gput_error *error);
+int profile_frame_next_event(
+    struct profile_frame *frame, const struct framework_row **row, struct gput_error *error);
 
 static inline const char *profile_frame_text(const struct profile_frame *frame, uint32_t number)
 {
@@ -90,13 +107,5 @@ static inline const char *profile_frame_text(const struct profile_frame *frame, 
  */
 bool profile_frame_is_step(
     const struct profile_frame *frame, const struct framework_row *row, const char *mode);
-
-/*
- * Gives rows without a step the step whose interval strictly contains them. `modes[i]` becomes the
- * metric of the interval that row i belongs to (that of its step's number where it names one),
- * NAMES_NONE where there is none. `modes` has framework_count places.
- */
-int profile_frame_assign_steps(
-    struct profile_frame *frame, uint32_t *modes, struct gput_error *error);
 
 #endif

@@ -1,37 +1,19 @@
 #include "profile/profile_views.h"
 
-/* The first begin and last end of everything. */
-static void job_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
+/* When step 0 began: training and whatever goes with it. INT64_MAX when there is none. */
+static int find_loop(struct profile_frame *frame, int64_t *start_us, struct gput_error *error)
 {
+    const struct framework_row *row;
     *start_us = INT64_MAX;
-    *end_us = INT64_MIN;
-    for (size_t i = 0; i < frame->system_count; i++) {
-        int64_t time_us = frame->system[i].time_us;
-        *start_us = time_us < *start_us ? time_us : *start_us;
-        *end_us = time_us > *end_us ? time_us : *end_us;
-    }
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        *start_us = row->start_us < *start_us ? row->start_us : *start_us;
-        *end_us = row->end_us > *end_us ? row->end_us : *end_us;
-    }
-}
-
-/* From the begin of step 0 to the end of the last event: training and whatever goes with it. False
- * when there is no step 0. */
-static bool loop_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
-{
-    *start_us = INT64_MAX;
-    *end_us = INT64_MIN;
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
         bool in_loop = profile_frame_is_step(frame, row, "TRAIN") ||
                        profile_frame_is_step(frame, row, "GLOBAL");
         if (in_loop && row->step == 0 && row->start_us < *start_us)
             *start_us = row->start_us;
-        *end_us = row->end_us > *end_us ? row->end_us : *end_us;
+        TRY(profile_frame_next_event(frame, &row, error));
     }
-    return *start_us != INT64_MAX;
+    return GPUT_OK;
 }
 
 static void put_stretch(struct gput_table *table, int64_t start_us, int64_t end_us)
@@ -53,9 +35,13 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
         {"initialization", GPUT_COLUMN_DOUBLE}, {"finalization", GPUT_COLUMN_DOUBLE},
         {"initialization_%", GPUT_COLUMN_DOUBLE}, {"training_loop_%", GPUT_COLUMN_DOUBLE},
         {"finalization_%", GPUT_COLUMN_DOUBLE}};
-    int64_t start_us, end_us, loop_start_us, loop_end_us;
-    job_span(frame, &start_us, &end_us);
-    if (!loop_span(frame, &loop_start_us, &loop_end_us))
+    const struct profile_span *readings = &frame->reading_span, *events = &frame->event_span;
+    int64_t loop_start_us, loop_end_us = events->last_us;
+    int64_t start_us =
+        readings->first_us < events->first_us ? readings->first_us : events->first_us;
+    int64_t end_us = readings->last_us > events->last_us ? readings->last_us : events->last_us;
+    TRY(find_loop(frame, &loop_start_us, error));
+    if (loop_start_us == INT64_MAX)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no step 0 of Step:ModeKeys.TRAIN or Step:ModeKeys.GLOBAL in %s: when the "
             "training loop began cannot be told",

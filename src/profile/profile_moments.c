@@ -68,40 +68,43 @@ static size_t intervals_over(
     return count;
 }
 
-static void put_at_moments(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_tables *tables, struct sums sums[3])
+/* What an event that contains moments, or overlaps intervals, adds. */
+static void add_at_moments(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row,
+    struct sums sums[3])
 {
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        size_t count = profile_selects_event(frame, options, row) ? moments_in(options, row) : 0;
-        double duration = (double)count * (double)(row->end_us - row->start_us);
-        if (count == 0)
-            continue;
-        bool of_step = strstr(profile_frame_text(frame, row->phase), "Step");
-        sums_add(&sums[of_step ? 2 : 0], row->phase, duration);
-        if (!strstr(profile_frame_text(frame, row->name), "Step"))
-            sums_add(&sums[1], row->name, duration);
-    }
-    sums_put(&sums[0], frame, "processes_at", "process", true, tables);
-    sums_put(&sums[1], frame, "metrics_at", "framework_metric", false, tables);
-    sums_put(&sums[2], frame, "steps_at", "training_phase", false, tables);
+    size_t count = profile_selects_event(frame, options, row) ? moments_in(options, row) : 0;
+    double duration = (double)count * (double)(row->end_us - row->start_us);
+    if (count == 0)
+        return;
+    bool of_step = strstr(profile_frame_text(frame, row->phase), "Step");
+    sums_add(&sums[of_step ? 2 : 0], row->phase, duration);
+    if (!strstr(profile_frame_text(frame, row->name), "Step"))
+        sums_add(&sums[1], row->name, duration);
 }
 
-static void put_between(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_tables *tables, struct sums sums[3])
+static void add_between(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row,
+    struct sums sums[3])
 {
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        size_t count =
-            profile_selects_event(frame, options, row) ? intervals_over(options, row) : 0;
-        double duration = (double)count * (double)(row->end_us - row->start_us);
-        if (count == 0 || strstr(profile_frame_text(frame, row->name), "Step"))
-            continue;
-        sums_add(&sums[0], row->phase, duration);
-        sums_add(&sums[1], row->name, duration);
+    size_t count = profile_selects_event(frame, options, row) ? intervals_over(options, row) : 0;
+    double duration = (double)count * (double)(row->end_us - row->start_us);
+    if (count == 0 || strstr(profile_frame_text(frame, row->name), "Step"))
+        return;
+    sums_add(&sums[0], row->phase, duration);
+    sums_add(&sums[1], row->name, duration);
+}
+
+static int add_all(struct profile_frame *frame, const struct gput_profile_options *options,
+    bool at_moments, struct sums sums[3], struct gput_error *error)
+{
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        (at_moments ? add_at_moments : add_between)(frame, options, row, sums);
+        TRY(profile_frame_next_event(frame, &row, error));
     }
-    sums_put(&sums[0], frame, "processes_between", "process", true, tables);
-    sums_put(&sums[1], frame, "metrics_between", "framework_metric", true, tables);
+    return GPUT_OK;
 }
 
 static int put_sums(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -111,13 +114,18 @@ static int put_sums(struct profile_frame *frame, const struct gput_profile_optio
     bool ready = true;
     for (int i = 0; i < 3; i++)
         ready = sums_init(&sums[i], frame) && ready;
-    if (ready && at_moments)
-        put_at_moments(frame, options, tables, sums);
-    else if (ready)
-        put_between(frame, options, tables, sums);
+    int code = ready ? add_all(frame, options, at_moments, sums, error) : error_memory(error);
+    if (code == GPUT_OK && at_moments) {
+        sums_put(&sums[0], frame, "processes_at", "process", true, tables);
+        sums_put(&sums[1], frame, "metrics_at", "framework_metric", false, tables);
+        sums_put(&sums[2], frame, "steps_at", "training_phase", false, tables);
+    } else if (code == GPUT_OK) {
+        sums_put(&sums[0], frame, "processes_between", "process", true, tables);
+        sums_put(&sums[1], frame, "metrics_between", "framework_metric", true, tables);
+    }
     for (int i = 0; i < 3; i++)
         sums_finish(&sums[i]);
-    return ready ? GPUT_OK : error_memory(error);
+    return code;
 }
 
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -129,6 +137,5 @@ int profile_metrics(struct profile_frame *frame, const struct gput_profile_optio
         TRY(put_sums(frame, options, tables, false, error));
     if (options->moment_count + options->interval_count > 0)
         return GPUT_OK;
-    TRY(profile_readings(frame, options, tables, error));
-    return profile_framework_rows(frame, options, tables, error);
+    return profile_all_rows(frame, options, tables, error);
 }

@@ -12,116 +12,114 @@ static bool wanted(const struct gput_profile_options *options, const char *phase
     return options->phase_count == 0;
 }
 
-/* Adds an interval; takes `name` over. */
-static int add(struct phase_intervals *intervals, char *name, int64_t start_us, int64_t end_us,
-    struct gput_error *error)
+static int add(struct phase_intervals *intervals, const char *name, int64_t start_us,
+    int64_t end_us, struct gput_error *error)
 {
-    struct phase_interval *larger =
-        realloc(intervals->intervals, (intervals->count + 1) * sizeof *larger);
-    if (larger)
+    if (intervals->count == intervals->capacity) {
+        size_t capacity = intervals->capacity ? intervals->capacity * 2 : 64;
+        struct phase_interval *larger = realloc(intervals->intervals, capacity * sizeof *larger);
+        if (!larger)
+            return error_memory(error);
         intervals->intervals = larger;
-    if (!larger || !name) {
-        free(name);
-        return error_memory(error);
+        intervals->capacity = capacity;
     }
-    larger[intervals->count++] = (struct phase_interval){name, start_us, end_us};
+    uint32_t number = names_add(&intervals->names, name, strlen(name));
+    if (number == NAMES_NONE)
+        return error_memory(error);
+    intervals->intervals[intervals->count++] = (struct phase_interval){start_us, end_us, number};
     return GPUT_OK;
 }
 
+static const char *name_of(
+    const struct phase_intervals *intervals, const struct phase_interval *interval)
+{
+    return names_text(&intervals->names, interval->name);
+}
+
 /* Runs of steps of one phase, or each step, rows being in order of their begins. */
-static int add_runs(const struct profile_frame *frame, const struct gput_profile_options *options,
+static int add_runs(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *runs, struct gput_error *error)
 {
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        if (!profile_frame_is_step(frame, row, NULL))
-            continue;
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
         const char *phase = profile_frame_text(frame, row->metric);
-        if (!wanted(options, phase))
-            continue;
         struct phase_interval *last = runs->count > 0 ? runs->intervals + runs->count - 1 : NULL;
-        if (last && strcmp(last->name, phase) == 0 && !options->each_step)
+        if (!profile_frame_is_step(frame, row, NULL) || !wanted(options, phase))
+            ;
+        else if (last && strcmp(name_of(runs, last), phase) == 0 && !options->each_step)
             last->end_us = row->end_us > last->end_us ? row->end_us : last->end_us;
         else
-            TRY(add(runs, strdup(phase), row->start_us, row->end_us, error));
+            TRY(add(runs, phase, row->start_us, row->end_us, error));
+        TRY(profile_frame_next_event(frame, &row, error));
     }
     return GPUT_OK;
 }
 
 /* "Between A and B": the names sorted, so that both ways round are one. */
-static char *between(const char *a, const char *b)
+static int add_between(struct phase_intervals *intervals, const char *a, const char *b,
+    int64_t start_us, int64_t end_us, struct gput_error *error)
 {
     struct str text = {0};
     bool in_order = strcmp(a, b) <= 0;
     str_printf(&text, "Between %s and %s", in_order ? a : b, in_order ? b : a);
-    return str_take(&text);
+    int code = add(intervals, str_text(&text), start_us, end_us, error);
+    str_finish(&text);
+    return code;
 }
 
-static char *beside(const char *where, const char *phase)
+static int add_beside(struct phase_intervals *intervals, const char *where, const char *phase,
+    int64_t start_us, int64_t end_us, struct gput_error *error)
 {
     struct str text = {0};
     str_printf(&text, "%s %s", where, phase);
-    return str_take(&text);
+    int code = add(intervals, str_text(&text), start_us, end_us, error);
+    str_finish(&text);
+    return code;
 }
 
 /* The runs with what is before, between and after them. */
 static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64_t end_us,
     struct phase_intervals *intervals, struct gput_error *error)
 {
-    const struct phase_interval *run = runs->intervals;
+    const struct phase_interval *run = runs->intervals, *last = run + runs->count - 1;
     if (start_us < run->start_us)
-        TRY(add(intervals, beside("Before", run->name), start_us, run->start_us - 1, error));
-    for (size_t i = 0; i < runs->count; i++, run++) {
-        TRY(add(intervals, strdup(run->name), run->start_us, run->end_us, error));
-        if (i + 1 < runs->count && run->end_us + 1 <= run[1].start_us - 1)
-            TRY(add(intervals, between(run->name, run[1].name), run->end_us + 1,
+        TRY(add_beside(
+            intervals, "Before", name_of(runs, run), start_us, run->start_us - 1, error));
+    for (; run <= last; run++) {
+        TRY(add(intervals, name_of(runs, run), run->start_us, run->end_us, error));
+        if (run < last && run->end_us + 1 <= run[1].start_us - 1)
+            TRY(add_between(intervals, name_of(runs, run), name_of(runs, run + 1), run->end_us + 1,
                 run[1].start_us - 1, error));
     }
-    run--;
-    if (run->end_us < end_us)
-        TRY(add(intervals, beside("After", run->name), run->end_us + 1, end_us, error));
+    if (last->end_us < end_us)
+        TRY(add_beside(intervals, "After", name_of(runs, last), last->end_us + 1, end_us, error));
     return GPUT_OK;
 }
 
-/* The time that was watched: that of the readings, without any that of the events. */
-static void watched_span(const struct profile_frame *frame, int64_t *start_us, int64_t *end_us)
-{
-    *start_us = *end_us = INT64_MIN;
-    if (frame->system_count > 0) {
-        *start_us = frame->system[0].time_us;
-        *end_us = frame->system[frame->system_count - 1].time_us;
-        return;
-    }
-    for (size_t i = 0; i < frame->framework_count; i++)
-        if (frame->framework[i].end_us > *end_us)
-            *end_us = frame->framework[i].end_us;
-    if (frame->framework_count > 0)
-        *start_us = frame->framework[0].start_us;
-}
-
-int phase_intervals_make(const struct profile_frame *frame,
-    const struct gput_profile_options *options, struct phase_intervals *intervals,
-    struct gput_error *error)
+int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct phase_intervals *intervals, struct gput_error *error)
 {
     struct phase_intervals runs = {0};
-    int64_t start_us, end_us;
     *intervals = (struct phase_intervals){0};
     int code = add_runs(frame, options, &runs, error);
     if (code == GPUT_OK && runs.count == 0)
         code = error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps of %s in %s",
             options->phase_count > 0 ? options->phases[0] : "any training phase",
             profile_source(options));
-    watched_span(frame, &start_us, &end_us);
+    /* The time that was watched: that of the readings, without any that of the events. */
+    const struct profile_span *watched = frame->reading_span.first_us <= frame->reading_span.last_us
+                                             ? &frame->reading_span
+                                             : &frame->event_span;
     if (code == GPUT_OK)
-        code = fill_gaps(&runs, start_us, end_us, intervals, error);
+        code = fill_gaps(&runs, watched->first_us, watched->last_us, intervals, error);
     phase_intervals_finish(&runs);
     return code;
 }
 
 void phase_intervals_finish(struct phase_intervals *intervals)
 {
-    for (size_t i = 0; i < intervals->count; i++)
-        free(intervals->intervals[i].name);
+    names_finish(&intervals->names);
     free(intervals->intervals);
     *intervals = (struct phase_intervals){0};
 }
@@ -140,7 +138,7 @@ int profile_phases(struct profile_frame *frame, const struct gput_profile_option
     int code = phase_intervals_make(frame, options, &intervals, error);
     for (size_t i = 0; code == GPUT_OK && i < intervals.count; i++) {
         const struct phase_interval *interval = intervals.intervals + i;
-        table_put_text(table, interval->name);
+        table_put_text(table, name_of(&intervals, interval));
         profile_put_moment(table, interval->start_us);
         profile_put_moment(table, interval->end_us);
         table_put_int(table, interval->start_us - frame->start_us);

@@ -39,27 +39,41 @@ bool profile_selects_event(const struct profile_frame *frame,
            selects(options, profile_frame_text(frame, row->phase));
 }
 
-int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
-    struct gput_tables *tables, struct gput_error *error)
+static struct gput_table *add_system_table(struct gput_tables *tables)
 {
     static const struct column columns[] = {{"timestamp", GPUT_COLUMN_TEXT},
         {"timestamp_us", GPUT_COLUMN_INT}, {"value", GPUT_COLUMN_DOUBLE},
         {"system_metric", GPUT_COLUMN_TEXT}, {"dimension", GPUT_COLUMN_TEXT},
         {"nodeID", GPUT_COLUMN_TEXT}, {"type", GPUT_COLUMN_TEXT}};
-    struct gput_table *table =
-        add_table(tables, "system", columns, sizeof columns / sizeof *columns);
-    (void)error;
-    for (size_t i = 0; i < frame->system_count; i++) {
-        const struct system_row *row = frame->system + i;
-        if (!selects_reading(frame, options, row))
-            continue;
-        profile_put_moment(table, row->time_us);
-        table_put_int(table, row->time_us - frame->start_us);
-        table_put_double(table, row->value);
-        table_put_text(table, profile_frame_text(frame, row->name));
-        table_put_text(table, profile_frame_text(frame, row->dimension));
-        table_put_text(table, profile_frame_text(frame, row->node));
-        table_put_text(table, profile_frame_text(frame, row->type));
+    return add_table(tables, "system", columns, sizeof columns / sizeof *columns);
+}
+
+static struct gput_table *add_framework_table(struct gput_tables *tables)
+{
+    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
+        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
+        {"end_time_us", GPUT_COLUMN_INT}, {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT},
+        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
+        {"bytes", GPUT_COLUMN_INT}, {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
+    return add_table(tables, "framework", columns, sizeof columns / sizeof *columns);
+}
+
+static int put_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_table *table, struct gput_error *error)
+{
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        if (selects_reading(frame, options, row)) {
+            profile_put_moment(table, row->time_us);
+            table_put_int(table, row->time_us - frame->start_us);
+            table_put_double(table, row->value);
+            table_put_text(table, profile_frame_text(frame, row->name));
+            table_put_text(table, profile_frame_text(frame, row->dimension));
+            table_put_text(table, profile_frame_text(frame, row->node));
+            table_put_text(table, profile_frame_text(frame, row->type));
+        }
+        TRY(profile_frame_next_reading(frame, &row, error));
     }
     return GPUT_OK;
 }
@@ -81,33 +95,72 @@ static bool same_in_framework(const struct framework_row *a, const struct framew
            a->bytes == b->bytes && a->phase == b->phase && a->node == b->node;
 }
 
+static void put_framework_row(
+    const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
+{
+    put_times(frame, row, table);
+    table_put_int(table, row->tid);
+    table_put_int(table, row->pid);
+    table_put_text(table, profile_frame_text(frame, row->metric));
+    table_put_int(table, row->step);
+    table_put_int(table, row->bytes);
+    table_put_text(table, profile_frame_text(frame, row->phase));
+    table_put_text(table, profile_frame_text(frame, row->node));
+}
+
+static int put_framework_rows(
+    struct profile_frame *frame, struct gput_table *table, struct gput_error *error)
+{
+    struct framework_row last = {0};
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    for (bool first = true; row; first = false) {
+        if (first || !same_in_framework(&last, row))
+            put_framework_row(frame, row, table);
+        last = *row;
+        TRY(profile_frame_next_event(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+int profile_all_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct gput_table *system = add_system_table(tables);
+    struct gput_table *framework = add_framework_table(tables);
+    TRY(put_readings(frame, options, system, error));
+    return put_framework_rows(frame, framework, error);
+}
+
+int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    return put_readings(frame, options, add_system_table(tables), error);
+}
+
 int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
-        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
-        {"end_time_us", GPUT_COLUMN_INT}, {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT},
-        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
-        {"bytes", GPUT_COLUMN_INT}, {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
-    struct gput_table *table =
-        add_table(tables, "framework", columns, sizeof columns / sizeof *columns);
-    const struct framework_row *last = NULL;
-    (void)error;
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        if (!profile_selects_event(frame, options, row) || (last && same_in_framework(last, row)))
-            continue;
-        last = row;
-        put_times(frame, row, table);
-        table_put_int(table, row->tid);
-        table_put_int(table, row->pid);
-        table_put_text(table, profile_frame_text(frame, row->metric));
-        table_put_int(table, row->step);
-        table_put_int(table, row->bytes);
-        table_put_text(table, profile_frame_text(frame, row->phase));
-        table_put_text(table, profile_frame_text(frame, row->node));
-    }
-    return GPUT_OK;
+    (void)options;
+    return put_framework_rows(frame, add_framework_table(tables), error);
+}
+
+static void put_event(
+    const struct profile_frame *frame, const struct framework_row *row, struct gput_table *table)
+{
+    put_times(frame, row, table);
+    table_put_int(table, row->end_us - row->start_us);
+    table_put_int(table, row->tid);
+    table_put_int(table, row->pid);
+    table_put_text(table, profile_frame_text(frame, row->name));
+    table_put_text(table, profile_frame_text(frame, row->metric));
+    table_put_int(table, row->step);
+    table_put_int(table, row->bytes);
+    table_put_int(table, row->worker_id);
+    table_put_int(table, row->num_workers);
+    table_put_text(table, profile_frame_text(frame, row->pin_memory));
+    table_put_text(table, profile_frame_text(frame, row->phase));
+    table_put_text(table, profile_frame_text(frame, row->node));
 }
 
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -123,24 +176,12 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
         {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
     struct gput_table *table =
         add_table(tables, "events", columns, sizeof columns / sizeof *columns);
-    (void)error;
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        if (!profile_selects_event(frame, options, row))
-            continue;
-        put_times(frame, row, table);
-        table_put_int(table, row->end_us - row->start_us);
-        table_put_int(table, row->tid);
-        table_put_int(table, row->pid);
-        table_put_text(table, profile_frame_text(frame, row->name));
-        table_put_text(table, profile_frame_text(frame, row->metric));
-        table_put_int(table, row->step);
-        table_put_int(table, row->bytes);
-        table_put_int(table, row->worker_id);
-        table_put_int(table, row->num_workers);
-        table_put_text(table, profile_frame_text(frame, row->pin_memory));
-        table_put_text(table, profile_frame_text(frame, row->phase));
-        table_put_text(table, profile_frame_text(frame, row->node));
+    const struct framework_row *row;
+    (void)options;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        put_event(frame, row, table);
+        TRY(profile_frame_next_event(frame, &row, error));
     }
     return GPUT_OK;
 }

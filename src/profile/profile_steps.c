@@ -1,22 +1,17 @@
 #include "profile/profile_views.h"
 #include "profile/statistics.h"
+#include "profile/step_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A row of one group: what happened under one key in one step. */
+/* What happened under one key in one step. */
 struct member {
     uint32_t key;
     uint32_t mode;
     int64_t step;
     int64_t start_us;
     int64_t end_us;
-};
-
-struct grouping {
-    const struct profile_frame *frame;
-    struct member *members;
-    size_t count;
 };
 
 static int compare_members(const void *left, const void *right)
@@ -34,35 +29,36 @@ static bool same_group(const struct member *a, const struct member *b)
     return a->key == b->key && a->mode == b->mode && a->step == b->step;
 }
 
-/* The rows that count, each with its key; rows of no step do not. */
-static int gather(struct grouping *grouping, const uint32_t *modes, enum gput_stats_by by,
-    struct gput_error *error)
+/* Hands each row that counts on with its key; rows of no step do not. */
+static int gather(struct profile_frame *frame, enum gput_stats_by by,
+    const struct step_index *index, struct row_sorter *members, struct gput_error *error)
 {
-    const struct profile_frame *frame = grouping->frame;
-    grouping->members = malloc((frame->framework_count + 1) * sizeof *grouping->members);
-    if (!grouping->members)
-        return error_memory(error);
-    for (size_t i = 0; i < frame->framework_count; i++) {
-        const struct framework_row *row = frame->framework + i;
-        bool counts = by != GPUT_BY_TRAINING_PHASE || profile_frame_is_step(frame, row, NULL);
-        if (!counts || row->step < 0)
-            continue;
-        grouping->members[grouping->count++] =
-            (struct member){.key = by == GPUT_BY_PROCESS ? row->phase : row->metric,
-                .mode = modes[i],
-                .step = row->step,
-                .start_us = row->start_us,
-                .end_us = row->end_us};
+    const struct framework_row *row;
+    TRY(profile_frame_first_event(frame, &row, error));
+    while (row) {
+        struct step step = {.number = -1, .metric = NAMES_NONE};
+        step_index_find(index, frame, row, &step);
+        const struct member member = {.key = by == GPUT_BY_PROCESS ? row->phase : row->metric,
+            .mode = step.metric,
+            .step = row->step == -1 ? step.number : row->step,
+            .start_us = row->start_us,
+            .end_us = row->end_us};
+        if (member.step >= 0)
+            TRY(row_sorter_add(members, &member, error));
+        TRY(profile_frame_next_event(frame, &row, error));
     }
-    if (grouping->count > 1)
-        qsort(grouping->members, grouping->count, sizeof *grouping->members, compare_members);
     return GPUT_OK;
 }
 
 /* One row of the result. */
 struct line {
     const char *key;
-    struct figures durations;
+    struct figure_summary durations;
+};
+
+struct lines {
+    struct line *all;
+    size_t count;
 };
 
 static int compare_lines(const void *left, const void *right)
@@ -70,60 +66,106 @@ static int compare_lines(const void *left, const void *right)
     return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
 }
 
-/* Adds the span of each (key, step) to the line of its key. False without memory. */
-static bool make_lines(const struct grouping *grouping, struct line *lines, size_t *count)
+/* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one behind
+ * them then. */
+static int take_span(
+    struct row_sorter *members, const void **row, double *span_us, struct gput_error *error)
 {
-    const struct member *members = grouping->members;
-    for (size_t first = 0, end; first < grouping->count; first = end) {
-        int64_t start_us = INT64_MAX, end_us = INT64_MIN;
-        for (end = first; end < grouping->count && same_group(members + first, members + end);
-             end++) {
-            start_us = members[end].start_us < start_us ? members[end].start_us : start_us;
-            end_us = members[end].end_us > end_us ? members[end].end_us : end_us;
-        }
-        if (first == 0 || members[first].key != members[first - 1].key)
-            lines[(*count)++] =
-                (struct line){.key = profile_frame_text(grouping->frame, members[first].key)};
-        if (!figures_add(&lines[*count - 1].durations, (double)(end_us - start_us)))
-            return false;
+    const struct member first = *(const struct member *)*row, *member = *row;
+    int64_t start_us = INT64_MAX, end_us = INT64_MIN;
+    while (member && same_group(member, &first)) {
+        start_us = member->start_us < start_us ? member->start_us : start_us;
+        end_us = member->end_us > end_us ? member->end_us : end_us;
+        TRY(row_sorter_next(members, row, error));
+        member = *row;
     }
-    return true;
+    *span_us = (double)(end_us - start_us);
+    return GPUT_OK;
 }
 
-static int put_lines(
-    const struct grouping *grouping, struct gput_table *table, struct gput_error *error)
+/* The durations of the steps of one key: what `*row` is the first of. */
+static int take_line(
+    struct row_sorter *members, const void **row, struct figures *spans, struct gput_error *error)
 {
-    size_t count = 0;
-    struct line *lines = calloc(grouping->count + 1, sizeof *lines);
-    bool made = lines && make_lines(grouping, lines, &count);
-    if (made && count > 1)
-        qsort(lines, count, sizeof *lines, compare_lines);
-    for (size_t i = 0; i < count; i++) {
-        if (made) {
-            table_put_text(table, lines[i].key);
-            figures_put(table, &lines[i].durations);
-        }
-        figures_finish(&lines[i].durations);
+    const uint32_t key = ((const struct member *)*row)->key;
+    double span_us;
+    while (*row && ((const struct member *)*row)->key == key) {
+        TRY(take_span(members, row, &span_us, error));
+        if (!figures_add(spans, span_us))
+            return error_memory(error);
     }
-    free(lines);
-    return made ? GPUT_OK : error_memory(error);
+    return GPUT_OK;
+}
+
+static int make_lines(const struct profile_frame *frame, struct row_sorter *members,
+    struct lines *lines, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    while (row) {
+        struct figures spans = {0};
+        struct line *all = realloc(lines->all, (lines->count + 1) * sizeof *all);
+        if (!all)
+            return error_memory(error);
+        lines->all = all;
+        all[lines->count].key = profile_frame_text(frame, ((const struct member *)row)->key);
+        int code = take_line(members, &row, &spans, error);
+        if (code == GPUT_OK)
+            all[lines->count++].durations = figures_summarize(&spans);
+        figures_finish(&spans);
+        if (code != GPUT_OK)
+            return code;
+    }
+    return GPUT_OK;
+}
+
+static void put_lines(const struct lines *lines, struct gput_table *table)
+{
+    if (lines->count > 1)
+        qsort(lines->all, lines->count, sizeof *lines->all, compare_lines);
+    for (size_t i = 0; i < lines->count; i++) {
+        table_put_text(table, lines->all[i].key);
+        figure_summary_put(table, &lines->all[i].durations);
+    }
+}
+
+bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct framework_row *row)
+{
+    (void)options;
+    return profile_frame_is_step(frame, row, NULL);
+}
+
+bool profile_counts_in_steps(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row)
+{
+    return options->by != GPUT_BY_TRAINING_PHASE || profile_frame_is_step(frame, row, NULL);
 }
 
 int profile_steps(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
     static const char *const keys[] = {"training_phase", "framework_metric", "process"};
-    struct grouping grouping = {.frame = frame};
+    const struct row_memory memory =
+        row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct member), compare_members, false};
+    struct step_index index = {0};
+    struct row_sorter *members = NULL;
+    struct lines lines = {0};
     struct gput_table *table = tables_add(tables, "steps");
     table_add_column(table, keys[options->by], GPUT_COLUMN_TEXT);
-    figures_add_columns(table, "duration", "_us");
-    uint32_t *modes = calloc(frame->framework_count + 1, sizeof *modes);
-    int code = modes ? profile_frame_assign_steps(frame, modes, error) : error_memory(error);
+    figure_summary_add_columns(table, "duration", "_us");
+    int code = step_index_make(&index, frame, error);
     if (code == GPUT_OK)
-        code = gather(&grouping, modes, options->by, error);
+        code = row_sorter_create(&memory, &order, &members, error);
     if (code == GPUT_OK)
-        code = put_lines(&grouping, table, error);
-    free(grouping.members);
-    free(modes);
+        code = gather(frame, options->by, &index, members, error);
+    if (code == GPUT_OK)
+        code = make_lines(frame, members, &lines, error);
+    if (code == GPUT_OK)
+        put_lines(&lines, table);
+    free(lines.all);
+    row_sorter_destroy(members);
+    step_index_finish(&index);
     return code;
 }

@@ -31,49 +31,21 @@ static int check_resources(const struct gput_profile_options *options, struct gp
     return GPUT_OK;
 }
 
-static int compare_texts(const void *left, const void *right)
+/* The number of a resource, RESOURCE_COUNT for none. */
+static uint32_t resource_of(const struct profile_frame *frame, const struct system_row *row)
 {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
+    const char *type = profile_frame_text(frame, row->type);
+    uint32_t resource = 0;
+    while (resource < RESOURCE_COUNT && strcmp(resources[resource], type) != 0)
+        resource++;
+    return resource;
 }
 
-/* The different texts of one column of the rows of a resource, sorted. The array is the caller's.
- * NULL without memory. */
-static const char **distinct(
-    const struct profile_frame *frame, uint32_t resource, bool of_dimensions, size_t *count)
-{
-    bool *seen = calloc(frame->names.count + 1, sizeof *seen);
-    const char **texts = calloc(frame->names.count + 1, sizeof *texts);
-    *count = 0;
-    for (size_t i = 0; seen && texts && i < frame->system_count; i++) {
-        const struct system_row *row = frame->system + i;
-        uint32_t text = of_dimensions ? row->dimension : row->node;
-        if (row->type != resource || seen[text])
-            continue;
-        seen[text] = true;
-        texts[(*count)++] = profile_frame_text(frame, text);
-    }
-    if (texts && *count > 1)
-        qsort(texts, *count, sizeof *texts, compare_texts);
-    if (!seen) {
-        free(texts);
-        texts = NULL;
-    }
-    free(seen);
-    return texts;
-}
+#define NO_PHASE UINT32_MAX
 
-/* The training phase of each reading. */
-struct phases {
-    const char **names; /* in the order in which they first come */
-    size_t count;       /* 0: they are not told apart */
-    size_t *of_reading; /* a place in `names`, or NO_PHASE */
-};
-
-#define NO_PHASE SIZE_MAX
-
-/* The last of the intervals, which are in order of their begins, that holds a moment. They overlap
- * only where several processes train: looking back over a few is enough. */
-static size_t interval_of(const struct phase_intervals *intervals, int64_t time_us)
+/* The phase of the last of the intervals, which are in order of their begins, that holds a moment.
+ * They overlap only where several processes train: looking back over a few is enough. */
+static uint32_t phase_at(const struct phase_intervals *intervals, int64_t time_us)
 {
     size_t low = 0, high = intervals->count;
     while (low < high) {
@@ -85,122 +57,145 @@ static size_t interval_of(const struct phase_intervals *intervals, int64_t time_
     }
     for (size_t back = 0; back < 64 && low > back; back++)
         if (intervals->intervals[low - back - 1].end_us >= time_us)
-            return low - back - 1;
+            return intervals->intervals[low - back - 1].name;
     return NO_PHASE;
 }
 
-static size_t number_of(struct phases *phases, const char *name)
-{
-    for (size_t i = 0; i < phases->count; i++)
-        if (strcmp(phases->names[i], name) == 0)
-            return i;
-    phases->names[phases->count] = name;
-    return phases->count++;
-}
-
-/* The names stay the intervals'. To be finished, also after a failure. */
-static int phases_make(const struct profile_frame *frame, const struct phase_intervals *intervals,
-    struct phases *phases, struct gput_error *error)
-{
-    size_t *numbers = calloc(intervals->count + 1, sizeof *numbers);
-    *phases = (struct phases){.names = calloc(intervals->count + 1, sizeof *phases->names),
-        .of_reading = calloc(frame->system_count + 1, sizeof *phases->of_reading)};
-    bool ready = numbers && phases->names && phases->of_reading;
-    for (size_t i = 0; ready && i < intervals->count; i++)
-        numbers[i] = number_of(phases, intervals->intervals[i].name);
-    for (size_t i = 0; ready && i < frame->system_count; i++) {
-        size_t interval = interval_of(intervals, frame->system[i].time_us);
-        phases->of_reading[i] = interval == NO_PHASE ? NO_PHASE : numbers[interval];
-    }
-    free(numbers);
-    return ready ? GPUT_OK : error_memory(error);
-}
-
-static void phases_finish(struct phases *phases)
-{
-    free(phases->names);
-    free(phases->of_reading);
-}
-
-/* Which readings a line of the result is made of. */
-struct line {
-    const char *resource;
-    const char *dimension; /* NULL: all */
-    const char *node;
-    size_t phase; /* NO_PHASE: the whole time */
+/* A reading, and the line of the result that it is part of. */
+struct member {
+    uint32_t resource;
+    uint32_t node;
+    uint32_t dimension; /* 0 where they are not told apart */
+    uint32_t phase;     /* 0 likewise */
+    double value;
 };
 
-static bool counts(const struct profile_frame *frame, const struct phases *phases,
-    const struct line *line, size_t reading)
+static int compare_lines(const struct member *a, const struct member *b)
 {
-    const struct system_row *row = frame->system + reading;
-    return !isnan(row->value) &&
-           strcmp(profile_frame_text(frame, row->type), line->resource) == 0 &&
-           strcmp(profile_frame_text(frame, row->node), line->node) == 0 &&
-           (!line->dimension ||
-               strcmp(profile_frame_text(frame, row->dimension), line->dimension) == 0) &&
-           (line->phase == NO_PHASE || phases->of_reading[reading] == line->phase);
+    const uint32_t x[] = {a->resource, a->node, a->dimension, a->phase};
+    const uint32_t y[] = {b->resource, b->node, b->dimension, b->phase};
+    for (int i = 0; i < 4; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
 }
 
-static int put_line(const struct profile_frame *frame, const struct phases *phases,
-    const struct line *line, struct gput_table *table, struct gput_error *error)
+static int compare_members(const void *left, const void *right)
 {
-    struct figures figures = {0};
-    bool kept = true;
-    for (size_t i = 0; kept && i < frame->system_count; i++)
-        if (counts(frame, phases, line, i))
-            kept = figures_add(&figures, frame->system[i].value);
-    if (kept && figures.count > 0) {
-        table_put_text(table, line->resource);
-        if (line->dimension)
-            table_put_text(table, line->dimension);
-        if (line->phase != NO_PHASE)
-            table_put_text(table, phases->names[line->phase]);
-        table_put_text(table, line->node);
-        figures_put(table, &figures);
+    const struct member *a = left, *b = right;
+    int order = compare_lines(a, b);
+    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
+}
+
+static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct phase_intervals *intervals, struct row_sorter *members, struct gput_error *error)
+{
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        const struct member member = {.resource = resource_of(frame, row),
+            .node = row->node,
+            .dimension = options->by_dimension ? row->dimension : 0,
+            .phase = options->by_phase ? phase_at(intervals, row->time_us) : 0,
+            .value = row->value};
+        if (!isnan(row->value) && member.resource < RESOURCE_COUNT && member.phase != NO_PHASE &&
+            asked_for(options, resources[member.resource], true))
+            TRY(row_sorter_add(members, &member, error));
+        TRY(profile_frame_next_reading(frame, &row, error));
     }
-    figures_finish(&figures);
-    return kept ? GPUT_OK : error_memory(error);
-}
-
-/* One line, or one for each training phase. */
-static int put_phases(const struct profile_frame *frame, const struct phases *phases,
-    struct line line, struct gput_table *table, struct gput_error *error)
-{
-    if (phases->count == 0)
-        return put_line(frame, phases, &line, table, error);
-    for (line.phase = 0; line.phase < phases->count; line.phase++)
-        TRY(put_line(frame, phases, &line, table, error));
     return GPUT_OK;
 }
 
-static int put_resource(const struct profile_frame *frame, const char *resource, bool by_dimension,
-    const struct phases *phases, struct gput_table *table, struct gput_error *error)
+/* One row of the result. */
+struct line {
+    struct member key;
+    const char *dimension;
+    const char *node;
+    struct sorted_figures figures;
+};
+
+struct lines {
+    struct line *all;
+    size_t count;
+};
+
+/* Counts the members of each line: percentiles want to know how many there are. */
+static int count_members(const struct profile_frame *frame, struct row_sorter *members,
+    struct lines *lines, struct gput_error *error)
 {
-    size_t node_count, dimension_count = 0;
-    uint32_t type = names_find(&frame->names, resource, strlen(resource));
-    const char **nodes = distinct(frame, type, false, &node_count);
-    const char **dimensions = distinct(frame, type, true, &dimension_count);
-    int code = nodes && dimensions ? GPUT_OK : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < node_count; i++) {
-        struct line line = {.resource = resource, .node = nodes[i], .phase = NO_PHASE};
-        if (!by_dimension)
-            code = put_phases(frame, phases, line, table, error);
-        for (size_t j = 0; by_dimension && code == GPUT_OK && j < dimension_count; j++) {
-            line.dimension = dimensions[j];
-            code = put_phases(frame, phases, line, table, error);
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    while (row) {
+        const struct member *member = row;
+        struct line *line = lines->count > 0 ? lines->all + lines->count - 1 : NULL;
+        if (!line || compare_lines(&line->key, member) != 0) {
+            struct line *all = realloc(lines->all, (lines->count + 1) * sizeof *all);
+            if (!all)
+                return error_memory(error);
+            lines->all = all;
+            line = all + lines->count++;
+            *line = (struct line){.key = *member,
+                .dimension = profile_frame_text(frame, member->dimension),
+                .node = profile_frame_text(frame, member->node),
+                .figures = sorted_figures_of(0)};
         }
+        line->figures.count++;
+        TRY(row_sorter_next(members, &row, error));
     }
-    free(nodes);
-    free(dimensions);
-    return code;
+    return GPUT_OK;
+}
+
+static int summarize(struct row_sorter *members, struct lines *lines, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    for (size_t i = 0; i < lines->count; i++)
+        for (size_t j = 0; j < lines->all[i].figures.count && row; j++) {
+            sorted_figures_next(&lines->all[i].figures, ((const struct member *)row)->value);
+            TRY(row_sorter_next(members, &row, error));
+        }
+    return GPUT_OK;
+}
+
+/* As the result shows them: resources in their order, nodes and dimensions by name, phases by time.
+ */
+static int in_order(const void *left, const void *right)
+{
+    const struct line *a = left, *b = right;
+    if (a->key.resource != b->key.resource)
+        return a->key.resource < b->key.resource ? -1 : 1;
+    int order = strcmp(a->node, b->node);
+    if (order == 0)
+        order = strcmp(a->dimension, b->dimension);
+    return order != 0 ? order : (a->key.phase > b->key.phase) - (a->key.phase < b->key.phase);
+}
+
+static void put_lines(const struct gput_profile_options *options,
+    const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
+{
+    if (lines->count > 1)
+        qsort(lines->all, lines->count, sizeof *lines->all, in_order);
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct line *line = lines->all + i;
+        table_put_text(table, resources[line->key.resource]);
+        if (options->by_dimension)
+            table_put_text(table, line->dimension);
+        if (options->by_phase)
+            table_put_text(table, names_text(&intervals->names, line->key.phase));
+        table_put_text(table, line->node);
+        figure_summary_put(table, &line->figures.summary);
+    }
 }
 
 int profile_utilization(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
+    const struct row_memory memory =
+        row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct member), compare_members, false};
     struct phase_intervals intervals = {0};
-    struct phases phases = {0};
+    struct row_sorter *members = NULL;
+    struct lines lines = {0};
     TRY(check_resources(options, error));
     struct gput_table *table = tables_add(tables, "utilization");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
@@ -209,40 +204,121 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     if (options->by_phase)
         table_add_column(table, "Training_phase", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
-    figures_add_columns(table, "utilization", "");
+    figure_summary_add_columns(table, "utilization", "");
     int code =
         options->by_phase ? phase_intervals_make(frame, options, &intervals, error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = phases_make(frame, &intervals, &phases, error);
-    for (size_t i = 0; code == GPUT_OK && i < RESOURCE_COUNT; i++)
-        if (asked_for(options, resources[i], true))
-            code = put_resource(frame, resources[i], options->by_dimension, &phases, table, error);
-    phases_finish(&phases);
+        code = row_sorter_create(&memory, &order, &members, error);
+    if (code == GPUT_OK)
+        code = gather(frame, options, &intervals, members, error);
+    if (code == GPUT_OK)
+        code = count_members(frame, members, &lines, error);
+    if (code == GPUT_OK)
+        code = summarize(members, &lines, error);
+    if (code == GPUT_OK)
+        put_lines(options, &intervals, &lines, table);
+    free(lines.all);
+    row_sorter_destroy(members);
     phase_intervals_finish(&intervals);
     return code;
 }
 
 static const struct gput_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
 
-static void put_counts(const struct profile_frame *frame, uint32_t type, const char *node,
-    const struct gput_range *ranges, size_t range_count, struct gput_table *table)
+#define MOST_RANGES 32
+
+/* One row of the result: the readings of a resource of a node, by range. */
+struct usage {
+    uint32_t resource;
+    const char *node;
+    int64_t counts[MOST_RANGES + 1]; /* the last place used: of those in no range */
+};
+
+struct usages {
+    struct usage *all;
+    size_t count;
+    uint32_t *places[RESOURCE_COUNT]; /* by number of the node: its place + 1 */
+};
+
+static bool usages_init(struct usages *usages, const struct profile_frame *frame)
 {
-    int64_t counts[33] = {0};
-    for (size_t i = 0; i < frame->system_count; i++) {
-        const struct system_row *row = frame->system + i;
-        size_t range = 0;
-        if (row->type != type || isnan(row->value) ||
-            strcmp(profile_frame_text(frame, row->node), node) != 0)
-            continue;
-        while (range < range_count &&
-               !(row->value >= ranges[range].low && row->value <= ranges[range].high))
-            range++;
-        counts[range]++;
+    bool made = true;
+    for (size_t i = 0; i < RESOURCE_COUNT; i++) {
+        usages->places[i] = calloc(frame->names.count + 1, sizeof *usages->places[i]);
+        made = made && usages->places[i];
     }
-    table_put_text(table, profile_frame_text(frame, type));
-    table_put_text(table, node);
-    for (size_t i = 0; i <= range_count; i++)
-        table_put_int(table, counts[i]);
+    return made;
+}
+
+static void usages_finish(struct usages *usages)
+{
+    for (size_t i = 0; i < RESOURCE_COUNT; i++)
+        free(usages->places[i]);
+    free(usages->all);
+}
+
+/* NULL without memory. */
+static struct usage *usage_of(
+    struct usages *usages, const struct profile_frame *frame, uint32_t resource, uint32_t node)
+{
+    uint32_t *place = &usages->places[resource][node];
+    if (*place == 0) {
+        struct usage *all = realloc(usages->all, (usages->count + 1) * sizeof *all);
+        if (!all)
+            return NULL;
+        usages->all = all;
+        all[usages->count] =
+            (struct usage){.resource = resource, .node = profile_frame_text(frame, node)};
+        *place = (uint32_t)++usages->count;
+    }
+    return usages->all + *place - 1;
+}
+
+static size_t range_of(const struct gput_range *ranges, size_t count, double value)
+{
+    size_t range = 0;
+    while (range < count && !(value >= ranges[range].low && value <= ranges[range].high))
+        range++;
+    return range;
+}
+
+static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct gput_range *ranges, size_t range_count, struct usages *usages,
+    struct gput_error *error)
+{
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        uint32_t resource = resource_of(frame, row);
+        if (resource < RESOURCE_COUNT && asked_for(options, resources[resource], resource < 2)) {
+            struct usage *usage = usage_of(usages, frame, resource, row->node);
+            if (!usage)
+                return error_memory(error);
+            usage->counts[range_of(ranges, range_count, row->value)] += !isnan(row->value);
+        }
+        TRY(profile_frame_next_reading(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+static int by_resource(const void *left, const void *right)
+{
+    const struct usage *a = left, *b = right;
+    if (a->resource != b->resource)
+        return a->resource < b->resource ? -1 : 1;
+    return strcmp(a->node, b->node);
+}
+
+static void put_usages(struct usages *usages, size_t range_count, struct gput_table *table)
+{
+    if (usages->count > 1)
+        qsort(usages->all, usages->count, sizeof *usages->all, by_resource);
+    for (size_t i = 0; i < usages->count; i++) {
+        table_put_text(table, resources[usages->all[i].resource]);
+        table_put_text(table, usages->all[i].node);
+        for (size_t range = 0; range <= range_count; range++)
+            table_put_int(table, usages->all[i].counts[range]);
+    }
 }
 
 int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -250,7 +326,11 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
 {
     const struct gput_range *ranges = options->range_count ? options->ranges : default_ranges;
     size_t range_count = options->range_count ? options->range_count : 3;
+    struct usages usages = {0};
     TRY(check_resources(options, error));
+    if (range_count > MOST_RANGES)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "At most %d ranges can be told apart", MOST_RANGES);
     struct gput_table *table = tables_add(tables, "devices");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
@@ -260,17 +340,11 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
         table_add_column(table, name, GPUT_COLUMN_INT);
     }
     table_add_column(table, "other", GPUT_COLUMN_INT);
-    for (size_t i = 0; i < RESOURCE_COUNT; i++) {
-        size_t node_count;
-        uint32_t type = names_find(&frame->names, resources[i], strlen(resources[i]));
-        if (!asked_for(options, resources[i], i < 2) || type == NAMES_NONE)
-            continue;
-        const char **nodes = distinct(frame, type, false, &node_count);
-        if (!nodes)
-            return error_memory(error);
-        for (size_t node = 0; node < node_count; node++)
-            put_counts(frame, type, nodes[node], ranges, range_count, table);
-        free(nodes);
-    }
-    return GPUT_OK;
+    int code = usages_init(&usages, frame)
+                   ? count_readings(frame, options, ranges, range_count, &usages, error)
+                   : error_memory(error);
+    if (code == GPUT_OK)
+        put_usages(&usages, range_count, table);
+    usages_finish(&usages);
+    return code;
 }

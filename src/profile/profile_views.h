@@ -24,6 +24,8 @@ int profile_dataloader(struct profile_frame *frame, const struct gput_profile_op
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
+int profile_all_rows(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
 int profile_readings(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 int profile_framework_rows(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -34,6 +36,15 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
 /* Is an event among the metrics that are asked for: by its name, what its args call it, or its
  * phase? */
 bool profile_selects_event(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row);
+
+/* Is an event the interval of a training step; does it count in steps as the options group them; is
+ * it one of a data loader? What the views of those keep. */
+bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct framework_row *row);
+bool profile_counts_in_steps(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const struct framework_row *row);
+bool profile_is_of_dataloader(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
 
 /* What is looked at, for messages. */
@@ -47,20 +58,21 @@ void profile_put_moment(struct gput_table *table, int64_t time_us);
 
 /* A stretch of one training phase, or before, between, after them. */
 struct phase_interval {
-    char *name; /* owned */
     int64_t start_us;
     int64_t end_us;
+    uint32_t name; /* in `names` of the intervals, counted up in the order of time */
 };
 
 struct phase_intervals {
-    struct phase_interval *intervals; /* in order of time; owned */
+    struct names names;
+    struct phase_interval *intervals; /* in order of time */
     size_t count;
+    size_t capacity;
 };
 
 /* The intervals of the phases that were asked for. To be finished, also after a failure. */
-int phase_intervals_make(const struct profile_frame *frame,
-    const struct gput_profile_options *options, struct phase_intervals *intervals,
-    struct gput_error *error);
+int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct phase_intervals *intervals, struct gput_error *error);
 void phase_intervals_finish(struct phase_intervals *intervals);
 
 #endif

@@ -4,6 +4,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+struct sorted_figures sorted_figures_of(size_t count)
+{
+    return (struct sorted_figures){.summary = {NAN, NAN, NAN, NAN, NAN, NAN}, .count = count};
+}
+
+/* What the value of that number says of the p-th percentile. */
+static void take_part(
+    double *percentile, const struct sorted_figures *figures, double p, double value)
+{
+    double place = p / 100 * (double)(figures->count - 1);
+    size_t below = (size_t)place;
+    if (figures->next == below)
+        *percentile = value;
+    else if (figures->next == below + 1)
+        *percentile += (value - *percentile) * (place - (double)below);
+}
+
+void sorted_figures_next(struct sorted_figures *figures, double value)
+{
+    struct figure_summary *summary = &figures->summary;
+    take_part(&summary->p50, figures, 50, value);
+    take_part(&summary->p95, figures, 95, value);
+    take_part(&summary->p99, figures, 99, value);
+    if (figures->next == 0)
+        summary->min = value;
+    summary->max = value;
+    figures->sum += value;
+    if (++figures->next == figures->count)
+        summary->mean = figures->sum / (double)figures->count;
+}
+
 bool figures_add(struct figures *figures, double value)
 {
     if (figures->count == figures->capacity) {
@@ -30,33 +61,17 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void figures_sort(struct figures *figures)
+struct figure_summary figures_summarize(struct figures *figures)
 {
+    struct sorted_figures sorted = sorted_figures_of(figures->count);
     if (figures->count > 1)
         qsort(figures->values, figures->count, sizeof *figures->values, compare);
-}
-
-double figures_mean(const struct figures *figures)
-{
-    double sum = 0;
     for (size_t i = 0; i < figures->count; i++)
-        sum += figures->values[i];
-    return figures->count > 0 ? sum / (double)figures->count : NAN;
+        sorted_figures_next(&sorted, figures->values[i]);
+    return sorted.summary;
 }
 
-double figures_percentile(const struct figures *figures, double p)
-{
-    if (figures->count == 0)
-        return NAN;
-    double place = p / 100 * (double)(figures->count - 1);
-    size_t below = (size_t)place;
-    if (below + 1 >= figures->count)
-        return figures->values[figures->count - 1];
-    double low = figures->values[below], high = figures->values[below + 1];
-    return low + (high - low) * (place - (double)below);
-}
-
-void figures_add_columns(struct gput_table *table, const char *prefix, const char *suffix)
+void figure_summary_add_columns(struct gput_table *table, const char *prefix, const char *suffix)
 {
     static const char *const what[] = {"mean", "min", "max", "p50", "p95", "p99"};
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
@@ -66,13 +81,12 @@ void figures_add_columns(struct gput_table *table, const char *prefix, const cha
     }
 }
 
-void figures_put(struct gput_table *table, struct figures *figures)
+void figure_summary_put(struct gput_table *table, const struct figure_summary *summary)
 {
-    figures_sort(figures);
-    table_put_double(table, figures_mean(figures));
-    table_put_double(table, figures_percentile(figures, 0));
-    table_put_double(table, figures_percentile(figures, 100));
-    table_put_double(table, figures_percentile(figures, 50));
-    table_put_double(table, figures_percentile(figures, 95));
-    table_put_double(table, figures_percentile(figures, 99));
+    table_put_double(table, summary->mean);
+    table_put_double(table, summary->min);
+    table_put_double(table, summary->max);
+    table_put_double(table, summary->p50);
+    table_put_double(table, summary->p95);
+    table_put_double(table, summary->p99);
 }

@@ -3,6 +3,14 @@
 #include "base/str.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
+
+void read_report_expect(struct read_report *report, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) == 0)
+        report->bytes_total += (uint64_t)info.st_size;
+}
 
 void read_report_warn_unusable(const struct read_report *report, const char *path, uint64_t count)
 {

@@ -32,6 +32,9 @@ static inline void read_report_progress(const struct read_report *report, uint64
             report->user, report->progress_from + report->progress_span * (done < 1 ? done : 1));
 }
 
+/* Says that a file is going to be read: its size counts in how far reading is. */
+void read_report_expect(struct read_report *report, const char *path);
+
 static inline void read_report_warn(const struct read_report *report, const char *message)
 {
     if (report->warn && message)

@@ -12,6 +12,7 @@ enum { TYPE, NAME, DIMENSION, NODE, TEXTS };
 struct reading {
     system_visitor *visit;
     void *user;
+    struct read_report *report;
     struct str texts[TEXTS];
     uint64_t readings;
     uint64_t damaged;
@@ -88,6 +89,7 @@ static int read_lines(struct reading *reading, struct text_window *window, struc
             window->at = line_break + 1;
             continue;
         }
+        read_report_progress(reading->report, byte_source_bytes_read(window->source));
         TRY(text_window_fill(window, &more, error));
     }
     return take_line(reading, window->at, window->end, !window->last, error);
@@ -98,6 +100,7 @@ static void add_counts(struct reading *reading, const char *name, const struct b
 {
     struct str text = {0};
     const char *packed = byte_source_damage(source);
+    report->bytes_read += byte_source_bytes_read(source);
     report->files++;
     report->events += reading->readings;
     report->damaged += reading->damaged;
@@ -123,7 +126,7 @@ static void add_counts(struct reading *reading, const char *name, const struct b
 int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error)
 {
-    struct reading reading = {.visit = visit, .user = user};
+    struct reading reading = {.visit = visit, .user = user, .report = report};
     struct text_window window;
     TRY(text_window_init(&window, source, error));
     int code = read_lines(&reading, &window, error);

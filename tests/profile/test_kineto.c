@@ -77,6 +77,26 @@ static void tells_why_streams_were_idle(void **state)
         "0,0,20,200.0,0.0,0.0,0.0,0.0,,,\n");
 }
 
+static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
+{
+    (void)state;
+    static char path[4096];
+    snprintf(path, sizeof path, "%s", fixture("trace-kineto"));
+    const char *const paths[] = {path};
+    for (int view = GPUT_KINETO_BREAKDOWN; view <= GPUT_KINETO_IDLE; view++) {
+        const struct gput_kineto_options options = {
+            .paths = paths, .path_count = 1, .memory_bytes = 1};
+        struct gput_tables *tables = make((enum gput_kineto_view)view, paths, 1, 0);
+        char *expected;
+        assert_int_equal(gput_tables_render(tables, GPUT_CSV, &expected, NULL), GPUT_OK);
+        gput_tables_destroy(tables);
+        assert_int_equal(
+            gput_kineto((enum gput_kineto_view)view, &options, &tables, NULL), GPUT_OK);
+        assert_csv(tables, expected);
+        free(expected);
+    }
+}
+
 static void compares_two_traces(void **state)
 {
     (void)state;
@@ -110,6 +130,7 @@ int main(void)
         cmocka_unit_test(breaks_time_down_by_rank_and_gpu),
         cmocka_unit_test(sums_up_kernels_with_the_rest),
         cmocka_unit_test(tells_why_streams_were_idle),
+        cmocka_unit_test(spans_that_do_not_fit_into_memory_give_the_same),
         cmocka_unit_test(compares_two_traces),
         cmocka_unit_test(says_when_there_is_no_gpu),
     };

@@ -385,6 +385,64 @@ static void keeps_readings_next_to_missing_ones(void **state)
     gput_tables_destroy(tables);
 }
 
+/* A view as JSON. */
+static char *rendered(enum gput_profile_view view, const struct gput_profile_options *options)
+{
+    char *text;
+    struct gput_tables *tables = make(view, options);
+    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL), GPUT_OK);
+    gput_tables_destroy(tables);
+    return text;
+}
+
+static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
+{
+    (void)state;
+    struct gput_profile_options options = options_of_root();
+    for (int round = 0; round < 3; round++) {
+        options.by = (enum gput_stats_by)round;
+        options.by_phase = options.by_dimension = options.each_step = round > 0;
+        options.unit = round > 1 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+        options.has_end = round > 1;
+        options.end = 3;
+        for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
+            if (round > 1 && view == GPUT_PROFILE_DATALOADER)
+                continue; /* its events are of no step */
+            options.memory_bytes = 0;
+            char *inside = rendered((enum gput_profile_view)view, &options);
+            options.memory_bytes = 1;
+            char *outside = rendered((enum gput_profile_view)view, &options);
+            assert_string_equal(outside, inside);
+            free(inside);
+            free(outside);
+        }
+    }
+    options.temporary_folder = "/nowhere";
+    struct gput_tables *tables;
+    struct gput_error error;
+    assert_int_equal(
+        gput_profile(GPUT_PROFILE_EVENTS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "/nowhere"));
+}
+
+static void tells_how_far(void *user, double done)
+{
+    double *last = user;
+    assert_true(done >= *last && done <= 1);
+    *last = done;
+}
+
+static void tells_how_far_reading_is(void **state)
+{
+    (void)state;
+    double done = 0;
+    struct gput_profile_options options = options_of_root();
+    options.progress = tells_how_far;
+    options.user = &done;
+    gput_tables_destroy(make(GPUT_PROFILE_METRICS, &options));
+    assert_true(done > 0.99);
+}
+
 static void renders_text_json_and_csv(void **state)
 {
     (void)state;
@@ -433,6 +491,8 @@ int main(void)
         cmocka_unit_test(gives_events_with_what_data_loaders_say),
         cmocka_unit_test(looks_at_rows_of_the_caller),
         cmocka_unit_test(keeps_readings_next_to_missing_ones),
+        cmocka_unit_test(rows_that_do_not_fit_into_memory_give_the_same),
+        cmocka_unit_test(tells_how_far_reading_is),
         cmocka_unit_test(renders_text_json_and_csv),
     };
     return cmocka_run_group_tests_name("profile/profile", tests, NULL, NULL);
