@@ -142,10 +142,11 @@ class Experiment:
             raise ValueError(f"measurement_period={measurement_period} is too short: it is 0.1 seconds or more.")
         options = {"sleep_time": period, "energy_period": measurement_period, **tracker._roots()}
         session = self.driver._session(self._cont, options)
-        if pids is None:
-            session.track()
-        else:
-            session.track_all(pids)
+        try:
+            session.track() if pids is None else session.track_all(pids)
+        except BaseException:
+            del session  # and with it what it began to write
+            raise
         self._cont = True  # what this experiment measures next
         recorder = Recorder(session, pids)
         return recorder, _Queue(recorder)

@@ -6,12 +6,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct energy_recording_writer {
     const struct energy_recording_format *format;
     void *file; /* the format's */
+    char *folder;
+    bool made_folder, made_metadata; /* which are taken away again when nothing was recorded */
+    bool has_lines;
 };
 
 static const struct energy_recording_format *const formats[] = {
@@ -21,19 +25,38 @@ static const struct energy_recording_format *const formats[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static int write_metadata(const char *folder, int64_t now_ns, struct gput_error *error)
+static int name_metadata(const char *folder, struct str *path, struct gput_error *error)
+{
+    str_printf(path, "%s/metadata.json", folder);
+    return path->failed ? error_memory(error) : GPUT_OK;
+}
+
+static int write_metadata(
+    struct energy_recording_writer *writer, int64_t now_ns, struct gput_error *error)
 {
     char date[RECORDING_DATE_SIZE];
     struct str path = {0}, text = {0};
-    str_printf(&path, "%s/metadata.json", folder);
     recording_date_format(recording_date_of_epoch_ns(now_ns), date);
     str_printf(&text, "{\"description\": \"recorded by gpu-tracker\", \"date\": \"%s\"}\n", date);
-    int code = path.failed || text.failed ? error_memory(error) : GPUT_OK;
-    if (code == GPUT_OK && access(path.data, F_OK) != 0)
+    int code = text.failed ? error_memory(error) : name_metadata(writer->folder, &path, error);
+    if (code == GPUT_OK && access(path.data, F_OK) != 0) {
         code = file_write_atomic(path.data, text.data, text.length, error);
+        writer->made_metadata = code == GPUT_OK;
+    }
     str_finish(&path);
     str_finish(&text);
     return code;
+}
+
+/* A recording that never began is in nobody's way. */
+static void remove_traces(const struct energy_recording_writer *writer)
+{
+    struct str path = {0};
+    if (writer->made_metadata && name_metadata(writer->folder, &path, NULL) == GPUT_OK)
+        unlink(path.data);
+    if (writer->made_folder)
+        rmdir(writer->folder);
+    str_finish(&path);
 }
 
 static int name_file(const char *folder, const struct energy_recording_format *format,
@@ -60,15 +83,27 @@ static int check_folder(const char *folder, struct gput_error *error)
     return code;
 }
 
-static int open_file(struct energy_recording_writer *writer, const char *folder, bool continues,
-    struct gput_error *error)
+static int open_file(
+    struct energy_recording_writer *writer, bool continues, struct gput_error *error)
 {
     struct str path = {0};
-    int code = name_file(folder, writer->format, &path, error);
+    int code = name_file(writer->folder, writer->format, &path, error);
     if (code == GPUT_OK)
         code = writer->format->open(path.data, continues, &writer->file, error);
     str_finish(&path);
     return code;
+}
+
+static int begin(struct energy_recording_writer *writer, bool continues, int64_t now_ns,
+    struct gput_error *error)
+{
+    writer->made_folder = mkdir(writer->folder, 0777) == 0;
+    if (!writer->made_folder && errno != EEXIST)
+        return error_set_errno(error, errno, "Cannot make the folder %s", writer->folder);
+    if (!continues)
+        TRY(check_folder(writer->folder, error));
+    TRY(open_file(writer, continues, error));
+    return write_metadata(writer, now_ns, error);
 }
 
 int energy_recording_writer_create(const char *folder, enum gput_energy_driver driver,
@@ -78,17 +113,13 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
     *result = NULL;
     if ((size_t)driver >= COUNT_OF(formats))
         return error_set(error, GPUT_ERROR_INVALID, "There is no such form of a recording.");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return error_set_errno(error, errno, "Cannot make the folder %s", folder);
-    if (!continues)
-        TRY(check_folder(folder, error));
     struct energy_recording_writer *writer = calloc(1, sizeof *writer);
-    if (!writer)
+    if (!writer || !(writer->folder = strdup(folder))) {
+        free(writer);
         return error_memory(error);
+    }
     writer->format = formats[driver];
-    int code = open_file(writer, folder, continues, error);
-    if (code == GPUT_OK)
-        code = write_metadata(folder, now_ns, error);
+    int code = begin(writer, continues, now_ns, error);
     if (code == GPUT_OK)
         *result = writer;
     else
@@ -101,7 +132,9 @@ int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t 
 {
     char date[RECORDING_DATE_SIZE];
     recording_date_format(recording_date_of_epoch_ns(time_ns), date);
-    return writer->format->add(writer->file, date, metrics, error);
+    TRY(writer->format->add(writer->file, date, metrics, error));
+    writer->has_lines = true;
+    return GPUT_OK;
 }
 
 int energy_recording_writer_finish(struct energy_recording_writer *writer, struct gput_error *error)
@@ -109,6 +142,9 @@ int energy_recording_writer_finish(struct energy_recording_writer *writer, struc
     if (!writer)
         return GPUT_OK;
     int code = writer->file ? writer->format->finish(writer->file, error) : GPUT_OK;
+    if (!writer->has_lines)
+        remove_traces(writer);
+    free(writer->folder);
     free(writer);
     return code;
 }

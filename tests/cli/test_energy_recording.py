@@ -350,6 +350,7 @@ if sys.argv[2:]:
     def test_the_exit_status_is_the_commands(self):
         self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec", "--cmd", "sh -c 'exit 7'").returncode, 7)
         self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec2", "--", "no-such-command").returncode, 127)
+        self.assertFalse((self.folder / "rec2").exists())  # of what never began nothing is left
         usage = self.run_command("energy", "record", "--output-folder", "rec3")
         self.assertEqual(usage.returncode, 2)
         self.assertIn("A folder and one command are needed", usage.stderr)

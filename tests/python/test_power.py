@@ -276,8 +276,10 @@ class Recording(package.PackageTest):
         self.assertEqual(set(memory[0]), {str(first.pid), str(second.pid)})
         self.assertEqual(set(memory[-1]), {str(second.pid)})
         other = power.Experiment(power.JsonParser("other"))
-        self.assertRaises(ProcessLookupError, other.measure_from_pid_list, [gone.pid])
+        with self.assertRaises(ProcessLookupError):
+            other.measure_from_pid_list([gone.pid])
         self.assert_raises(ValueError, "No process was given.", other.measure_from_pid_list, [])
+        self.assertFalse(os.path.exists("other"))
 
     def test_it_ends_with_the_processes(self):
         command = self.start([sys.executable, "-c", "import time; time.sleep(0.5)"])
