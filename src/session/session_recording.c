@@ -9,6 +9,8 @@
 
 /* A line comes this much early rather than a whole tick late. */
 #define EARLY_NS (NS_PER_SECOND / 100)
+/* Dates are kept in microseconds. */
+#define NEXT_MOMENT_NS 1000
 
 int session_open_recording(struct gput_session *session, struct gput_error *error)
 {
@@ -35,6 +37,12 @@ static int64_t cpu_ns_of(const struct gput_session *session, const struct proces
     return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
 }
 
+/* Of all processes, those that ended too. */
+static int64_t tree_cpu_ns(const struct gput_session *session)
+{
+    return session->sampler.books.main_ns + session->sampler.books.descendants_ns;
+}
+
 /* ---- the state at the start of a period ---- */
 
 static void remember(struct gput_session *session)
@@ -42,8 +50,12 @@ static void remember(struct gput_session *session)
     struct session_recording *recording = &session->recording;
     const struct process_tree *tree = &session->sampler.tree;
     recording->since_ns = session->sampler.sampled_ns;
+    recording->since_time_ns = session->sampler.sample.time_ns;
     recording->busy_seconds = system_meter_busy_seconds(&session->system);
+    recording->tree_cpu_ns = tree_cpu_ns(session);
     recording->energy = session->sampler.energy.energy;
+    recording->package_share = session->sampler.energy.package_share;
+    recording->dram_share = session->sampler.energy.dram_share;
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         recording->gpu_joules[i] = session->sampler.energy.gpus[i].joules;
     recording->n_processes = 0;
@@ -76,14 +88,14 @@ static int64_t cpu_since(
     return now_ns;
 }
 
-/* ---- a line ---- */
+/* ---- figures of a period, and of its end ---- */
 
 /* A period, and its powers in watts. */
 struct period {
     double seconds;
     double busy_seconds;
-    double ram_bytes; /* in use */
     double package, core, uncore, dram, psys;
+    double tree_package, tree_dram; /* of those the tracked processes' */
 };
 
 /* NaN where the domain is not known. A domain is first known at the end of its first interval. */
@@ -95,17 +107,19 @@ static double watts(double now, double before, double seconds)
 static struct period measure(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
-    const struct gput_energy *now = &session->sampler.energy.energy, *before = &recording->energy;
+    const struct energy_meter *meter = &session->sampler.energy;
+    const struct gput_energy *now = &meter->energy, *before = &recording->energy;
     double seconds =
         (double)(session->sampler.sampled_ns - recording->since_ns) / (double)NS_PER_SECOND;
     return (struct period){.seconds = seconds,
         .busy_seconds = system_meter_busy_seconds(&session->system) - recording->busy_seconds,
-        .ram_bytes = session->system.ram_used_bytes,
         .package = watts(now->machine.package, before->machine.package, seconds),
         .core = watts(now->machine.core, before->machine.core, seconds),
         .uncore = watts(now->machine.uncore, before->machine.uncore, seconds),
         .dram = watts(now->machine.dram, before->machine.dram, seconds),
-        .psys = watts(now->machine.psys, before->machine.psys, seconds)};
+        .psys = watts(now->machine.psys, before->machine.psys, seconds),
+        .tree_package = watts(meter->package_share, recording->package_share, seconds),
+        .tree_dram = watts(meter->dram_share, recording->dram_share, seconds)};
 }
 
 static void add_known(struct doc *object, const char *key, double value)
@@ -114,65 +128,142 @@ static void add_known(struct doc *object, const char *key, double value)
         doc_add_double(object, key, value);
 }
 
-/* The objects of numbers by pid. */
-struct by_pid {
-    struct doc *pss, *uss, *ram_share, *cpu_share, *cpu_time, *package, *core, *dram;
-};
+/* An object of numbers by pid; NULL where the figure that they are parts of is not known. */
+static struct doc *add_parts(struct doc *cpu, const char *key, double whole)
+{
+    return isnan(whole) ? NULL : doc_add_object(cpu, key);
+}
 
 /* Anonymous memory by its share; of files, which the tree's other readings count once, all. */
-static double pss_bytes(const struct memory *memory, const struct rss *rss)
+static double pss_bytes(const struct process *process)
 {
+    const struct memory *memory = &process->memory;
+    struct rss rss = memory_rss(memory);
     uint64_t anonymous = memory_anonymous_bytes(memory);
-    if (!memory->has_exact || anonymous > rss->total)
-        return (double)rss->total;
-    return (double)(rss->total - anonymous + memory_anonymous_share_bytes(memory));
+    if (!process_has_memory(process))
+        return 0;
+    if (!memory->has_exact || anonymous > rss.total)
+        return (double)rss.total;
+    return (double)(rss.total - anonymous + memory_anonymous_share_bytes(memory));
 }
 
-static void add_process(const struct by_pid *by_pid, const struct process *process, int64_t cpu_ns,
-    double cpu_share, const struct period *period)
+/* What the parts of a period are measured by. */
+struct parts {
+    double ended_seconds; /* CPU time of processes that ended in it; counts with main */
+    double tree_seconds;  /* of all, those too */
+    double machine_seconds;
+    double tree_bytes;
+};
+
+static double cpu_seconds_since(const struct gput_session *session, size_t i)
 {
-    char pid[16];
-    struct rss rss = memory_rss(&process->memory);
-    double pss = pss_bytes(&process->memory, &rss);
-    double ram_share = period->ram_bytes > 0 ? fmin(1, pss / period->ram_bytes) : NAN;
-    snprintf(pid, sizeof pid, "%d", (int)process->pid);
-    doc_add_int(by_pid->pss, pid, (int64_t)pss);
-    doc_add_int(by_pid->uss, pid, (int64_t)rss.private);
-    add_known(by_pid->ram_share, pid, ram_share);
-    doc_add_double(by_pid->cpu_share, pid, cpu_share);
-    doc_add_double(by_pid->cpu_time, pid, (double)cpu_ns / (double)NS_PER_SECOND);
-    add_known(by_pid->package, pid, period->package * cpu_share);
-    add_known(by_pid->core, pid, period->core * cpu_share);
-    add_known(by_pid->dram, pid, period->dram * ram_share);
+    int64_t ns = cpu_since(session, session->sampler.tree.processes[i], i);
+    return ns > 0 ? (double)ns / (double)NS_PER_SECOND : 0;
 }
 
-/* Shares are of the same period as the power, and never sum to more than 1: the machine's time
- * comes in ticks and cannot have been less than that of the tree. */
-static void add_processes(
+static struct parts sum_parts(const struct gput_session *session, const struct period *period)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    struct parts parts = {0};
+    double living_seconds = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        living_seconds += cpu_seconds_since(session, i);
+        parts.tree_bytes += pss_bytes(tree->processes[i]);
+    }
+    int64_t tree_ns = tree_cpu_ns(session) - session->recording.tree_cpu_ns;
+    parts.tree_seconds = fmax((double)tree_ns / (double)NS_PER_SECOND, living_seconds);
+    parts.ended_seconds = parts.tree_seconds - living_seconds;
+    /* The machine's time comes in ticks and cannot have been less than that of the tree. */
+    parts.machine_seconds = fmax(period->busy_seconds, parts.tree_seconds);
+    return parts;
+}
+
+/* A part of a whole; where nothing tells the parts apart, all of it is main's. */
+static double part_of(double part, double whole, bool is_main)
+{
+    return whole > 0 ? part / whole : is_main;
+}
+
+/* Shares and powers of each process over the period. The powers add up to what the session's report
+ * gives all of them. */
+static void add_process_powers(
     const struct gput_session *session, const struct period *period, struct doc *cpu)
 {
     const struct process_tree *tree = &session->sampler.tree;
-    struct by_pid by_pid = {.pss = doc_add_object(cpu, "per_process_mem_use_abs"),
-        .uss = doc_add_object(cpu, "per_process_mem_use_uss"),
-        .ram_share = doc_add_object(cpu, "per_process_mem_use_percent"),
-        .cpu_share = doc_add_object(cpu, "per_process_cpu_uses"),
-        .cpu_time = doc_add_object(cpu, "absolute_cpu_time_per_pid")};
-    if (!isnan(period->package))
-        by_pid.package = doc_add_object(cpu, "rel_intel_power");
-    if (!isnan(period->core))
-        by_pid.core = doc_add_object(cpu, "per_process_cpu_power");
-    if (!isnan(period->dram))
-        by_pid.dram = doc_add_object(cpu, "per_process_dram_power");
-    double used = 0;
-    for (size_t i = 0; i < tree->count; i++)
-        used += (double)cpu_since(session, tree->processes[i], i);
-    double whole = fmax(period->busy_seconds, used / (double)NS_PER_SECOND);
+    struct parts parts = sum_parts(session, period);
+    struct doc *shares = doc_add_object(cpu, "per_process_cpu_uses");
+    struct doc *packages = add_parts(cpu, "rel_intel_power", period->tree_package);
+    struct doc *cores = add_parts(cpu, "per_process_cpu_power", period->core);
+    struct doc *drams = add_parts(cpu, "per_process_dram_power", period->tree_dram);
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        double seconds = (double)cpu_since(session, process, i) / (double)NS_PER_SECOND;
-        add_process(&by_pid, process, cpu_ns_of(session, process),
-            whole > 0 ? fmax(0, seconds) / whole : 0, period);
+        char pid[16];
+        bool is_main = process->is_main;
+        double seconds = cpu_seconds_since(session, i) + (is_main ? parts.ended_seconds : 0);
+        double share = part_of(seconds, parts.machine_seconds, false);
+        snprintf(pid, sizeof pid, "%d", (int)process->pid);
+        doc_add_double(shares, pid, share);
+        add_known(
+            packages, pid, period->tree_package * part_of(seconds, parts.tree_seconds, is_main));
+        add_known(cores, pid, period->core * share);
+        add_known(
+            drams, pid, period->tree_dram * part_of(pss_bytes(process), parts.tree_bytes, is_main));
     }
+}
+
+static void add_cpu_powers(
+    const struct gput_session *session, const struct period *period, struct doc *cpu)
+{
+    add_known(cpu, "intel_power", period->package);
+    add_known(cpu, "psys_power", period->psys);
+    add_known(cpu, "uncore_power", period->uncore);
+    add_known(cpu, "total_cpu_power", period->core);
+    add_known(cpu, "total_dram_power", period->dram);
+    add_process_powers(session, period, cpu);
+}
+
+/* Memory of those that have not ended. */
+static void add_memory(const struct process_tree *tree, double used_bytes, struct doc *cpu)
+{
+    struct doc *pss = doc_add_object(cpu, "per_process_mem_use_abs");
+    struct doc *uss = doc_add_object(cpu, "per_process_mem_use_uss");
+    struct doc *shares = doc_add_object(cpu, "per_process_mem_use_percent");
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        char pid[16];
+        if (!process_has_memory(process))
+            continue;
+        double bytes = pss_bytes(process);
+        snprintf(pid, sizeof pid, "%d", (int)process->pid);
+        doc_add_int(pss, pid, (int64_t)bytes);
+        doc_add_int(uss, pid, (int64_t)memory_rss(&process->memory).private);
+        add_known(shares, pid, used_bytes > 0 ? fmin(1, bytes / used_bytes) : NAN);
+    }
+}
+
+static bool any_has_memory(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        if (process_has_memory(tree->processes[i]))
+            return true;
+    }
+    return false;
+}
+
+static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    struct doc *seconds = doc_add_object(cpu, "absolute_cpu_time_per_pid");
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        char pid[16];
+        snprintf(pid, sizeof pid, "%d", (int)process->pid);
+        doc_add_double(seconds, pid, (double)cpu_ns_of(session, process) / (double)NS_PER_SECOND);
+    }
+    /* The last line can come when all have ended: what they had is not 0 then, but not known. */
+    if (any_has_memory(tree))
+        add_memory(tree, session->system.ram_used_bytes, cpu);
+    add_known(cpu, "total_mem_use", session->system.ram_used_bytes);
 }
 
 /* Mean power of a GPU in the period. One whose joules are part of another's figure (a MIG instance,
@@ -184,55 +275,84 @@ static double gpu_watts(const struct gput_session *session, size_t i, double sec
     return isnan(mean) ? session->sampler.gpu.devices[i].power_watts : mean;
 }
 
-static void add_gpus(const struct gput_session *session, double seconds, struct doc *gpu)
+/* Adds to a sum that may still be unknown. */
+static void sum_up(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+static void add_gpu_powers(const struct gput_session *session, double seconds, struct doc *gpu)
+{
+    struct doc *powers = doc_add_object(gpu, "per_gpu_power");
+    double sum = NAN;
+    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
+        char index[16];
+        double mean = gpu_watts(session, i, seconds);
+        snprintf(index, sizeof index, "%u", i);
+        add_known(powers, index, mean);
+        sum_up(&sum, mean);
+    }
+    add_known(gpu, "nvidia_power", sum);
+}
+
+static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;
-    struct doc *powers = doc_add_object(gpu, "per_gpu_power");
     struct doc *memories = doc_add_object(gpu, "per_gpu_memory");
     struct doc *rates = doc_add_object(gpu, "per_gpu_use_rate");
-    double power = NAN, memory = NAN, rate = NAN;
+    double memory = NAN, rate = NAN;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         char index[16];
-        snprintf(index, sizeof index, "%u", i);
         double use = device->utilization_percent / 100;
-        double mean_watts = gpu_watts(session, i, seconds);
-        add_known(powers, index, mean_watts);
+        snprintf(index, sizeof index, "%u", i);
         add_known(memories, index, device->combined_ram_bytes);
         add_known(rates, index, use);
-        power = isnan(mean_watts) ? power : fmax(power, 0) + mean_watts;
-        memory = isnan(device->combined_ram_bytes) ? memory
-                                                   : fmax(memory, 0) + device->combined_ram_bytes;
-        rate = isnan(use) ? rate : fmax(rate, 0) + use;
+        sum_up(&memory, device->combined_ram_bytes);
+        sum_up(&rate, use);
     }
-    add_known(gpu, "nvidia_power", power);
     add_known(gpu, "nvidia_memory", memory);
     add_known(gpu, "nvidia_use_rate", rate);
 }
 
-static int write_line(struct gput_session *session, struct gput_error *error)
+/* ---- its lines ---- */
+
+static int add_line(struct gput_session *session, int64_t time_ns, const struct doc *metrics,
+    struct gput_error *error)
 {
+    if (!metrics || doc_failed(metrics))
+        return error_memory(error);
+    return energy_recording_writer_add(session->recording.writer, time_ns, metrics, error);
+}
+
+/*
+ * Two lines, so that an integral by trapezoids is what was counted: powers, which are means over
+ * the period, at its beginning and at its end; states at its end. No two lines are of the same
+ * moment.
+ */
+static int write_lines(struct gput_session *session, struct gput_error *error)
+{
+    const struct session_recording *recording = &session->recording;
     struct period period = measure(session);
+    int64_t begin_ns = recording->since_time_ns + (recording->has_lines ? NEXT_MOMENT_NS : 0);
     struct doc *metrics = doc_create_object();
     struct doc *cpu = doc_add_object(metrics, "cpu");
-    add_processes(session, &period, cpu);
-    add_known(cpu, "total_mem_use", period.ram_bytes);
-    add_known(cpu, "intel_power", period.package);
-    add_known(cpu, "psys_power", period.psys);
-    add_known(cpu, "uncore_power", period.uncore);
-    add_known(cpu, "total_cpu_power", period.core);
-    add_known(cpu, "total_dram_power", period.dram);
-    if (session->sampler.gpu.n_devices > 0)
-        add_gpus(session, period.seconds, doc_add_object(metrics, "gpu"));
-    int code = !metrics || doc_failed(metrics)
-                   ? error_memory(error)
-                   : energy_recording_writer_add(session->recording.writer,
-                         session->sampler.sample.time_ns, metrics, error);
+    struct doc *gpu = session->sampler.gpu.n_devices > 0 ? doc_add_object(metrics, "gpu") : NULL;
+    add_cpu_powers(session, &period, cpu);
+    if (gpu)
+        add_gpu_powers(session, period.seconds, gpu);
+    int code = add_line(session, begin_ns, metrics, error);
+    add_cpu_states(session, cpu);
+    if (gpu)
+        add_gpu_states(session, gpu);
+    if (code == GPUT_OK)
+        code = add_line(session, session->sampler.sample.time_ns, metrics, error);
     doc_destroy(metrics);
     return code;
 }
 
-/* The first line comes with the first interval that has a power: an integral needs two points. */
+/* The first period is short: of a program that soon ends, too, memory is seen while it runs. */
 static bool is_due(const struct gput_session *session, bool last)
 {
     const struct session_recording *recording = &session->recording;
@@ -254,7 +374,7 @@ void session_record(struct gput_session *session, bool last)
         warn_of_missing(session);
         remember(session);
     } else if (is_due(session, last)) {
-        if (write_line(session, &error) == GPUT_OK) {
+        if (write_lines(session, &error) == GPUT_OK) {
             recording->has_lines = true;
         } else if (!recording->warned) {
             recording->warned = true;

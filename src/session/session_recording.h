@@ -1,5 +1,5 @@
 /*
- * A recording of power beside a session: a line for each measurement period, in the form of
+ * A recording of power beside a session: lines for each measurement period, in the form of
  * AIPowerMeter (store/energy_recording.h).
  */
 #ifndef SESSION_SESSION_RECORDING_H
@@ -23,12 +23,16 @@ struct recorded_process {
 
 struct session_recording {
     struct energy_recording_writer *writer; /* NULL: nothing is recorded */
-    int64_t since_ns;                       /* start of the period; 0: none yet */
     bool has_lines, warned;
-    double busy_seconds;                /* of the machine, at its start */
-    struct gput_energy energy;          /* at its start */
-    double gpu_joules[GPU_MAX_DEVICES]; /* at its start */
-    struct recorded_process *processes; /* at its start; owned */
+    /* The period, and what was known at its start. */
+    int64_t since_ns;      /* 0: none yet */
+    int64_t since_time_ns; /* since the epoch */
+    double busy_seconds;   /* of the machine */
+    int64_t tree_cpu_ns;
+    struct gput_energy energy;
+    double package_share, dram_share; /* joules of the tree, as the energy meter has them */
+    double gpu_joules[GPU_MAX_DEVICES];
+    struct recorded_process *processes; /* owned */
     size_t n_processes;
 };
 

@@ -75,6 +75,7 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
         meter->pending[i] = NAN;
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         meter->gpus[i].joules = NAN;
+    meter->package_share = meter->dram_share = NAN;
     meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
 
     struct gput_energy *energy = &meter->energy;
@@ -185,11 +186,12 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Gives main and the descendants their shares of some joules; both together never more than all. */
-static void attribute(struct energy_meter *meter, double joules, double main, double descendants)
+/* Gives main and the descendants their shares of some joules; both together never more than all.
+ * Returns what they got; NaN: nothing is known. */
+static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
 {
     if (isnan(joules) || !meter->shares_out)
-        return;
+        return NAN;
     double sum = main + descendants;
     if (sum > 1) {
         main /= sum;
@@ -198,6 +200,7 @@ static void attribute(struct energy_meter *meter, double joules, double main, do
     add(&meter->energy.main, joules * main);
     add(&meter->energy.descendants, joules * descendants);
     add(&meter->energy.combined, joules * (main + descendants));
+    return joules * (main + descendants);
 }
 
 static void attribute_cpu(
@@ -210,7 +213,8 @@ static void attribute_cpu(
     /* The machine's time comes in ticks: it cannot have been less than what our own clocks saw. */
     if (busy < main + descendants)
         busy = main + descendants;
-    attribute(meter, joules, share(main, busy), share(descendants, busy));
+    add(&meter->package_share,
+        attribute(meter, joules, share(main, busy), share(descendants, busy)));
 }
 
 static void attribute_dram(
@@ -220,7 +224,7 @@ static void attribute_dram(
     double main = share(now->main_ram_bytes, now->machine_ram_bytes);
     if (main > combined)
         main = combined;
-    attribute(meter, joules, main, combined - main);
+    add(&meter->dram_share, attribute(meter, joules, main, combined - main));
 }
 
 /* ---- GPUs ---- */

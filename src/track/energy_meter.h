@@ -55,6 +55,7 @@ struct energy_meter {
     struct energy_shares since;
 
     struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
+    double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
     bool gpu_is_integrated;           /* some GPU has no counter: its power was integrated */
     bool gpu_by_memory;               /* some GPU was shared out by memory in use */

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -185,26 +186,68 @@ class Recording(CommandTest):
         *lines, end = self.lines()
         self.assertEqual(end, "END OF RECORDING SEGMENT")
         self.assertGreaterEqual(len(lines), 3)
-        cpu = lines[-1]["metrics"]["cpu"]
+        cpu = lines[1]["metrics"]["cpu"]
         for key in ("per_process_mem_use_abs", "per_process_mem_use_uss", "per_process_mem_use_percent", "per_process_cpu_uses",
                     "absolute_cpu_time_per_pid", "total_mem_use", "intel_power", "psys_power", "total_cpu_power", "total_dram_power",
                     "rel_intel_power", "per_process_cpu_power", "per_process_dram_power"):
             self.assertIn(key, cpu)
         self.assertNotIn("uncore_power", cpu)
-        # The power of each line, over its time, is what the counters moved by since the first.
+        # The power of each line, over the time since the one before, is what the counters moved by.
         dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in lines]
         self.assertLess(abs((dates[-1] - datetime.datetime.now()).total_seconds()), 60)
-        joules = sum(
+        self.assertEqual(sorted(set(dates)), dates)
+        self.assert_near(300, sum(
             entry["metrics"]["cpu"]["intel_power"] * (date - before).total_seconds()
             for before, date, entry in zip(dates, dates[1:], lines[1:])
-        )
-        first = lines[0]["metrics"]["cpu"]["intel_power"]
-        self.assertTrue(joules <= 300.5 and joules + first * 0.3 > 200, (joules, first))
+        ))
         for entry in lines:
             self.assertLessEqual(sum(entry["metrics"]["cpu"]["rel_intel_power"].values()), entry["metrics"]["cpu"]["intel_power"] * (1 + 1e-9))
             self.assertLessEqual(sum(entry["metrics"]["cpu"]["per_process_cpu_uses"].values()), 1 + 1e-9)
         self.assertTrue((self.folder / "rec" / "metadata.json").exists())
         self.assertGreater(self.summary()["metrics"]["intel_power"]["max"], 50)
+
+    def total(self, *names):
+        """The integral over the sum of these metrics as the old tool computes it, of the lines or rows as they are."""
+        points = {}
+        if (self.folder / "rec" / "power_metrics.json").exists():
+            for entry in self.lines()[:-1]:
+                for name in names:
+                    value = entry["metrics"]["cpu"].get(name)
+                    if value is not None:
+                        value = sum(value.values()) if isinstance(value, dict) else value
+                        points[entry["date"]] = points.get(entry["date"], 0) + value
+        else:
+            with contextlib.closing(sqlite3.connect(self.folder / "rec" / "power_metrics.sqlite")) as database:
+                rows = f"SELECT date, sum(value) FROM power_metrics WHERE name IN ({', '.join('?' * len(names))}) GROUP BY date"
+                points = dict(database.execute(rows, names))
+        return trapezoid([(datetime.datetime.fromisoformat(date).timestamp(), points[date]) for date in sorted(points)])
+
+    def assert_near(self, value, expected):
+        """Within 0.1 %."""
+        self.assertLessEqual(abs(value - expected), 1e-3 * abs(expected), f"{value} is not {expected}")
+
+    def test_totals_are_the_reports_also_of_short_programs(self):
+        self.machine.add_two_packages()
+        rising = MOVE.replace("watts * passed", "watts * passed ** 2")
+        for seconds, options in ((1, ()), (1, ("--energy-driver", "sqlite")), (0.3, ()), (1.5, ("--measurement-period", "0.4", "--st", "0.1"))):
+            with self.subTest(seconds=seconds, options=options):
+                shutil.rmtree(self.folder / "rec", ignore_errors=True)
+                move = self.machine.move(seconds, package_0=60, package_1=40, package_0_0=8, package_0_1=30, package_2=200)
+                # The counters are moved by a child, which ends before the command does.
+                command = ("sh", "-c", '"$@"; true', "sh", *python(rising, *move))
+                done = self.run_command("run", "--energy-folder", "rec", *options, "-f", "json", "-o", "out.json", "--", *command,
+                                        env=self.machine.environment())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                energy = json.loads((self.folder / "out.json").read_text())["energy"]
+                machine, metrics = energy["machine"], self.summary()["metrics"]
+                for name, watts, known in (("intel_power", 100, machine["package"]), ("total_dram_power", 8, machine["dram"]),
+                                           ("total_cpu_power", 30, machine["core"]), ("psys_power", 200, machine["psys"])):
+                    self.assert_near(known, watts * seconds**2)
+                    self.assert_near(self.total(name), known)
+                    self.assert_near(metrics[name]["total"], known)
+                self.assert_near(self.summary()["total_power_draw"], machine["total"])
+                self.assertGreater(energy["combined"], 0)
+                self.assert_near(self.total("rel_intel_power", "per_process_dram_power"), energy["combined"])
 
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
         scenario = self.folder / "scenario"
@@ -233,7 +276,7 @@ if sys.argv[2:]:
         dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in lines]
         watts = [entry["metrics"]["gpu"]["nvidia_power"] for entry in lines]
         joules = sum((date - before).total_seconds() * watts for before, date, watts in zip(dates, dates[1:], watts[1:]))
-        self.assertTrue(75 < joules < 150.5, (joules, watts))
+        self.assertTrue(120 < joules < 150.5, (joules, watts))  # the driver is asked by a thread of its own
         self.assertEqual(watts, [entry["metrics"]["gpu"]["per_gpu_power"]["0"] for entry in lines])
 
     def test_cont_adds_a_segment(self):
@@ -314,7 +357,7 @@ if sys.argv[2:]:
                 return database.execute("SELECT count(DISTINCT date) FROM power_metrics").fetchone()[0] if table else 0
 
         wait_until(lambda: (self.folder / "rec" / "power_metrics.sqlite").exists())
-        wait_until(lambda: moments() > 2)
+        wait_until(lambda: moments() > 5)  # two a period
         process.send_signal(signal.SIGKILL)
         process.wait()
         self.assertGreater(self.summary()["exp_duration"], 0)
