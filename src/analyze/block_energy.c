@@ -21,10 +21,21 @@ struct running {
 struct walk {
     const struct energy_points *points;
     struct point first, before, after; /* the two around the present time */
+    bool is_told[FIGURES];             /* some point has it */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
 };
+
+/* Joules are counted from the first point on: what is not known yet is none so far. */
+static void fill_unknown(struct walk *walk, struct point *point, const double so_far[FIGURES])
+{
+    for (int i = 0; i < FIGURES; i++) {
+        walk->is_told[i] |= !isnan(point->joules[i]);
+        if (isnan(point->joules[i]))
+            point->joules[i] = so_far[i];
+    }
+}
 
 /* Takes points until one is at or after `time`. Those that go back in time are passed over. */
 static int advance(struct walk *walk, double time, struct gput_error *error)
@@ -34,6 +45,7 @@ static int advance(struct walk *walk, double time, struct gput_error *error)
         TRY(walk->points->next(walk->points->user, &next.time, next.joules, &walk->at_end, error));
         if (walk->at_end || !(next.time > walk->after.time))
             continue;
+        fill_unknown(walk, &next, walk->after.joules);
         walk->before = walk->after;
         walk->after = next;
     }
@@ -110,15 +122,13 @@ static int walk_calls(struct walk *walk, const struct call *calls, size_t n_call
     return GPUT_OK;
 }
 
-/* The first point: from there on joules are counted, so what is not known yet is none so far. */
 static int begin(struct walk *walk, struct gput_error *error)
 {
+    static const double none[FIGURES];
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
-    for (int i = 0; i < FIGURES; i++) {
-        if (isnan(walk->first.joules[i]) && !walk->at_end)
-            walk->first.joules[i] = 0;
-    }
+    if (!walk->at_end)
+        fill_unknown(walk, &walk->first, none);
     walk->before = walk->after = walk->first;
     return GPUT_OK;
 }
@@ -136,7 +146,7 @@ static int compute(struct walk *walk, const struct call *calls, size_t n_calls,
     TRY(code);
     TRY(advance(walk, INFINITY, error));
     for (int i = 0; i < FIGURES; i++)
-        session[i] = walk->after.joules[i] - walk->first.joules[i];
+        session[i] = walk->is_told[i] ? walk->after.joules[i] - walk->first.joules[i] : NAN;
     return GPUT_OK;
 }
 
@@ -145,8 +155,6 @@ int block_energy_compute(const struct call *calls, size_t n_calls, const struct 
     double (*targets)[FIGURES], struct gput_error *error)
 {
     struct walk walk = {.points = points, .targets = targets};
-    for (int i = 0; i < FIGURES; i++)
-        walk.first.joules[i] = NAN;
     walk.running = calloc(n_targets + 1, sizeof *walk.running);
     if (!walk.running)
         return error_memory(error);

@@ -79,8 +79,9 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
 {
     const struct energy_meter *meter = &session->sampler.energy;
     if (meter->energy.flags[0] != '\0')
-        session_add_source(
-            results, "cpu_energy", GPUT_SOURCE_SAMPLED, "RAPL, but %s", meter->energy.flags);
+        session_add_source(results, "cpu_energy",
+            isnan(meter->energy.machine.package) ? GPUT_SOURCE_UNAVAILABLE : GPUT_SOURCE_SAMPLED,
+            "RAPL, but %s", meter->energy.flags);
     else if (!isnan(meter->energy.machine.package))
         session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT,
             "RAPL counters %s; shared out by CPU time and RAM",
@@ -109,4 +110,7 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
                                      : "energy counters of the GPUs",
             meter->gpu_flags[0] ? ", but " : "", meter->gpu_flags,
             meter->gpu_by_memory ? "GPU memory in use" : "use of their processors");
+    else if (meter->gpu_flags[0])
+        session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
+            "energy counters of the GPUs, but %s", meter->gpu_flags);
 }

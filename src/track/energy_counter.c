@@ -39,6 +39,7 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
         counter->moved_ns = now_ns;
         return NAN;
     }
+    counter->has_moved |= added > 0;
     if (added > 0)
         counter->moved_ns = now_ns;
     else if (now_ns - counter->moved_ns >= STILL_NS)

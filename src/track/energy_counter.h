@@ -14,6 +14,7 @@ struct energy_counter {
     int64_t moved_ns;    /* when it last moved */
     double range_joules; /* where it wraps; 0: it does not, or nobody knows */
     bool has_last;
+    bool has_moved;   /* until then it tells nothing: one that never does is stuck */
     bool went_back;   /* at least once, by more than a wrap explains */
     bool stood_still; /* for longer than a running device can */
 };

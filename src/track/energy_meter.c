@@ -113,48 +113,76 @@ struct interval {
     double gpu;
 };
 
-static double read_counter(struct energy_meter *meter, size_t i, enum energy_domain *domain)
+static size_t counter_count(const struct energy_meter *meter)
+{
+    return meter->uses_perf ? meter->perf.count : meter->powercap.count;
+}
+
+static enum energy_domain domain_of(const struct energy_meter *meter, size_t i)
+{
+    return meter->uses_perf ? meter->perf.counters[i].domain : meter->powercap.zones[i].domain;
+}
+
+static double read_counter(struct energy_meter *meter, size_t i)
 {
     uint64_t energy_uj;
     double joules;
-    if (meter->uses_perf) {
-        *domain = meter->perf.counters[i].domain;
+    if (meter->uses_perf)
         return perf_energy_read(&meter->perf.counters[i], &joules) == GPUT_OK ? joules : NAN;
-    }
     const struct powercap_zone *zone = &meter->powercap.zones[i];
-    *domain = zone->domain;
     meter->counters[i].range_joules = (double)zone->range_uj * 1e-6;
     return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
 }
 
-/* What is wrong with a counter, or NULL. An idle graphics unit may really use nothing; everything
- * else always uses something. */
+/* An idle graphics unit may really use nothing; everything else always uses something. */
+static bool may_stand_still(enum energy_domain domain)
+{
+    return domain == ENERGY_UNCORE;
+}
+
+/* What is wrong with a counter, or NULL. */
 static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
     if (counter->went_back)
         return "went back; those intervals were left out";
-    return counter->stood_still && domain != ENERGY_UNCORE ? "stood still" : NULL;
+    if (!counter->stood_still || may_stand_still(domain))
+        return NULL;
+    return counter->has_moved ? "stood still; what it missed is not known"
+                              : "stands still and is left out";
 }
 
 /* Reads all counters; what they have moved by goes to `pending`. */
 static void read_counters(struct energy_meter *meter, int64_t now_ns)
 {
-    size_t count = meter->uses_perf ? meter->perf.count : meter->powercap.count;
-    for (size_t i = 0; i < count; i++) {
-        enum energy_domain domain;
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        enum energy_domain domain = domain_of(meter, i);
         struct energy_counter *counter = &meter->counters[i];
-        double joules = read_counter(meter, i, &domain);
+        double joules = read_counter(meter, i);
         if (isnan(joules))
             continue;
         const char *known_fault = fault_of(counter, domain);
         /* The first reading starts the counter and gives nothing. */
-        add(&meter->pending[domain], energy_counter_advance(counter, joules, now_ns));
+        double added = energy_counter_advance(counter, joules, now_ns);
+        if (counter->has_moved || may_stand_still(domain))
+            add(&meter->pending[domain], added);
         const char *fault = fault_of(counter, domain);
         if (fault != known_fault)
             snprintf(meter->energy.flags, sizeof meter->energy.flags, "the %s counter %s",
                 energy_domain_name(domain), fault);
     }
     meter->read_ns = now_ns;
+}
+
+/* Whether the packages' joules are known, or will be with the next move of a counter. */
+static bool has_package(const struct energy_meter *meter)
+{
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        const struct energy_counter *counter = &meter->counters[i];
+        if (domain_of(meter, i) == ENERGY_PACKAGE && counter->has_last &&
+            (counter->has_moved || !counter->stood_still))
+            return true;
+    }
+    return false;
 }
 
 static void take_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
@@ -236,15 +264,35 @@ static void check_gpu(struct energy_meter *meter, size_t i)
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
     double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
     char *flags = meter->gpu_flags;
-    if (gpu->counter.went_back)
-        snprintf(flags, sizeof meter->gpu_flags,
-            "that of GPU %zu went back; those intervals were left out", i);
-    else if (gpu->counter.stood_still)
-        snprintf(flags, sizeof meter->gpu_flags, "that of GPU %zu stood still", i);
+    if (gpu->counter.went_back || gpu->counter.stood_still)
+        snprintf(flags, sizeof meter->gpu_flags, "that of GPU %zu %s; %s", i,
+            gpu->counter.stood_still ? "stood still" : "went back",
+            isnan(gpu->watts) ? "what it missed is not known" : "its power was integrated instead");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
         snprintf(flags, sizeof meter->gpu_flags,
             "GPU %zu counted %.1f J where its power, integrated, gives %.1f J", i,
             gpu->counted_joules, gpu->integrated_joules);
+}
+
+/* Joules of an interval: what the counter moved by. While it does not move, or not yet, they are
+ * taken from the power (NaN: not known), and from the counter only what is more than that. */
+static double settle_gpu(struct gpu_energy *gpu, double counted, double integrated)
+{
+    if (isnan(counted)) {
+        gpu->ahead_joules = 0; /* it began anew, and tells nothing of what was before */
+        return integrated;
+    }
+    if (gpu->counter.stood_still)
+        return integrated;
+    if (counted == 0 && isnan(integrated))
+        return gpu->counter.has_moved ? 0 : NAN;
+    if (counted == 0) {
+        gpu->ahead_joules += integrated;
+        return integrated;
+    }
+    double joules = fmax(0, counted - gpu->ahead_joules);
+    gpu->ahead_joules = fmax(0, gpu->ahead_joules - counted);
+    return joules;
 }
 
 /* Joules of one GPU since its figures before: by its counter, else its power over the time. */
@@ -259,21 +307,22 @@ static double gpu_joules(
         now_ns = gpu->since_ns;
     double seconds = gpu->since_ns ? (double)(now_ns - gpu->since_ns) / (double)NS_PER_SECOND : NAN;
     double watts = isnan(gpu->watts) ? sample->power_watts : (sample->power_watts + gpu->watts) / 2;
-    double integrated = watts * seconds;
+    double integrated = watts * seconds, counted = 0;
     gpu->since_ns = now_ns;
     gpu->watts = sample->power_watts;
-    if (isnan(sample->energy_joules)) {
+    if (isnan(sample->energy_joules) && !gpu->counter.has_last) {
         meter->gpu_is_integrated |= !isnan(integrated);
         return integrated;
     }
-    double counted = energy_counter_advance(&gpu->counter, sample->energy_joules, now_ns);
+    if (!isnan(sample->energy_joules))
+        counted = energy_counter_advance(&gpu->counter, sample->energy_joules, now_ns);
     if (!isnan(counted) && !isnan(integrated)) {
         gpu->counted_joules += counted;
         gpu->integrated_joules += integrated;
         gpu->seconds += seconds;
     }
     check_gpu(meter, i);
-    return counted;
+    return settle_gpu(gpu, counted, integrated);
 }
 
 static void attribute_gpu(
@@ -300,8 +349,7 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
         /* A MIG instance's energy is its card's; that of a GPU in the CPU's package, the package's.
          */
-        if (now->gpu_devices[i].mig ||
-            (now->gpu_devices[i].in_package && !isnan(interval->domains[ENERGY_PACKAGE])))
+        if (now->gpu_devices[i].mig || (now->gpu_devices[i].in_package && has_package(meter)))
             continue;
         double joules = gpu_joules(meter, i, &now->gpus->devices[i], now_ns);
         if (isnan(joules))
@@ -314,12 +362,13 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
 
 /* ---- an interval ---- */
 
-static double total_of(const struct interval *interval, double battery)
+static double total_of(
+    const struct energy_meter *meter, const struct interval *interval, double battery)
 {
     double total = NAN;
+    if (!has_package(meter) && !isnan(battery))
+        return battery;
     add(&total, interval->domains[ENERGY_PACKAGE]);
-    if (isnan(total))
-        return isnan(battery) ? interval->gpu : battery;
     add(&total, interval->domains[ENERGY_DRAM]);
     add(&total, interval->gpu);
     return total;
@@ -337,7 +386,7 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
     add(&energy->machine.gpu, interval->gpu);
     add(&energy->machine.battery, battery_joules);
 
-    double total = total_of(interval, battery_joules);
+    double total = total_of(meter, interval, battery_joules);
     add(&energy->machine.total, total);
     if (seconds > 0 && !isnan(total) && !(total / seconds <= energy->max_watts))
         energy->max_watts = total / seconds;

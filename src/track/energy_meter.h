@@ -35,6 +35,7 @@ struct gpu_energy {
     int64_t since_ns; /* when its last figures were read; 0: never */
     double watts;     /* then */
     double joules;    /* so far; NaN: not known */
+    double ahead_joules; /* of those, taken from the power and still to come from the counter */
     double counted_joules, integrated_joules, seconds; /* over the intervals that have both */
 };
 

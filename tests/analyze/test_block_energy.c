@@ -68,6 +68,19 @@ static void cuts_stretches_out_of_the_curve(void **state)
     assert_true(isnan(targets[0][GPUT_ENERGY_PACKAGE]));
 }
 
+/* A counter that has not moved yet tells nothing; then it tells of all since the start. */
+static void what_is_not_known_yet_is_none_so_far(void **state)
+{
+    (void)state;
+    static const double late[][2] = {{0, NAN}, {1, NAN}, {2, 10}, {3, 20}};
+    const struct call calls[] = {{0.5, 0.75, 0}, {0.5, 2.5, 1}};
+    compute(late, 4, calls, 2, plain);
+    assert_total(0, 0);
+    assert_total(1, 15);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 20);
+    assert_true(isnan(targets[1][GPUT_ENERGY_PACKAGE]));
+}
+
 static void a_moment_in_several_calls_counts_once(void **state)
 {
     (void)state;
@@ -113,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_stretches_out_of_the_curve),
+        cmocka_unit_test(what_is_not_known_yet_is_none_so_far),
         cmocka_unit_test(a_moment_in_several_calls_counts_once),
         cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
         cmocka_unit_test(an_empty_curve_is_no_error),

@@ -188,8 +188,33 @@ static void a_counter_that_stands_still_is_flagged(void **state)
     set_joules("intel-rapl:1", 2050);
     set_joules("intel-rapl:1:0", 310);
     energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
-    assert_string_equal(meter.energy.flags, "the psys counter stood still");
+    assert_string_equal(
+        meter.energy.flags, "the psys counter stood still; what it missed is not known");
+    assert_near(meter.energy.machine.psys, 2);
     assert_true(meter.energy.machine.uncore == 0);
+    energy_meter_finish(&meter);
+}
+
+static void a_counter_that_never_moves_is_no_figure(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {.main_cpu_seconds = 1, .machine_busy_seconds = 2};
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 4; second++) {
+        set_joules("intel-rapl:0:1", 200 + 5 * second);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_true(isnan(meter.energy.machine.package));
+    assert_true(isnan(meter.energy.machine.core));
+    assert_near(meter.energy.machine.dram, 15);
+    assert_near(meter.energy.machine.total, 15);
+    assert_non_null(strstr(meter.energy.flags, "counter stands still and is left out"));
+
+    /* It was slow, not stuck: nothing is lost. */
+    set_joules("intel-rapl:0", 1040);
+    energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 40);
     energy_meter_finish(&meter);
 }
 
@@ -255,8 +280,9 @@ static void a_battery_is_the_whole_machine(void **state)
     fake_sysfs_remove(NULL);
 }
 
-/* One GPU of 100 W for `seconds`, whose counter gets `watts`. */
-static void run_gpu(struct energy_meter *meter, double watts, int seconds, double age_seconds)
+/* One GPU for `seconds`, whose counter gets `watts` and whose driver says `said_watts`. */
+static void run_gpu(
+    struct energy_meter *meter, double watts, double said_watts, int seconds, double age_seconds)
 {
     static struct gpu_sample gpus;
     static const struct gpu_device devices[1] = {{.uuid = "a"}};
@@ -264,7 +290,7 @@ static void run_gpu(struct energy_meter *meter, double watts, int seconds, doubl
     gpus.n_devices = 1;
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
     for (int second = 0; second <= seconds; second++) {
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = said_watts,
             .energy_joules = 5000 + watts * second,
             .main_sm_percent = 50,
             .descendants_sm_percent = 0,
@@ -278,28 +304,69 @@ static void a_gpu_counter_is_held_to_its_power(void **state)
 {
     (void)state;
     struct energy_meter meter;
-    run_gpu(&meter, 105, 20, 0.25);
+    run_gpu(&meter, 105, 100, 20, 0.25);
     assert_near(meter.energy.machine.gpu, 2100);
     assert_near(meter.energy.main, 1050);
     assert_string_equal(meter.gpu_flags, "");
     assert_false(meter.gpu_is_integrated);
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 80, 5, 0);
+    run_gpu(&meter, 80, 100, 5, 0);
     assert_string_equal(meter.gpu_flags, ""); /* too early to tell */
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 80, 20, 0);
+    run_gpu(&meter, 80, 100, 20, 0);
     assert_string_equal(
         meter.gpu_flags, "GPU 0 counted 1600.0 J where its power, integrated, gives 2000.0 J");
     energy_meter_finish(&meter);
+}
 
-    run_gpu(&meter, 0, 3, 0);
-    assert_string_equal(meter.gpu_flags, "that of GPU 0 stood still");
+static void a_stuck_gpu_counter_gives_way_to_power(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_gpu(&meter, 0, 100, 20, 0);
+    assert_near(meter.energy.machine.gpu, 2000);
+    assert_near(meter.energy.main, 1000);
+    assert_near(meter.energy.max_watts, 100);
+    assert_string_equal(
+        meter.gpu_flags, "that of GPU 0 stood still; its power was integrated instead");
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, -100, 3, 0);
-    assert_non_null(strstr(meter.gpu_flags, "went back"));
+    run_gpu(&meter, -100, 100, 3, 0);
+    assert_near(meter.energy.machine.gpu, 300);
+    assert_string_equal(
+        meter.gpu_flags, "that of GPU 0 went back; its power was integrated instead");
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, 0, NAN, 20, 0);
+    assert_true(isnan(meter.energy.machine.gpu));
+    assert_true(isnan(meter.energy.main));
+    assert_string_equal(meter.gpu_flags, "that of GPU 0 stood still; what it missed is not known");
+    energy_meter_finish(&meter);
+}
+
+/* One that moves every 1.5 s is slow, not stuck: what it counts is the figure, and comes smoothly.
+ */
+static void a_slow_gpu_counter_is_exact(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    static struct gpu_sample gpus;
+    static const struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(&meter, "/nonexistent");
+    gpus.n_devices = 1;
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int tick = 0; tick <= 60; tick++) {
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = 5000 + 10.5 * (tick - tick % 15),
+            .main_ram_bytes = NAN,
+            .main_sm_percent = NAN};
+        energy_meter_read(&meter, &shares, NS_PER_SECOND + tick * (NS_PER_SECOND / 10));
+    }
+    assert_near(meter.energy.machine.gpu, 630);
+    assert_true(meter.energy.max_watts < 200);
+    assert_string_equal(meter.gpu_flags, "");
     energy_meter_finish(&meter);
 }
 
@@ -360,11 +427,14 @@ int main(void)
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
+        ON_MACHINE(a_counter_that_never_moves_is_no_figure),
         ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
         cmocka_unit_test(a_battery_is_the_whole_machine),
         cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
+        cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
+        cmocka_unit_test(a_slow_gpu_counter_is_exact),
         cmocka_unit_test(an_old_answer_adds_nothing),
         cmocka_unit_test(says_why_there_is_none),
     };
