@@ -106,28 +106,37 @@ void session_surroundings_init(struct session_surroundings *surroundings)
     *surroundings = (struct session_surroundings){.network_fd = -1};
 }
 
-void session_surroundings_begin(
-    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid)
+static bool read_starts(const char *procfs_root, uint64_t *started)
 {
     struct system_stat stat;
-    surroundings->has_starts = system_stat_read(procfs_root, &stat, NULL) == GPUT_OK;
-    if (surroundings->has_starts)
-        surroundings->started_before = stat.processes_started;
+    if (system_stat_read(procfs_root, &stat, NULL) != GPUT_OK)
+        return false;
+    *started = stat.processes_started;
+    return true;
+}
+
+void session_surroundings_begin(struct session_surroundings *surroundings, const char *procfs_root,
+    pid_t pid, bool counts_starts)
+{
+    surroundings->has_starts =
+        counts_starts && read_starts(procfs_root, &surroundings->started_before);
     if (procfs_open(procfs_root, pid, "net/dev", &surroundings->network_fd, NULL) == GPUT_OK)
         surroundings->has_traffic =
             network_traffic_reread(surroundings->network_fd, &surroundings->before) == GPUT_OK;
 }
 
-void session_surroundings_update(struct session_surroundings *surroundings, const char *procfs_root)
+void session_surroundings_update(struct session_surroundings *surroundings)
 {
-    struct system_stat stat;
-    if (surroundings->has_starts)
-        surroundings->has_starts = system_stat_read(procfs_root, &stat, NULL) == GPUT_OK;
-    if (surroundings->has_starts)
-        surroundings->started_after = stat.processes_started;
     if (surroundings->has_traffic)
         surroundings->has_traffic =
             network_traffic_reread(surroundings->network_fd, &surroundings->after) == GPUT_OK;
+}
+
+void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root)
+{
+    session_surroundings_update(surroundings);
+    if (surroundings->has_starts)
+        surroundings->has_starts = read_starts(procfs_root, &surroundings->started_after);
 }
 
 void session_surroundings_finish(struct session_surroundings *surroundings)

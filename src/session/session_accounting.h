@@ -50,17 +50,21 @@ void session_counts_subtract_io(struct session_counts *counts, const struct sess
 /* Figures of the whole system, at the beginning of a session and since. */
 struct session_surroundings {
     int network_fd; /* of main's network; -1: not to be had */
-    bool has_traffic, has_starts;
+    bool has_traffic;
+    bool has_starts; /* they were wanted, and can be had */
     struct network_traffic before, after;
     uint64_t started_before, started_after; /* processes and threads of the whole machine */
 };
 
 void session_surroundings_init(struct session_surroundings *surroundings);
-void session_surroundings_begin(
-    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid);
-/* Reads what is there now; may be called again and again. */
-void session_surroundings_update(
-    struct session_surroundings *surroundings, const char *procfs_root);
+/* `counts_starts`: also what the machine has started, which costs a reading of stat at both ends.
+ */
+void session_surroundings_begin(struct session_surroundings *surroundings, const char *procfs_root,
+    pid_t pid, bool counts_starts);
+/* The traffic as it is now; may be called again and again. */
+void session_surroundings_update(struct session_surroundings *surroundings);
+/* The last update, with the starts. */
+void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root);
 void session_surroundings_finish(struct session_surroundings *surroundings);
 
 /* Fills in what is counted; as of the last update. */

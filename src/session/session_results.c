@@ -281,7 +281,8 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
 {
-    memset(results, 0, sizeof *results);
+    /* Most of it is GPUs that there are not. */
+    memset(results, 0, offsetof(struct gput_results, gpus));
     results->static_data = session->static_data;
     results->elapsed_seconds = seconds_of_ns(session->last_sample_ns - session->start_ns);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
@@ -289,7 +290,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);
     }
     if (!session->has_ended)
-        session_surroundings_update(&session->surroundings, session->options.procfs_root);
+        session_surroundings_update(&session->surroundings);
     process_log_refresh(&session->log);
     session_fill_peaks(session, results);
     bool has_unwaited = session_fill_accounting(session, &results->accounting);
@@ -307,6 +308,7 @@ int gput_session_results(
     if (session->phase == SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
     TRY(session_check_owner(session, error));
+    memset(results->gpus, 0, sizeof results->gpus);
     pthread_mutex_lock(&session->lock);
     session_fill_results(session, results);
     pthread_mutex_unlock(&session->lock);

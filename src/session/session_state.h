@@ -183,6 +183,7 @@ int64_t session_helpers_cpu_ns(const struct gput_session *session);
 
 /* session_results.c; the lock is held, or no thread runs */
 
+/* Of `results->gpus`, only those that there are. */
 void session_fill_results(struct gput_session *session, struct gput_results *results);
 
 /* session_energy.c; the lock is held, or no thread runs */

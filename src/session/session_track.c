@@ -154,8 +154,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session->pid_fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     session_surroundings_finish(&session->surroundings);
-    session_surroundings_begin(
-        &session->surroundings, session->options.procfs_root, pid ? pid : getpid());
+    session_surroundings_begin(&session->surroundings, session->options.procfs_root,
+        pid ? pid : getpid(), pid && !session->events.has_events);
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -379,7 +379,7 @@ static void end_counting(struct gput_session *session)
     session_events_read(&session->events);
     session_events_read(&session->events);
     process_log_count(&session->log);
-    session_surroundings_update(&session->surroundings, session->options.procfs_root);
+    session_surroundings_end(&session->surroundings, session->options.procfs_root);
     session->has_ended = true;
 }
 

@@ -32,13 +32,19 @@ struct results_file {
     char *path;
     int fd;
     uint64_t updates;
+    struct copy copy; /* the last one */
 };
 
-/* Bytes of a copy up to the last GPU that is used. */
+/* Bytes of results up to the last GPU that is used: those of others are most of them. */
+static size_t bytes_of_results(const struct gput_results *results)
+{
+    uint32_t gpus = results->n_gpus < GPUT_MAX_GPUS ? results->n_gpus : GPUT_MAX_GPUS;
+    return offsetof(struct gput_results, gpus) + gpus * sizeof results->gpus[0];
+}
+
 static size_t used_bytes(const struct copy *copy)
 {
-    uint32_t gpus = copy->results.n_gpus < GPUT_MAX_GPUS ? copy->results.n_gpus : GPUT_MAX_GPUS;
-    return offsetof(struct copy, results.gpus) + gpus * sizeof copy->results.gpus[0];
+    return offsetof(struct copy, results) + bytes_of_results(&copy->results);
 }
 
 static uint32_t checksum_of(const struct copy *copy)
@@ -82,12 +88,24 @@ static char *absolute_path(const char *path)
     return str_take(&text);
 }
 
-/* Whether an existing file may be replaced: an earlier one of ours, or an empty one. */
-static bool is_ours(int fd)
+/*
+ * Empties an existing file that may be replaced: an earlier one of ours. One that is new or empty
+ * is not cut: ext4 takes that for the beginning of a replacement, and close() would wait for the
+ * disk.
+ */
+static int empty(const struct results_file *file, struct gput_error *error)
 {
     char magic[sizeof MAGIC] = "";
-    ssize_t got = pread(fd, magic, sizeof MAGIC - 1, 0);
-    return got == 0 || (got == sizeof MAGIC - 1 && memcmp(magic, MAGIC, sizeof MAGIC - 1) == 0);
+    ssize_t got = pread(file->fd, magic, sizeof MAGIC - 1, 0);
+    if (got == 0)
+        return GPUT_OK;
+    if (got != sizeof MAGIC - 1 || memcmp(magic, MAGIC, sizeof MAGIC - 1) != 0)
+        return error_set(error, GPUT_ERROR_EXISTS,
+            "File %s already exists and is no resource usage file. Please name another one.",
+            file->path);
+    if (ftruncate(file->fd, 0) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    return GPUT_OK;
 }
 
 static int open_file(struct results_file *file, bool random, struct gput_error *error)
@@ -96,13 +114,15 @@ static int open_file(struct results_file *file, bool random, struct gput_error *
     file->fd = open(file->path, flags, 0600);
     if (file->fd < 0)
         return error_set_errno(error, errno, "Cannot create %s", file->path);
-    if (!is_ours(file->fd))
-        return error_set(error, GPUT_ERROR_EXISTS,
-            "File %s already exists and is no resource usage file. Please name another one.",
-            file->path);
-    if (ftruncate(file->fd, 0) != 0)
-        return error_set_errno(error, errno, "Cannot write %s", file->path);
-    return GPUT_OK;
+    return empty(file, error);
+}
+
+static void begin_copy(struct copy *copy)
+{
+    memcpy(copy->magic, MAGIC, sizeof copy->magic);
+    strncpy(copy->version, GPUT_VERSION, sizeof copy->version - 1);
+    copy->format_version = FORMAT_VERSION;
+    copy->size = sizeof copy->results;
 }
 
 int results_file_create(const char *path, struct results_file **file, struct gput_error *error)
@@ -113,6 +133,7 @@ int results_file_create(const char *path, struct results_file **file, struct gpu
         return error_memory(error);
     made->fd = -1;
     made->path = absolute_path(path);
+    begin_copy(&made->copy);
     int code = made->path ? open_file(made, !path, error) : error_memory(error);
     if (code == GPUT_OK) {
         *file = made;
@@ -131,19 +152,14 @@ void results_file_update(struct results_file *file, const struct gput_results *r
 {
     if (!file)
         return;
-    struct copy copy;
-    memset(&copy, 0, sizeof copy);
-    memcpy(copy.magic, MAGIC, sizeof copy.magic);
-    strncpy(copy.version, GPUT_VERSION, sizeof copy.version - 1);
-    copy.format_version = FORMAT_VERSION;
-    copy.size = sizeof copy.results;
-    copy.number = file->updates + 1;
-    memcpy(&copy.results, results, sizeof copy.results);
-    copy.checksum = checksum_of(&copy);
+    struct copy *copy = &file->copy;
+    copy->number = file->updates + 1;
+    memcpy(&copy->results, results, bytes_of_results(results));
+    copy->checksum = checksum_of(copy);
 
-    off_t at = (off_t)(file->updates % COPIES * sizeof copy);
-    size_t length = used_bytes(&copy);
-    if (pwrite(file->fd, &copy, length, at) == (ssize_t)length)
+    off_t at = (off_t)(file->updates % COPIES * sizeof *copy);
+    size_t length = used_bytes(copy);
+    if (pwrite(file->fd, copy, length, at) == (ssize_t)length)
         file->updates++;
 }
 
