@@ -79,7 +79,7 @@ static void find_energy(struct drm_gpu *gpu)
 
 static void *drm_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct drm_card *cards = calloc(GPU_MAX_DEVICES, sizeof *cards);
+    struct drm_card *cards = malloc(GPU_MAX_DEVICES * sizeof *cards);
     struct drm_state *state = calloc(1, sizeof *state);
     size_t count = cards ? drm_cards_find(options->sysfs_root, cards, GPU_MAX_DEVICES) : 0, own = 0;
     for (size_t i = 0; i < count; i++)

@@ -34,7 +34,7 @@ struct gpu_feed {
     bool opening, opened;
     uint64_t devices_version;
     uint32_t n_devices;
-    struct gpu_device *devices;          /* GPU_MAX_DEVICES; owned */
+    struct gpu_device *devices;          /* GPU_MAX_DEVICES; owned; NULL without `state` */
     struct gpu_device_reading *readings; /* the same */
     int64_t read_ns[GPU_MAX_DEVICES];
     uint64_t devices_asked, devices_answered;
@@ -113,6 +113,19 @@ static void init_locks(struct gpu_feed *feed)
     pthread_condattr_destroy(&attributes);
 }
 
+/* What is known before the source is open. False without memory. */
+static bool list_probed(struct gpu_feed *feed)
+{
+    feed->devices = calloc(GPU_MAX_DEVICES, sizeof *feed->devices);
+    feed->readings = calloc(GPU_MAX_DEVICES, sizeof *feed->readings);
+    if (!feed->devices || !feed->readings)
+        return false;
+    feed->opening = true;
+    feed->n_devices = feed->source->list_devices(feed->state, feed->devices, GPU_MAX_DEVICES);
+    feed->devices_version = feed->n_devices ? 1 : 0;
+    return true;
+}
+
 struct gpu_feed *gpu_feed_create(
     const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous)
 {
@@ -124,19 +137,17 @@ struct gpu_feed *gpu_feed_create(
     feed->synchronous = synchronous;
     feed->references = 1;
     feed->status.name = source->name;
-    feed->devices = calloc(GPU_MAX_DEVICES, sizeof *feed->devices);
-    feed->readings = calloc(GPU_MAX_DEVICES, sizeof *feed->readings);
-    if (!copy_options(&feed->options, options) || !feed->devices || !feed->readings) {
-        destroy(feed);
-        return NULL;
-    }
-    feed->state = source->probe(&feed->options, &feed->status);
-    feed->finished = !feed->state;
-    feed->opening = !!feed->state;
+    bool has_memory = copy_options(&feed->options, options);
+    if (has_memory)
+        feed->state = source->probe(&feed->options, &feed->status);
     if (feed->state)
-        feed->n_devices = source->list_devices(feed->state, feed->devices, GPU_MAX_DEVICES);
-    feed->devices_version = feed->n_devices ? 1 : 0;
-    return feed;
+        has_memory = list_probed(feed);
+    else
+        feed->finished = true;
+    if (has_memory)
+        return feed;
+    destroy(feed);
+    return NULL;
 }
 
 /* Calls open() with the lock released; true when the source is open. */

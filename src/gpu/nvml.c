@@ -76,17 +76,19 @@ static void *nvml_probe(const struct gpu_source_options *options, struct gpu_sou
 {
     struct gput_error error;
     struct nvml_state *state = calloc(1, sizeof *state);
-    struct nvml_gpu *gpus = calloc(GPU_MAX_DEVICES, sizeof *gpus);
-    if (!state || !gpus) {
-        free(state);
-        free(gpus);
+    if (!state) {
         gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
         return NULL;
     }
-    state->gpus = gpus;
     state->options = *options;
     if (nvml_library_open(&state->library, options->nvml_path, &error) != GPUT_OK) {
         explain_absence(options, &error, status);
+        nvml_close(state);
+        return NULL;
+    }
+    state->gpus = calloc(GPU_MAX_DEVICES, sizeof *state->gpus);
+    if (!state->gpus) {
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
         nvml_close(state);
         return NULL;
     }
