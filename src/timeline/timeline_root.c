@@ -22,27 +22,86 @@ void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns
         search->most_step = step;
 }
 
+#define KNOWN_THREADS 512
+
 struct adding {
     struct timeline_inputs *inputs;
     struct timeline_readings readings;
     struct str text;
+    /* Of the file at hand: */
+    struct {
+        const char *phase; /* NULL: not used */
+        int64_t tid;
+        uint32_t thread;
+    } known[KNOWN_THREADS];
+    uint32_t source;    /* its node; NAMES_NONE: not yet known */
+    uint32_t text_file; /* source_texts_add() */
 };
 
-static int find_thread(struct timeline_inputs *inputs, const struct framework_event *event,
+/* What is the same for all events of a file is found with its first. */
+static int begin_file(
+    struct adding *adding, const struct framework_event *event, struct gput_error *error)
+{
+    struct timeline_inputs *inputs = adding->inputs;
+    memset(adding->known, 0, sizeof adding->known);
+    adding->text_file = source_texts_add(inputs->timeline->texts,
+        event_stream_plain_fd(event->stream), event_stream_name(event->stream));
+    adding->source = names_add(&inputs->sources, event->node, strlen(event->node));
+    return adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK;
+}
+
+static int look_up_thread(struct adding *adding, const struct framework_event *event,
     uint32_t *thread, struct gput_error *error)
 {
-    struct timeline_tracks *tracks = &inputs->timeline->tracks;
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
     uint32_t process = timeline_process(tracks, event->phase, event->phase);
-    uint32_t source = names_add(&inputs->sources, event->node, strlen(event->node));
-    if (process == TRACK_NONE || source == NAMES_NONE)
+    if (process == TRACK_NONE)
         return error_memory(error);
-    *thread = timeline_thread(tracks, process, source, event->tid);
+    *thread = timeline_thread(tracks, process, adding->source, event->tid);
     if (*thread == TRACK_NONE)
         return error_memory(error);
     if (!tracks->threads[*thread].name && event->node[0] != '\0' &&
         !timeline_thread_rename(tracks, *thread, event->node))
         return error_memory(error);
     return GPUT_OK;
+}
+
+/* The thread of an event: nearly always one of the few that had events just now. The same phase of
+ * a file is the same text. */
+static int find_thread(struct adding *adding, const struct framework_event *event, uint32_t *thread,
+    struct gput_error *error)
+{
+    size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
+    if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
+        TRY(look_up_thread(adding, event, &adding->known[slot].thread, error));
+        adding->known[slot].phase = event->phase;
+        adding->known[slot].tid = event->tid;
+    }
+    *thread = adding->known[slot].thread;
+    return GPUT_OK;
+}
+
+/* The texts of an event can be used as they stand in the file. */
+static bool is_clean(const struct framework_event *event)
+{
+    const struct trace_event *written = event->written;
+    return written && !(written->name.flags & JSON_ESCAPED) &&
+           !(written->args.flags & JSON_HAS_NAN);
+}
+
+static int add_as_written(struct adding *adding, const struct framework_event *event,
+    struct timeline_event *slice, struct gput_error *error)
+{
+    const struct trace_event *written = event->written;
+    const struct json_value *name = &written->name, *args = &written->args;
+    struct event_place place = {.file = adding->text_file,
+        .at = event_stream_place(event->stream, written),
+        .text = written->text,
+        .length = written->length};
+    slice->name = (struct json_text){name->text, name->length, name->flags};
+    if (args->kind == JSON_OBJECT)
+        slice->args = (struct json_text){args->text, args->length, args->flags};
+    return timeline_add(adding->inputs->timeline, slice, &place, error);
 }
 
 static int add_event(void *user, const struct framework_event *event, struct gput_error *error)
@@ -55,7 +114,11 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
     }
     struct timeline_event slice = {
         .type = 'X', .start_ns = event->start_ns, .duration_ns = event->end_ns - event->start_ns};
-    TRY(find_thread(adding->inputs, event, &slice.thread, error));
+    if (adding->source == NAMES_NONE)
+        TRY(begin_file(adding, event, error));
+    TRY(find_thread(adding, event, &slice.thread, error));
+    if (is_clean(event))
+        return add_as_written(adding, event, &slice, error);
     str_clear(text);
     json_write_string(event->name, event->name_length, text);
     size_t name_length = text->length;
@@ -84,6 +147,7 @@ static int add_file(struct adding *adding, const struct trace_file *file, struct
                    : system_metrics_read(file->path, add_reading, adding, &inputs->report, error);
     case TRACE_FILE_EVENTS:
     case TRACE_FILE_TENSORFLOW:
+        adding->source = NAMES_NONE;
         return framework_events_read(file, add_event, adding, &inputs->report, error);
     default:
         return GPUT_OK;

@@ -218,7 +218,7 @@ static struct json_text args_text(const struct json_value *args, struct str *cle
 static void note_step(struct adding *adding, const struct trace_event *event, int64_t start_ns)
 {
     static const char prefix[] = "ProfilerStep#";
-    struct json_value number = json_member(&event->args, "step_num");
+    struct json_value number = event->step_num;
     int64_t step;
     if (event->name.kind == JSON_STRING && event->name.length > sizeof prefix - 1 &&
         memcmp(event->name.text, prefix, sizeof prefix - 1) == 0)

@@ -104,24 +104,32 @@ static bool grow_threads(struct timeline_tracks *tracks)
     return true;
 }
 
+/* The slot of a thread, or the free one where it belongs. */
+static uint32_t *slot_of(
+    struct timeline_tracks *tracks, uint32_t process, uint32_t source, int64_t number)
+{
+    uint32_t mask = tracks->slot_count - 1;
+    for (uint64_t at = hash_of(process, source, number);; at++) {
+        uint32_t *slot = tracks->slots + (at & mask);
+        if (*slot == 0 || thread_is(tracks->threads + *slot - 1, process, source, number))
+            return slot;
+    }
+}
+
 uint32_t timeline_thread(
     struct timeline_tracks *tracks, uint32_t process, uint32_t source, int64_t number)
 {
     uint32_t last = tracks->last_thread;
     if (last < tracks->thread_count && thread_is(tracks->threads + last, process, source, number))
         return last;
+    uint32_t *slot = tracks->slot_count > 0 ? slot_of(tracks, process, source, number) : NULL;
+    if (slot && *slot != 0)
+        return tracks->last_thread = *slot - 1;
     if (!grow_threads(tracks))
         return TRACK_NONE;
-    uint64_t slot = hash_of(process, source, number);
-    uint32_t mask = tracks->slot_count - 1;
-    for (; tracks->slots[slot & mask] != 0; slot++) {
-        uint32_t found = tracks->slots[slot & mask] - 1;
-        if (thread_is(tracks->threads + found, process, source, number))
-            return tracks->last_thread = found;
-    }
     tracks->threads[tracks->thread_count] =
         (struct timeline_thread){.process = process, .source = source, .number = number};
-    tracks->slots[slot & mask] = ++tracks->thread_count;
+    *slot_of(tracks, process, source, number) = ++tracks->thread_count;
     return tracks->last_thread = tracks->thread_count - 1;
 }
 

@@ -123,7 +123,7 @@ bool event_shapes_scan(
     if (!shapes)
         return false;
     for (int i = 0; i < TRACE_FIELD_COUNT; i++)
-        event->values[i] = (struct json_value){NULL, 0, JSON_NONE, 0};
+        memset(event->values + i, 0, sizeof event->values[i]);
     const struct glue *glue = shapes->glues;
     for (;;) {
         glue = glue_at(shapes, glue, here);
@@ -221,10 +221,16 @@ static void close_container(struct learning *learning, const char *at)
     }
 }
 
+/* Whether the value at hand is a member of the event, or of its arguments. */
+static bool is_member(const struct learning *learning)
+{
+    return learning->depth == 1 || (learning->depth == 2 && learning->in_args);
+}
+
 /* Walks over the tokens of a valid event and adds the glue between its values. */
 static bool learn(struct learning *learning, const char *at, const char *end, size_t members)
 {
-    enum trace_field field = TRACE_OTHER; /* of the member at the top */
+    enum trace_field field = TRACE_OTHER; /* of the last key */
     while (at < end) {
         struct json_value scalar;
         const char *token = at;
@@ -247,11 +253,10 @@ static bool learn(struct learning *learning, const char *at, const char *end, si
             return false;
         if (scalar.kind == JSON_STRING && *json_skip_space(at) == ':') { /* a key */
             learning->next.flags |= learning->in_args ? scalar.flags : 0;
-            if (learning->depth == 1)
-                field = trace_field_of(&scalar);
+            field = learning->depth == 1 ? trace_field_of(&scalar) : trace_args_field_of(&scalar);
             continue;
         }
-        learning->next.field = learning->depth == 1 ? (uint8_t)field : TRACE_OTHER;
+        learning->next.field = is_member(learning) ? (uint8_t)field : TRACE_OTHER;
         if (!add_glue(learning, token))
             return false;
         start_glue(learning, at);

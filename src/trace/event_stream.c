@@ -320,6 +320,11 @@ int event_stream_plain_fd(const struct event_stream *stream)
     return byte_source_plain_fd(stream->window.source);
 }
 
+const char *event_stream_name(const struct event_stream *stream)
+{
+    return stream->name;
+}
+
 const struct trace_header *event_stream_header(const struct event_stream *stream)
 {
     return &stream->header;

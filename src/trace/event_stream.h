@@ -59,6 +59,9 @@ void event_stream_tell_end(const struct event_stream *stream, struct read_report
 /* As byte_source_plain_fd(). */
 int event_stream_plain_fd(const struct event_stream *stream);
 
+/* The name it was opened with. Belongs to the stream. */
+const char *event_stream_name(const struct event_stream *stream);
+
 const struct trace_header *event_stream_header(const struct event_stream *stream);
 const struct event_counts *event_stream_counts(const struct event_stream *stream);
 

@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PHASE_HITS 64
+
 struct phase_of_pid {
     int64_t pid;
-    uint32_t phase;
+    const char *name; /* of `names` */
+    int64_t thread;   /* the number of what has none */
 };
 
 struct reading {
     const struct trace_file *file;
+    const struct event_stream *stream;
     framework_visitor *visit;
     void *user;
     struct read_report *report;
@@ -22,7 +26,7 @@ struct reading {
     struct names names; /* of phases */
     struct phase_of_pid *phases;
     size_t phase_count;
-    size_t phase_hit; /* where the last look-up found its pid */
+    size_t phase_hits[PHASE_HITS]; /* where the last look-ups found their pids, by pid */
     struct begun_events begun;
     struct str text; /* an event's name without its escapes */
 };
@@ -45,11 +49,12 @@ static bool number_of(const struct json_value *value, int64_t *number)
 
 static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 {
-    if (reading->phase_hit < reading->phase_count && reading->phases[reading->phase_hit].pid == pid)
-        return reading->phases + reading->phase_hit;
+    size_t *hit = reading->phase_hits + (uint64_t)pid % PHASE_HITS;
+    if (*hit < reading->phase_count && reading->phases[*hit].pid == pid)
+        return reading->phases + *hit;
     for (size_t i = 0; i < reading->phase_count; i++)
         if (reading->phases[i].pid == pid) {
-            reading->phase_hit = i;
+            *hit = i;
             return reading->phases + i;
         }
     return NULL;
@@ -58,12 +63,14 @@ static struct phase_of_pid *find_phase(struct reading *reading, int64_t pid)
 static int set_phase(
     struct reading *reading, int64_t pid, const char *name, size_t length, struct gput_error *error)
 {
-    uint32_t phase = names_add(&reading->names, name, length);
-    if (phase == NAMES_NONE)
+    uint32_t number = names_add(&reading->names, name, length);
+    if (number == NAMES_NONE)
         return error_memory(error);
+    const char *phase = names_text(&reading->names, number);
+    int64_t thread = framework_thread_number(reading->file->node, phase);
     struct phase_of_pid *known = find_phase(reading, pid);
     if (known) {
-        known->phase = phase;
+        *known = (struct phase_of_pid){pid, phase, thread};
         return GPUT_OK;
     }
     struct phase_of_pid *phases =
@@ -71,7 +78,7 @@ static int set_phase(
     if (!phases)
         return error_memory(error);
     reading->phases = phases;
-    phases[reading->phase_count++] = (struct phase_of_pid){pid, phase};
+    phases[reading->phase_count++] = (struct phase_of_pid){pid, phase, thread};
     return GPUT_OK;
 }
 
@@ -96,55 +103,43 @@ static int take_metadata(
 }
 
 /* The phase of a pid; one without a name is "process N". */
-static int phase_of(
-    struct reading *reading, int64_t pid, const char **phase, struct gput_error *error)
+static int phase_of(struct reading *reading, int64_t pid, const struct phase_of_pid **phase,
+    struct gput_error *error)
 {
-    const struct phase_of_pid *known = find_phase(reading, pid);
-    if (!known) {
+    *phase = find_phase(reading, pid);
+    if (!*phase) {
         char name[40];
         int length = snprintf(name, sizeof name, "process %lld", (long long)pid);
         TRY(set_phase(reading, pid, name, (size_t)length, error));
-        known = find_phase(reading, pid);
+        *phase = find_phase(reading, pid);
     }
-    *phase = names_text(&reading->names, known->phase);
     return GPUT_OK;
 }
 
-static void take_args(struct framework_event *event)
-{
-    struct json_walk walk = json_walk(&event->args);
-    struct json_value key, value;
-    if (event->args.kind != JSON_OBJECT)
-        return;
-    while (json_walk_member(&walk, &key, &value)) {
-        if (json_is(&key, "pid"))
-            number_of(&value, &event->pid);
-        else if (json_is(&key, "thread_id"))
-            number_of(&value, &event->tid);
-        else if (json_is(&key, "step_num") && !json_int64(&value, &event->step))
-            event->step = -1;
-    }
-}
-
-/* Completes an event that has its name, times (without the base) and args, and gives it out. */
+/* Completes an event that has its name and times (without the base) by what its last record says,
+ * and gives it out. */
 static int give(struct reading *reading, struct framework_event *event, int64_t pid,
-    const struct json_value *tid, struct gput_error *error)
+    const struct trace_event *record, struct gput_error *error)
 {
     int64_t base_ns = reading->base_ns;
+    const struct phase_of_pid *phase;
     if (event->end_ns < event->start_ns ||
         __builtin_add_overflow(event->start_ns, base_ns, &event->start_ns) ||
         __builtin_add_overflow(event->end_ns, base_ns, &event->end_ns)) {
         reading->report->unusable++;
         return GPUT_OK;
     }
-    TRY(phase_of(reading, pid, &event->phase, error));
+    TRY(phase_of(reading, pid, &phase, error));
+    event->phase = phase->name;
     event->node = reading->file->node;
+    event->args = record->args;
+    event->stream = reading->stream;
     event->pid = pid;
-    event->step = -1;
-    event->tid = -1;
-    if (!number_of(tid, &event->tid))
-        event->tid = framework_thread_number(event->node, event->phase);
-    take_args(event);
+    number_of(&record->args_pid, &event->pid);
+    if (!number_of(&record->args_thread, &event->tid) && !number_of(&record->tid, &event->tid))
+        event->tid = phase->thread;
+    if (!json_int64(&record->step_num, &event->step))
+        event->step = -1;
     return reading->visit(reading->user, event, error);
 }
 
@@ -152,7 +147,7 @@ static int take_complete(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     int64_t pid;
-    struct framework_event complete = {.start_ns = event->start_ns, .args = event->args};
+    struct framework_event complete = {.start_ns = event->start_ns, .written = event};
     if (!event->has_start || !event->has_duration || event->name.kind != JSON_STRING ||
         !number_of(&event->pid, &pid) ||
         __builtin_add_overflow(event->start_ns, event->duration_ns, &complete.end_ns)) {
@@ -169,7 +164,7 @@ static int take_complete(
         complete.name = str_text(&reading->text);
         complete.name_length = reading->text.length;
     }
-    return give(reading, &complete, pid, &event->tid, error);
+    return give(reading, &complete, pid, event, error);
 }
 
 /* The thread an event says it is of; 0 for none, which then is a thread of its own. */
@@ -208,9 +203,8 @@ static int take_end(
     struct framework_event complete = {.start_ns = begun.start_ns,
         .end_ns = event->start_ns,
         .name = begun.name,
-        .name_length = strlen(begun.name),
-        .args = event->args};
-    int code = give(reading, &complete, pid, &event->tid, error);
+        .name_length = strlen(begun.name)};
+    int code = give(reading, &complete, pid, event, error);
     begun_event_finish(&begun);
     return code;
 }
@@ -268,6 +262,7 @@ int framework_events_read(const struct trace_file *file, framework_visitor *visi
         .base_ns = file->base_us * 1000};
     struct event_stream *stream;
     TRY(event_stream_open(file->path, &stream, error));
+    reading.stream = stream;
     int code = read_stream(&reading, stream, error);
     if (code == GPUT_OK)
         add_counts(&reading, stream);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "trace/json_scan.h"
+#include "trace/event_stream.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
 
@@ -24,6 +24,9 @@ struct framework_event {
     int64_t pid;  /* args.pid, else the event's */
     int64_t tid;  /* args.thread_id, else the event's, else made from node and phase */
     int64_t step; /* args.step_num; -1 when missing */
+    /* Where it stands: NULL when it is made of a begin and an end. Until the visitor returns. */
+    const struct trace_event *written;
+    const struct event_stream *stream;
 };
 
 /* Called for each event; anything but GPUT_OK ends the reading and is passed on. */

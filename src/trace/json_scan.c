@@ -396,13 +396,12 @@ static inline unsigned parse_digits(const char *text, uint64_t *value)
 bool json_int64(const struct json_value *value, int64_t *number)
 {
     uint64_t digits = 0;
-    if (value->kind == JSON_NUMBER && value->length <= 8 &&
-        parse_digits(value->text, &digits) == value->length) {
+    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
+        return false;
+    if (value->length - 1 < 8 && parse_digits(value->text, &digits) == value->length) {
         *number = (int64_t)digits;
         return true;
     }
-    if (value->kind != JSON_NUMBER && value->kind != JSON_STRING)
-        return false;
     const char *end = value->text + value->length;
     if (number_parse_int64(value->text, end, number) == end)
         return true;

@@ -28,6 +28,15 @@ enum trace_field trace_field_of(const struct json_value *key)
     return TRACE_OTHER;
 }
 
+enum trace_field trace_args_field_of(const struct json_value *key)
+{
+    if (json_is(key, "step_num"))
+        return TRACE_ARGS_STEP;
+    if (json_is(key, "pid"))
+        return TRACE_ARGS_PID;
+    return json_is(key, "thread_id") ? TRACE_ARGS_THREAD : TRACE_OTHER;
+}
+
 void trace_event_complete(struct trace_event *event, const char *text, const char *end)
 {
     const struct json_value *type = &event->type_text;
@@ -37,6 +46,15 @@ void trace_event_complete(struct trace_event *event, const char *text, const cha
     event->type = type->kind == JSON_STRING && type->length == 1 ? *type->text : '\0';
     event->has_start = json_scaled_int64(&event->start, 3, &event->start_ns);
     event->has_duration = json_scaled_int64(&event->duration, 3, &event->duration_ns);
+}
+
+static void take_args(struct trace_event *event, const struct json_value *args)
+{
+    struct json_walk walk = json_walk(args);
+    struct json_value key, value;
+    while (args->kind == JSON_OBJECT && json_walk_member(&walk, &key, &value))
+        if (value.kind != JSON_OBJECT && value.kind != JSON_ARRAY)
+            event->values[trace_args_field_of(&key)] = value;
 }
 
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event)
@@ -51,8 +69,11 @@ enum json_status trace_event_scan(const char **at, const char *end, struct trace
         enum json_status status = json_scan_member(&here, end, &key, &value, &last);
         if (status != JSON_OK)
             return status;
-        event->values[trace_field_of(&key)] = value;
+        enum trace_field field = trace_field_of(&key);
+        event->values[field] = value;
         event->members++;
+        if (field == TRACE_ARGS)
+            take_args(event, &value);
     }
     trace_event_complete(event, *at, here);
     *at = here;

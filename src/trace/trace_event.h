@@ -19,6 +19,9 @@ enum trace_field {
     TRACE_SCOPE,
     TRACE_BIND_POINT,
     TRACE_ARGS,
+    TRACE_ARGS_STEP, /* in the arguments, unless it is an array or object */
+    TRACE_ARGS_PID,
+    TRACE_ARGS_THREAD,
     TRACE_FIELD_COUNT
 };
 
@@ -42,6 +45,9 @@ struct trace_event {
             struct json_value scope;      /* "s" of an instant */
             struct json_value bind_point; /* "bp" of a flow */
             struct json_value args;
+            struct json_value step_num; /* in the args, as SageMaker's profiler writes them */
+            struct json_value args_pid;
+            struct json_value args_thread; /* "thread_id" */
         };
     };
     const char *text; /* from its opening brace on */
@@ -57,8 +63,9 @@ struct trace_event {
 /* Scans the event whose brace stands at `*at`; moves `*at` behind it. */
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event);
 
-/* Which field a member with that key is. */
+/* Which field a member with that key is; of the event, or of its arguments. */
 enum trace_field trace_field_of(const struct json_value *key);
+enum trace_field trace_args_field_of(const struct json_value *key);
 
 /* Fills in what follows from the values of an event that reaches from `text` to `end`. */
 void trace_event_complete(struct trace_event *event, const char *text, const char *end);

@@ -65,6 +65,25 @@ class Merge(CommandTest):
         plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout
         self.assertEqual(self.merge(packed, "-o", "-").stdout, plain)
 
+    def test_events_of_a_profile_are_the_same_from_a_packed_file(self):
+        start = {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 10**15}}
+        events = [{"name": "conv", "ph": "X", "pid": 0, "ts": 7, "dur": 1, "args": {"step_num": "1"}},
+                  {"name": "a\tb \u00e9", "ph": "X", "pid": 0, "ts": 5, "dur": 3, "args": {"value": float("nan")}},
+                  {"name": "\u00e9", "ph": "X", "pid": 0, "ts": 6, "dur": 1}]
+        name = "1000000_1-host_pythontimeline.json"
+        for packed in (False, True):
+            text = json.dumps([start, *events], indent=1, ensure_ascii=False).encode()
+            folder = self.folder / str(packed)
+            folder.mkdir()
+            (folder / name).write_bytes(gzip.compress(text) if packed else text)
+            done = self.merge(folder / name, "-o", f"{packed}.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        merged = (self.folder / "False.json").read_text()
+        self.assertEqual(merged, (self.folder / "True.json").read_text())
+        self.assertEqual([(event["name"], event["ts"], event.get("args")) for event in json.loads(merged) if event["ph"] == "X"],
+                         [("a\tb \u00e9", 10**15 + 5, {"value": None}), ("\u00e9", 10**15 + 6, None),
+                          ("conv", 10**15 + 7, {"step_num": "1"})])
+
     def test_processes_and_threads_told_by_words_keep_them(self):
         pathlib.Path(self.folder, "words.json").write_text(json.dumps([
             {"ph": "X", "name": "a", "pid": "Spans", "tid": "PyTorch \u00e9", "ts": 1, "dur": 1},

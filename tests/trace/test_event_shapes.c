@@ -16,6 +16,9 @@ static const char *const texts[] = {
     "{\"ph\": \"X\", \"args\": {}, \"other\": {\"b\": [true, false, null]}, \"ts\": \"4\"}",
     "{\"ph\": \"X\", \"args\": \"none\", \"ts\": 5}",
     "{\"ph\":\"X\",\"args\":{\"x\":Infinity},\"args\":3,\"ts\":6}",
+    "{\"ph\":\"X\",\"args\":{\"step_num\":\"3\",\"pid\":905,\"thread_id\":[7]},\"ts\":7}",
+    "{\"ph\":\"X\",\"args\":{\"thread_id\":8,\"o\":{\"pid\":1},\"a\":[2],\"pid\":3},\"ts\":8}",
+    "{\"ph\":\"X\",\"step_num\":1,\"o\":{\"pid\":2},\"args\":{\"pid\":3,\"pid\":4},\"ts\":9}",
 };
 #define TEXT_COUNT (sizeof texts / sizeof *texts)
 

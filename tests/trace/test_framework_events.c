@@ -6,6 +6,7 @@
 
 struct seen {
     char text[2048]; /* a line an event */
+    int64_t tid;     /* of the last one */
 };
 
 static int take(void *user, const struct framework_event *event, struct gput_error *error)
@@ -13,6 +14,7 @@ static int take(void *user, const struct framework_event *event, struct gput_err
     struct seen *seen = user;
     size_t used = strlen(seen->text);
     (void)error;
+    seen->tid = event->tid;
     snprintf(seen->text + used, sizeof seen->text - used, "%s/%.*s %lld-%lld pid %lld step %lld\n",
         event->phase, (int)event->name_length, event->name, (long long)event->start_ns,
         (long long)event->end_ns, (long long)event->pid, (long long)event->step);
@@ -50,6 +52,25 @@ static void gives_complete_events_with_phase_and_base(void **state)
         "Step/s 1600000000000001000-1600000000000003000 pid 77 step 4\n"
         "process 9/caf\xc3\xa9 1600000000000005000-1600000000000005000 pid 9 step -1\n");
     assert_int_equal(report.unusable, 0);
+}
+
+static void believes_the_arguments_first(void **state)
+{
+    (void)state;
+    struct read_report report;
+    struct seen seen =
+        read_text("[{\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":0,"
+                  "\"args\":{\"thread_id\":3,\"step_num\":\"x\"}}]",
+            &report);
+    assert_int_equal(seen.tid, 3);
+    assert_non_null(strstr(seen.text, "pid 1 step -1"));
+    seen = read_text("[{\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":0,"
+                     "\"args\":{\"other\":{\"thread_id\":3},\"step_num\":null}}]",
+        &report);
+    assert_int_equal(seen.tid, 2);
+    assert_non_null(strstr(seen.text, "pid 1 step -1"));
+    seen = read_text("[{\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"ts\":1,\"dur\":0}]", &report);
+    assert_int_equal(seen.tid, framework_thread_number("node-1", "process 1"));
 }
 
 static void pairs_begin_and_end_by_process_and_thread(void **state)
@@ -101,6 +122,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_complete_events_with_phase_and_base),
+        cmocka_unit_test(believes_the_arguments_first),
         cmocka_unit_test(pairs_begin_and_end_by_process_and_thread),
         cmocka_unit_test(leaves_out_and_counts_what_lacks_something),
         cmocka_unit_test(numbers_threads_the_same_in_every_run),
