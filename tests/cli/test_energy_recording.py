@@ -186,7 +186,8 @@ class Recording(CommandTest):
         *lines, end = self.lines()
         self.assertEqual(end, "END OF RECORDING SEGMENT")
         self.assertGreaterEqual(len(lines), 3)
-        cpu = lines[1]["metrics"]["cpu"]
+        # As of the first period in which the counters moved.
+        cpu = next(cpu for entry in lines if {"intel_power", "total_mem_use"} <= (cpu := entry["metrics"]["cpu"]).keys())
         for key in ("per_process_mem_use_abs", "per_process_mem_use_uss", "per_process_mem_use_percent", "per_process_cpu_uses",
                     "absolute_cpu_time_per_pid", "total_mem_use", "intel_power", "psys_power", "total_cpu_power", "total_dram_power",
                     "rel_intel_power", "per_process_cpu_power", "per_process_dram_power"):
@@ -197,11 +198,12 @@ class Recording(CommandTest):
         self.assertLess(abs((dates[-1] - datetime.datetime.now()).total_seconds()), 60)
         self.assertEqual(sorted(set(dates)), dates)
         self.assert_near(300, sum(
-            entry["metrics"]["cpu"]["intel_power"] * (date - before).total_seconds()
+            entry["metrics"]["cpu"].get("intel_power", 0) * (date - before).total_seconds()
             for before, date, entry in zip(dates, dates[1:], lines[1:])
         ))
         for entry in lines:
-            self.assertLessEqual(sum(entry["metrics"]["cpu"]["rel_intel_power"].values()), entry["metrics"]["cpu"]["intel_power"] * (1 + 1e-9))
+            powers = entry["metrics"]["cpu"].get("rel_intel_power", {})
+            self.assertLessEqual(sum(powers.values()), entry["metrics"]["cpu"].get("intel_power", 0) * (1 + 1e-9))
             self.assertLessEqual(sum(entry["metrics"]["cpu"]["per_process_cpu_uses"].values()), 1 + 1e-9)
         self.assertTrue((self.folder / "rec" / "metadata.json").exists())
         self.assertGreater(self.summary()["metrics"]["intel_power"]["max"], 50)
@@ -328,7 +330,6 @@ if sys.argv[2:]:
         (self.folder / "rec2" / "power_metrics.json").write_text("".join(lines))
         other = json.loads(self.run_command("energy", "summary", "rec2", "-f", "json").stdout)
         self.assertEqual(summary["metrics"]["intel_power"], other["metrics"]["intel_power"])
-        self.assertEqual(summary["exp_duration"], other["exp_duration"])
         curves = [self.run_command("energy", "curve", folder, "intel_power").stdout for folder in ("rec", "rec2")]
         self.assertEqual(*curves)
         self.assertEqual(curves[0].count("\n"), len(rows) + 1)

@@ -247,8 +247,8 @@ class Recording(package.PackageTest):
         self.record_a_moment(power.Experiment(power.SqliteParser("rec", cont=True)))
         for driver in power.SqliteParser("rec"), self.driver, "rec":
             results = power.ExpResults(driver)
-            self.assertEqual(results.get_summary()["metrics"]["intel_power"]["segments"], 2)
-            self.assertEqual(2 * len(results.get_curve("total_mem_use")), len(results.get_curve("intel_power")))
+            self.assertEqual(results.get_summary()["metrics"]["total_mem_use"]["segments"], 2)
+            self.assertEqual(2 * len(results.get_curve("total_mem_use")), len(results.get_curve("per_process_cpu_uses")))
 
     def test_a_machine_without_counters_is_told_once(self):
         with self.assertLogs("gpu_tracker") as logs:
