@@ -196,3 +196,27 @@ bool session_fill_accounting(const struct gput_session *session, struct gput_acc
         fill_attached(session, accounting);
     return false;
 }
+
+bool session_has_bytes_so_far(const struct gput_session *session)
+{
+    const struct process_record *main = session->log.main;
+    return session->options.listen && !session->has_ended && main && main->has_io;
+}
+
+static double most(uint64_t *so_far, uint64_t now)
+{
+    if (now > *so_far)
+        *so_far = now;
+    return (double)*so_far;
+}
+
+void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting)
+{
+    if (!session_has_bytes_so_far(session))
+        return;
+    struct task_counts now = process_log_counts(&session->log), *so_far = &session->bytes_so_far;
+    accounting->read_bytes = most(&so_far->read_call_bytes, now.read_call_bytes);
+    accounting->write_bytes = most(&so_far->write_call_bytes, now.write_call_bytes);
+    accounting->storage_read_bytes = most(&so_far->read_bytes, now.read_bytes);
+    accounting->storage_write_bytes = most(&so_far->write_bytes, now.write_bytes);
+}

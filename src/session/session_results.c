@@ -128,6 +128,11 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
 {
     bool attached = session->mode == SESSION_ATTACHED;
     bool refused = attached && session->log.main && !session->log.main->has_io;
+    if (session_has_bytes_so_far(session)) {
+        session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: io of each process, once a second; all of it when tracking ends");
+        return;
+    }
     if (attached && session->events.has_ends)
         session_add_source(results, "counts", GPUT_SOURCE_EXACT,
             "%s of living threads since the beginning, and what the kernel gave at the end of "
@@ -294,6 +299,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     process_log_refresh(&session->log);
     session_fill_peaks(session, results);
     bool has_unwaited = session_fill_accounting(session, &results->accounting);
+    session_fill_bytes_so_far(session, &results->accounting);
     session_gpus_fill_results(session, results);
     fill_now(session, results);
     session_fill_energy(session, &results->energy);

@@ -113,7 +113,8 @@ struct gput_session {
     uint64_t gpu_holdings_version; /* that the log has */
     struct energy_power power;
     double system_busy_at_start_seconds;
-    double system_cpu_seconds; /* of all processes since the start; never goes back */
+    double system_cpu_seconds;       /* of all processes since the start; never goes back */
+    struct task_counts bytes_so_far; /* read and written, for those who watch; never go back */
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;           /* CPU time of orphans that we collected */
@@ -210,6 +211,10 @@ void session_close_recording(struct gput_session *session);
 /* True: nobody waited for some processes, and what the kernel counted for them is not known. */
 bool session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
+
+/* While it all goes on, and somebody watches: bytes read and written, as of a second ago. */
+bool session_has_bytes_so_far(const struct gput_session *session);
+void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting);
 
 /* session_processes.c */
 

@@ -78,7 +78,8 @@ static void start_log(struct gput_session *session)
         .has_events = session->events.has_events,
         .has_taskstats = session->events.has_ends,
         .keeps_ended = detailed,
-        .keeps_counts = session->mode == SESSION_ATTACHED,
+        .keeps_counts = session->mode == SESSION_ATTACHED || session->options.listen,
+        .follows_counts = session->options.listen != NULL,
         .reads_commands = detailed && session->options.command_lines,
         .most_ended = MOST_ENDED,
     };

@@ -310,9 +310,12 @@ static void follow(const struct process_log *log, struct process_record *record,
         record->peak_read_ns = now_ns;
         read_peak(log, record);
     }
-    /* Of main what it counts just before its end is not to be lost. */
-    bool is_counted = record->is_main || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
-    if (is_counted && !log->options.has_taskstats) {
+    /* Taskstats tell what it counted before its end; else that of main is not to be lost. */
+    bool has_taskstats = log->options.has_taskstats;
+    bool is_counted =
+        (record->is_main && !has_taskstats) || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
+    record->counts_are_pending = log->options.follows_counts && !is_counted;
+    if (is_counted && (!has_taskstats || log->options.follows_counts)) {
         record->io_read_ns = now_ns;
         read_counts(log, record);
     }
@@ -327,7 +330,8 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
             meet(log, process);
         if (!process->record)
             continue;
-        if (process->has_run || process->record->peak_is_pending)
+        const struct process_record *record = process->record;
+        if (process->has_run || record->peak_is_pending || record->counts_are_pending)
             follow(log, process->record, now_ns);
         if (process_is_outlived(process))
             revive(log, process->record);

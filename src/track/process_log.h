@@ -35,6 +35,7 @@ struct process_log_options {
     bool has_taskstats;  /* and process_log_exit() */
     bool keeps_ended;    /* records of processes that ended are kept */
     bool keeps_counts;   /* process_log_counts() is wanted */
+    bool follows_counts; /* while it all goes on, too */
     bool reads_commands; /* command lines too */
     size_t most_ended;   /* how many, about */
 };
@@ -113,7 +114,8 @@ void process_log_count(struct process_log *log);
 
 /*
  * Page faults, context switches and bytes of all processes since tracking began: at least these.
- * Only with options.keeps_counts, after process_log_count(). Without taskstats there are no
+ * Only with options.keeps_counts, after process_log_count(); or, with options.follows_counts, as of
+ * a second ago: then it can be less than it was the last time. Without taskstats there are no
  * context switches, and what a process had not yet counted when last read before its end is
  * missing, unless its parent has collected it.
  */

@@ -84,14 +84,16 @@ void process_record_take_exit(struct process_record *record, const struct taskst
 {
     record->exited_ns += (int64_t)exit->cpu_ns;
     raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
-    task_counts_add(&record->ended, &(struct task_counts){.minor_faults = exit->minor_faults,
-                                        .major_faults = exit->major_faults,
-                                        .voluntary_switches = exit->voluntary_switches,
-                                        .involuntary_switches = exit->involuntary_switches,
-                                        .read_call_bytes = exit->read_call_bytes,
-                                        .write_call_bytes = exit->write_call_bytes,
-                                        .read_bytes = exit->read_bytes,
-                                        .write_bytes = exit->write_bytes});
+    struct task_counts counts = {.minor_faults = exit->minor_faults,
+        .major_faults = exit->major_faults,
+        .voluntary_switches = exit->voluntary_switches,
+        .involuntary_switches = exit->involuntary_switches,
+        .read_call_bytes = exit->read_call_bytes,
+        .write_call_bytes = exit->write_call_bytes,
+        .read_bytes = exit->read_bytes,
+        .write_bytes = exit->write_bytes};
+    task_counts_add(&record->ended, &counts);
+    task_counts_subtract(&record->now, &counts);
     if (!exit->is_last)
         return;
     record->now = (struct task_counts){0};

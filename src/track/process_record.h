@@ -69,7 +69,8 @@ struct process_record {
     uint64_t faults_when_read, rss_when_read;
     uint64_t faults; /* pages touched, as of the last look */
     int64_t peak_read_ns, io_read_ns;
-    bool peak_is_pending; /* the kernel's peak may have moved and was not read yet */
+    bool peak_is_pending;    /* the kernel's peak may have moved and was not read yet */
+    bool counts_are_pending; /* the same of what it counts */
 };
 
 /* Frees the record and what it owns. */

@@ -78,6 +78,20 @@ class Serving(ServeTest):
         self.assertEqual(process.returncode, 7)
         self.assert_hung_up(address)
 
+    def test_bytes_of_the_tree(self):
+        command = "dd if=/dev/zero of=big bs=1M count=20 2>/dev/null; cat big >/dev/null; read line"
+        process, *address = self.start_serving("run", "--st", "0.05", "--", "sh", "-c", command, stdin=subprocess.PIPE)
+        moved = 40 << 20  # by dd and by cat, which have ended by then
+        samples = self.wait_for_sample(address, "gputracker_combined_written_bytes_total", moved)
+        samples = self.wait_for_sample(address, "gputracker_combined_read_bytes_total", moved)
+        for name in ("read", "written"):
+            self.assertLess(samples[f"gputracker_combined_{name}_bytes_total"], moved * 1.1, "nothing counts twice")
+        for name in ("storage_read", "storage_written"):
+            self.assertIn(f"gputracker_combined_{name}_bytes_total", samples)
+        self.assertIn('gputracker_source_info{source="counts",state="sampled"}', samples)
+        process.communicate("\n", timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0)
+
     def test_answers(self):
         process, *address = self.start_serving("serve")
         page = self.get(address)

@@ -24,6 +24,7 @@ static struct gput_results no_results(void)
     clear(&results.energy.machine.package, 8);
     clear(&results.energy.main, 8);
     results.accounting.sampled_cpu_seconds = NAN;
+    clear(&results.accounting.read_bytes, 4);
     results.accounting.system_network_received_bytes = NAN;
     results.accounting.system_network_sent_bytes = NAN;
     results.static_data.ram_system_capacity_bytes = NAN;
@@ -53,6 +54,9 @@ static struct gput_results make_results(void)
     results.now.descendants_cpu_seconds = 9.5;
     results.accounting.sampled_cpu_seconds = 100;
     results.accounting.processes_seen = 7;
+    results.accounting.read_bytes = 4096;
+    results.accounting.write_bytes = 1e9;
+    results.accounting.storage_read_bytes = 0; /* and of what was written nobody tells */
     results.accounting.system_network_received_bytes = 1e17;
     results.accounting.system_network_sent_bytes = 0;
     double *joules = &results.energy.machine.package;
