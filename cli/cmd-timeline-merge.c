@@ -74,10 +74,9 @@ static void show_progress(void *user, double done)
 static int read_options(const struct arguments *arguments, struct gput_timeline_options *options,
     char low_name[128], struct gput_error *error)
 {
-    const char *output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
     options->inputs = (const char *const *)arguments->operands;
     options->input_count = (size_t)arguments->n_operands;
-    options->output = output && strcmp(output, "-") == 0 ? "/dev/stdout" : output;
+    options->output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
     options->warn = message_warning;
     options->progress = show_progress;
     int code = arguments_read_moment(
@@ -95,7 +94,10 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
 /* What was merged, for people; where the timeline itself goes to the screen, to the other one. */
 static void say(const struct gput_timeline_result *result)
 {
-    FILE *file = strncmp(result->path, "/dev/", 5) == 0 ? stderr : stdout;
+    const char *path = result->path;
+    bool to_stdout = strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
+                     strncmp(path, "/proc/", 6) == 0;
+    FILE *file = to_stdout ? stderr : stdout;
     fprintf(file,
         "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
         " other events of %" PRIu64 " files, %.6f s from the first to the last\n",

@@ -40,7 +40,8 @@ struct gput_timeline_options {
     const char *const *suffixes;
     size_t suffix_count;
     bool without_readings; /**< leave the readings of a trace root's system out */
-    /** The file to write. NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */
+    /** The file to write; "-": the standard output. NULL: "<end, us>_<node>_merged_timeline.json"
+     * in `output_folder`. */
     const char *output;
     const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */
@@ -62,7 +63,7 @@ GPUT_API struct gput_timeline_options gput_timeline_options_default(void);
 
 /** What was merged. */
 struct gput_timeline_result {
-    char path[4096];   /**< the file that was written */
+    char path[4096];   /**< the file that was written, or "-" */
     uint64_t files;    /**< files that were read */
     uint64_t slices;   /**< events with a duration that were written */
     uint64_t counters; /**< counter readings that were written */
@@ -77,7 +78,8 @@ struct gput_timeline_result {
 
 /**
  * Merges and writes. The file appears whole or not at all. Memory is bounded whatever the size of
- * the inputs; what does not fit goes to a nameless temporary file in the folder of the output.
+ * the inputs; what does not fit goes to a nameless temporary file in the folder of the output, or
+ * in /var/tmp where the output is no file.
  *
  * `result` may be NULL.
  * Errors: GPUT_ERROR_INVALID (options), GPUT_ERROR_NOT_FOUND (an input; nothing in the selection;

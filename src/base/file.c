@@ -63,10 +63,21 @@ int file_write_fd(
     return GPUT_OK;
 }
 
+bool file_is_straight(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return false;
+    if (!S_ISREG(info.st_mode))
+        return true;
+    bool of_the_system = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    return of_the_system && lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 static int write_straight(
     const char *path, const void *bytes, size_t length, struct gput_error *error)
 {
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot write %s", path);
     int code = file_write_fd(fd, path, bytes, length, error);
@@ -86,7 +97,7 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
 {
     struct stat old;
     bool exists = stat(path, &old) == 0;
-    if (exists && !S_ISREG(old.st_mode))
+    if (file_is_straight(path))
         return write_straight(path, bytes, length, error);
 
     struct str beside = {0};

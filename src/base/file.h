@@ -27,6 +27,13 @@ int file_write_fd(
     int fd, const char *name, const void *bytes, size_t length, struct gput_error *error);
 
 /*
+ * Whether what is at `path` has to be written straight: a pipe, a terminal, and /dev/stdout also
+ * where it leads to a regular file, since the link there is the system's. To be opened with
+ * O_APPEND. All else, as what is not there, can be written beside and renamed.
+ */
+bool file_is_straight(const char *path);
+
+/*
  * Writes a file so that `path` holds either its old content or all of the new: to a file beside it,
  * then renamed. What is no regular file (a pipe, /dev/stdout) is written straight.
  */

@@ -84,18 +84,28 @@ static bool link_unique(struct output_file *file)
     return false;
 }
 
+bool output_file_is_straight(const char *path)
+{
+    return strcmp(path, "-") == 0 || file_is_straight(path);
+}
+
+static int open_straight(const char *path, struct output_file *file, struct gput_error *error)
+{
+    file->fd = strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                      : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    return file->fd >= 0 ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", file->path);
+}
+
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error)
 {
     struct stat old;
     bool exists = stat(path, &old) == 0;
-    int code = GPUT_OK;
-    *file = (struct output_file){.fd = -1, .path = strdup(path)};
+    const char *name = strcmp(path, "-") == 0 ? "- (the standard output)" : path;
+    *file = (struct output_file){.fd = -1, .path = strdup(name)};
     if (!file->path)
         return error_memory(error);
-    if (!exists || S_ISREG(old.st_mode))
-        code = open_beside(file, exists ? &old : NULL, error);
-    else if ((file->fd = open(path, O_WRONLY | O_CLOEXEC)) < 0)
-        code = error_set_errno(error, errno, "Cannot write %s", path);
+    int code = output_file_is_straight(path) ? open_straight(path, file, error)
+                                             : open_beside(file, exists ? &old : NULL, error);
     if (code != GPUT_OK)
         output_file_discard(file);
     return code;

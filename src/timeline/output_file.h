@@ -13,11 +13,14 @@
 
 struct output_file {
     struct str buffer; /* append here; output_file_flow() moves it on */
-    char *path;
-    char *temporary; /* NULL: written straight */
-    bool nameless;   /* the temporary name is not taken yet */
+    char *path;        /* or what messages call the standard output */
+    char *temporary;   /* NULL: written straight */
+    bool nameless;     /* the temporary name is not taken yet */
     int fd;
 };
+
+/* Whether there is no folder to write beside. */
+bool output_file_is_straight(const char *path);
 
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error);
 

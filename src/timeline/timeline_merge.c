@@ -1,6 +1,7 @@
 #include <gputracker/timeline.h>
 
 #include "base/str.h"
+#include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"
 #include "trace/trace_folder.h"
 
@@ -253,14 +254,14 @@ static void folder_of(const char *path, bool itself, char *folder, size_t size)
 static void find_folder(struct merge *merge)
 {
     const struct gput_timeline_options *options = merge->options;
-    if (options->output)
+    if (options->output && output_file_is_straight(options->output))
+        snprintf(merge->folder, sizeof merge->folder, "/var/tmp");
+    else if (options->output)
         folder_of(options->output, false, merge->folder, sizeof merge->folder);
     else if (options->output_folder)
         snprintf(merge->folder, sizeof merge->folder, "%s", options->output_folder);
     else
         folder_of(options->inputs[0], true, merge->folder, sizeof merge->folder);
-    if (strncmp(merge->folder, "/dev", 4) == 0) /* written to a pipe or the terminal */
-        snprintf(merge->folder, sizeof merge->folder, "/tmp");
 }
 
 /* "<end, us>_<node>_merged_timeline.json": the node when there is one only, else "all". */

@@ -82,6 +82,22 @@ static void a_failed_write_leaves_nothing_behind(void **state)
     assert_int_equal(entries, 2); /* "." and ".." */
 }
 
+/* As `-o /dev/stdout >>file` does: the link in /proc or /dev is not replaced. */
+static void an_open_file_is_added_to_by_its_link(void **state)
+{
+    (void)state;
+    char link[64], path[] = "/tmp/gput-file-XXXXXX";
+    int fd = mkstemp(path);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    assert_int_equal(write(fd, "one ", 4), 4);
+    assert_true(file_is_straight(link));
+    assert_false(file_is_straight(path));
+    assert_int_equal(file_write_atomic(link, "two", 3, NULL), GPUT_OK);
+    assert_content(path, "one two");
+    close(fd);
+    unlink(path);
+}
+
 static void a_full_device_is_an_error(void **state)
 {
     (void)state;
@@ -139,6 +155,7 @@ int main(void)
         cmocka_unit_test(a_file_is_written_whole_and_read_back),
         cmocka_unit_test(replacing_a_file_keeps_its_mode),
         cmocka_unit_test(a_failed_write_leaves_nothing_behind),
+        cmocka_unit_test(an_open_file_is_added_to_by_its_link),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(files_of_unknown_size_are_read_whole),

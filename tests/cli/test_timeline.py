@@ -59,6 +59,22 @@ class Merge(CommandTest):
         check_structure(self, json.loads(done.stdout))
         self.assertIn("12 slices", done.stderr)
 
+    def test_the_standard_output_may_be_a_file_and_is_named_when_it_is_full(self):
+        trace = self.merge(KINETO / "rank0.json", "-o", "-").stdout
+        for output in ("-", "/proc/self/fd/1"):
+            with open(self.folder / "log", "w") as log:
+                log.write("before\n")
+                log.flush()
+                done = subprocess.run([COMMAND, "timeline", "merge", KINETO / "rank0.json", "-o", output],
+                                      stdout=log, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((self.folder / "log").read_text(), "before\n" + trace)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([COMMAND, "timeline", "merge", KINETO / "rank0.json", "-o", "-"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "Cannot write - (the standard output): No space left on device\n"))
+
     def test_packed_traces_are_read(self):
         packed = pathlib.Path(self.folder, "rank0.pt.trace.json.gz")
         packed.write_bytes(gzip.compress((KINETO / "rank0.json").read_bytes()))
