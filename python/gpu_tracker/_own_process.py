@@ -21,6 +21,7 @@ _OPTIONS = {
     "gpu_brand": "--gb",
     "tracking_file": "--tf",
     "ram_mode": "--ram",
+    "listen": "--listen",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
@@ -81,6 +82,9 @@ class OwnProcessSession:
                 self._close()
                 raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
             time.sleep(0.001)
+
+    def address(self):
+        return self._options["listen"]
 
     def _open(self, pid):
         """The process is no child of ours, so its number can become another's; the descriptor cannot."""

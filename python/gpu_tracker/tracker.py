@@ -67,6 +67,8 @@ class Tracker:
     ram_mode: "adaptive", or "exact": private and shared RAM are read anew at every sample, whatever it costs.
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may hold what
         others must not see.
+    listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs; a port
+        alone is of this machine only, port 0 any that is free, which `address` then tells.
 
     `resource_usage` holds the figures as data classes after `stop`, None before; `max_ram`, `max_gpu_ram`, `cpu_utilization`,
     `gpu_utilization` and `compute_time` are its parts.
@@ -95,6 +97,7 @@ class Tracker:
         ram_mode="adaptive",
         processes=False,
         command_lines=False,
+        listen=None,
     ):
         self.state = self.State.NEW
         self.resource_usage = None
@@ -119,6 +122,7 @@ class Tracker:
             "ram_mode": ram_mode,
             "processes": processes or command_lines,
             "command_lines": command_lines,
+            "listen": listen,
         }
         self._has_processes = options["processes"] and not own_process
         if own_process:
@@ -222,6 +226,11 @@ class Tracker:
         from .table import Table
 
         return Table(table)
+
+    @property
+    def address(self):
+        """Where metrics are served, as "127.0.0.1:5001" (of `own_process` as it was given); None: nowhere, or not any more."""
+        return self._session and self._session.address()
 
     def _warn(self):
         for message in self._session.take_warnings():

@@ -132,7 +132,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", NULL};
+        "energy_continue", "listen", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
@@ -143,13 +143,13 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         return -1;
     }
     forget_paths(self);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdp", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpz", names,
             &options.sleep_time_seconds, &ram, &gpu_ram, &time, read_number, &n_expected_cores,
             &options.gpu_uuids, &options.gpu_brand, read_path, &self->tracking_file, &overwrite,
             read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
             &command_lines, read_path, &self->energy_folder, &energy_sqlite,
-            &options.energy_period_seconds, &energy_continue))
+            &options.energy_period_seconds, &energy_continue, &options.listen))
         return -1;
     options.n_expected_cores = (unsigned)n_expected_cores;
     options.tracking_file = path_text(self->tracking_file);
@@ -389,6 +389,13 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
     return text;
 }
 
+static PyObject *session_address(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    struct session *self = (struct session *)object;
+    const char *address = self->session ? gput_session_address(self->session) : NULL;
+    return address ? PyUnicode_FromString(address) : Py_NewRef(Py_None);
+}
+
 static PyObject *session_take_warnings(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;
@@ -411,6 +418,7 @@ static PyMethodDef session_methods[] = {
         "{name: Table} of the processes so far, if they were asked for."},
     {"empty_report", session_empty_report, METH_VARARGS,
         "empty_report(format): of a process that was gone."},
+    {"address", session_address, METH_NOARGS, "Where metrics are served, or None."},
     {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
         "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in "

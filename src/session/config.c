@@ -166,6 +166,7 @@ static const struct member {
     {"tracking_file", read_string, IN_CONFIG(options.tracking_file)},
     {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
     {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
+    {"listen", read_string, IN_CONFIG(options.listen)},
     {"n_join_attempts", read_nothing, 0},
     {"join_timeout", read_nothing, 0},
 };

@@ -32,7 +32,7 @@ class Config(CommandTest):
             "sleep_time": 1, "ram_unit": "bytes", "gpu_ram_unit": "terabytes", "time_unit": "days", "n_expected_cores": 5,
             "gpu_uuids": None, "gpu_brand": None, "disable_logs": True, "process_id": 1, "resource_usage_file": "kept",
             "tracking_file": "rows.csv", "overwrite": True, "n_join_attempts": 5, "join_timeout": 10.5,
-            "ram_mode": "exact"})
+            "ram_mode": "exact", "listen": "127.0.0.1:0"})
         report = self.report()
         self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
         self.assert_folder_is("config.json", "rows.csv")

@@ -78,6 +78,14 @@ class Serving(ServeTest):
         self.assertEqual(process.returncode, 7)
         self.assert_hung_up(address)
 
+    def test_an_address_in_a_config_file(self):
+        (self.folder / "config.json").write_text('{"listen": "127.0.0.1:0"}')
+        done = self.run_command("run", "--tconfig", "config.json", "--", "true", env=self.environment)
+        self.assertRegex(done.stderr, r"(?m)^gpu-tracker: serving http://127\.0\.0\.1:\d+/metrics$")
+        (self.folder / "config.json").write_text('{"listen": 5001}')
+        done = self.run_command("run", "--tconfig", "config.json", "--", "true")
+        self.assertEqual((done.returncode, done.stderr), (125, 'Config file config.json: "listen" must be a string.\n'))
+
     def test_bytes_of_the_tree(self):
         command = "dd if=/dev/zero of=big bs=1M count=20 2>/dev/null; cat big >/dev/null; read line"
         process, *address = self.start_serving("run", "--st", "0.05", "--", "sh", "-c", command, stdin=subprocess.PIPE)

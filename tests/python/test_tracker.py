@@ -8,11 +8,13 @@ import os
 import pathlib
 import pickle
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 from unittest import mock
 
 import package
@@ -342,6 +344,25 @@ class Processes(package.PackageTest):
             self.assertRaises(RuntimeError, lambda: tracker.processes)
         self.assertRaises(RuntimeError, lambda: tracker.processes)
         self.assertNotIn("processes", tracker.details)
+
+
+class Listening(package.PackageTest):
+    def test_metrics_while_it_tracks(self):
+        with gput.Tracker(sleep_time=0.02, listen="127.0.0.1:0") as tracker:
+            with urllib.request.urlopen(f"http://{tracker.address}/metrics", timeout=package.PATIENCE) as answer:
+                self.assertIn(b"\ngputracker_main_memory_bytes ", answer.read())
+        self.assertIsNone(tracker.address)
+
+    def test_a_port_in_use(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            self.assertRaises(OSError, gput.Tracker, listen=f"127.0.0.1:{taken.getsockname()[1]}")
+        self.assertRaises(ValueError, gput.Tracker, listen="127.0.0.1:port")
+        self.assertEqual(os.listdir(), [])
+
+    def test_own_process(self):
+        with gput.Tracker(sleep_time=0.02, own_process=True, listen="127.0.0.1:0") as tracker:
+            self.assertEqual(tracker.address, "127.0.0.1:0")
+        self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 0)
 
 
 class OwnProcess(package.PackageTest):
