@@ -32,8 +32,11 @@ int report_refuse_pickle(struct gput_error *error)
 int report_read_format(const struct arguments *arguments, enum option_id id,
     enum gput_format *format, struct gput_error *error)
 {
-    static const char *const words[] = {
-        [GPUT_TEXT] = "text", [GPUT_JSON] = "json", [GPUT_CSV] = "csv", [GPUT_PICKLE] = "pickle"};
+    static const char *const words[] = {[GPUT_TEXT] = "text",
+        [GPUT_JSON] = "json",
+        [GPUT_CSV] = "csv",
+        [GPUT_PICKLE] = "pickle",
+        [GPUT_PROMETHEUS] = "prometheus"};
     const char *word = arguments_value(arguments, id);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     bool valid = !word;

@@ -55,6 +55,19 @@ class ServeTest(CommandTest):
             socket.create_connection((address[0].strip("[]"), address[1]), timeout=PATIENCE).close()
 
 
+class Written(ServeTest):
+    def test_a_report_for_the_textfile_collector(self):
+        done = self.run_command("run", "-f", "prometheus", "-o", "nightly.prom", "--", "sh", "-c", "echo hello", env=self.environment)
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+        samples = exposition.parse((self.folder / "nightly.prom").read_text())
+        self.assertGreater(samples["gputracker_combined_cpu_seconds_total"], 0)
+        self.assertGreater(samples["gputracker_combined_written_bytes_total"], 5)
+        self.assert_folder_is("nightly.prom")
+        done = self.run_command("run", "-f", "prometheus", "--", "true", env=self.environment)
+        said = "".join(line + "\n" for line in done.stderr.splitlines() if not line.startswith("gpu-tracker: "))
+        self.assertIn("gputracker_main_threads", exposition.parse(said))
+
+
 class Serving(ServeTest):
     def test_a_command_while_it_runs(self):
         process, *address = self.start_serving("run", "--st", "0.05", "--", "sh", "-c", "read line; exit 7", stdin=subprocess.PIPE)
@@ -274,7 +287,8 @@ class Judges(ServeTest):
             self.skipTest("no promtool here (Debian: prometheus)")
         process, *address = self.start_serving("run", "--st", "0.1", "--", "sleep", str(PATIENCE))
         served = self.get(address).read()
-        for text in (served, (FIXTURES / "metrics.prom").read_bytes()):
+        self.run_command("run", "-f", "prometheus", "-o", "ended.prom", "--", "true")
+        for text in (served, (self.folder / "ended.prom").read_bytes(), (FIXTURES / "metrics.prom").read_bytes()):
             done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, timeout=PATIENCE)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
 
