@@ -147,12 +147,22 @@ int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *
     return GPUT_OK;
 }
 
+/* Whether somebody removed, renamed or replaced the file since it was opened. */
+static bool has_moved(sqlite3 *database)
+{
+    int moved = 0;
+    return sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+           moved;
+}
+
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error)
 {
+    int result = SQLITE_OK, code = GPUT_OK;
     /* This moves the log into the file and removes it. A reader that has the file open is in the
-     * way of that; then the log stays, and the last one to close the file moves it. */
-    int result = sqlite3_exec(database, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
-    int code = GPUT_OK;
+     * way of that; then the log stays, and the last one to close the file moves it. What is now
+     * beside the path of a file that has gone belongs to another database. */
+    if (!has_moved(database))
+        result = sqlite3_exec(database, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (result != SQLITE_OK && result != SQLITE_BUSY && result != SQLITE_LOCKED)
         code = sqlite_file_error(database, "write", path, error);
     if (sqlite3_close(database) != SQLITE_OK && code == GPUT_OK)

@@ -26,7 +26,8 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
 int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error);
 
 /* Brings everything into the one file, leaves no journal beside it, and closes the database, also
- * when it fails. All statements must be finalized. */
+ * when it fails. All statements must be finalized. A file that was removed meanwhile stays so, and
+ * another one that has its name is left alone. */
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);
 
 /* Removes a database file and what belongs to it. Missing files are fine. */

@@ -170,6 +170,29 @@ static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **sta
     }
 }
 
+static void a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *path = temporary(files[i]);
+        struct gput_blocks_options options = {.overwrite = true, .limit_bytes = 1 << 20};
+        struct gput_blocks *before = open_blocks(path, options);
+        assert_int_equal(gput_blocks_mark(before, "before", GPUT_BLOCK_START), GPUT_OK);
+        assert_int_equal(unlink(path), 0);
+        struct gput_blocks *after = open_blocks(path, options);
+        assert_int_equal(gput_blocks_mark(after, "first", GPUT_BLOCK_START), GPUT_OK);
+        gput_blocks_close(before, NULL);
+        assert_int_equal(gput_blocks_mark(after, "second", GPUT_BLOCK_START), GPUT_OK);
+        struct content content = read_file(path);
+        assert_int_equal(content.count, 2);
+        assert_row(&content, 0, "first", 0);
+        assert_row(&content, 1, "second", 0);
+        forget(&content);
+        assert_int_equal(gput_blocks_close(after, NULL), GPUT_OK);
+    }
+    assert_int_equal(temporary_count(), 3);
+}
+
 static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
 {
     (void)state;
@@ -662,6 +685,7 @@ int main(void)
         temporary_test(nested_blocks_are_marked_in_every_format),
         temporary_test(times_are_of_the_epoch),
         temporary_test(an_existing_file_is_kept_unless_overwriting_was_asked_for),
+        temporary_test(a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log),
         temporary_test(csv_has_the_four_columns_unless_more_were_asked_for),
         temporary_test(what_cannot_be_a_name_is_refused_and_its_end_still_fits),
         temporary_test(a_log_at_its_limit_loses_marks_and_says_so),

@@ -110,6 +110,22 @@ static void finishing_beside_a_reader_loses_nothing(void **state)
     assert_int_equal(count_rows(path), 1);
 }
 
+static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    sqlite3 *first = create_with_row(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* what lies beside it */
+    sqlite3 *second = create_with_row(path);
+    assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path), 2);
+    assert_int_equal(sqlite_file_finish(second, path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 1);
+    assert_int_equal(count_rows(path), 2);
+}
+
 static void what_is_no_database_is_refused(void **state)
 {
     (void)state;
@@ -163,6 +179,7 @@ int main(void)
         temporary_test(what_a_killed_writer_committed_is_read),
         temporary_test(a_log_that_cannot_be_taken_in_is_not_passed_over),
         temporary_test(finishing_beside_a_reader_loses_nothing),
+        temporary_test(finishing_a_file_that_was_replaced_leaves_the_new_one_alone),
         temporary_test(what_is_no_database_is_refused),
         temporary_test(a_folder_that_is_not_there_is_an_error),
         temporary_test(removing_takes_the_journals_too),
