@@ -16,6 +16,7 @@
 
 #include <gputracker/analyze.h>
 #include <gputracker/error.h>
+#include <gputracker/table.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,6 +78,19 @@ GPUT_API struct gput_comparison_options gput_comparison_options_default(void);
 GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
+
+/**
+ * The same for other programs: the table "comparison" with the columns code_block (missing: the
+ * session as a whole), measurement ("compute_time" is one of code blocks), statistic, session,
+ * value, percent_change (from the first session), runs, low, high (of the 95 % interval of several
+ * runs) and within_noise (1: their spread explains the difference). Values are in the units of the
+ * analyses, times in seconds, energy in joules.
+ *
+ * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_comparison_tables(const struct gput_comparison *comparison,
+    const struct gput_comparison_options *options, struct gput_tables **tables,
+    struct gput_error *error);
 
 /** What a config file says. */
 struct gput_compare_config {

@@ -49,6 +49,17 @@ GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_
     struct gput_tables **tables, struct gput_error *error);
 
 /**
+ * The further tables of a tracking file that is a database (.sqlite), by their names there: each
+ * GPU by itself ("gpu_data"), joules since the start ("energy_data"), the processes
+ * ("process_data"), as far as the session had them.
+ *
+ * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file, which has
+ * none.
+ */
+GPUT_API int gput_recorded_tables(
+    const char *path, struct gput_tables **tables, struct gput_error *error);
+
+/**
  * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks), as they are: the table "marks"
  * with the columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp
  * (seconds since the epoch), in the order of the file. A file with the kernel's counts has them

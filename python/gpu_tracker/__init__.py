@@ -31,6 +31,7 @@ __all__ = [
     "read_calls",
     "read_marks",
     "read_samples",
+    "read_tables",
     "sub_track",
     "unload_ipython_extension",
 ]
@@ -46,6 +47,7 @@ _WHERE = {
     "read_calls": "recorded",
     "read_marks": "recorded",
     "read_samples": "recorded",
+    "read_tables": "recorded",
 }
 
 

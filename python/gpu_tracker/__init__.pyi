@@ -7,7 +7,12 @@ from ._results import (
     SubTrackingResults as SubTrackingResults,
 )
 from ._usage import load_resource_usage as load_resource_usage
-from .recorded import read_calls as read_calls, read_marks as read_marks, read_samples as read_samples
+from .recorded import (
+    read_calls as read_calls,
+    read_marks as read_marks,
+    read_samples as read_samples,
+    read_tables as read_tables,
+)
 from .sub_tracker import SubTracker as SubTracker, sub_track as sub_track
 from .table import Table as Table
 from .tracker import Tracker as Tracker

@@ -11,7 +11,7 @@ from . import _native
 from ._pandas import frame, series, timepoints
 from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
 from .recorded import read_calls, read_marks, read_samples
-from .table import tables_of
+from .table import Table, tables_of
 
 _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
@@ -245,9 +245,9 @@ class TrackingComparison:
         with _files_of([content for _, content in self._contents]) as paths:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
-    def _compare(self, statistic):
+    def _compare(self, statistic, format=_native.JSON):
         with self._files() as files:
-            return _native.compare(files, statistic, _native.JSON)
+            return _native.compare(files, statistic, format)
 
     def compare(self, statistic="mean"):
         """One statistic of all sessions: "min", "max", "mean" or "std", as ComparisonResults.
@@ -264,6 +264,15 @@ class TrackingComparison:
             },
             code_block_compute_time=_map(values.get("code_block_compute_time", {})),
         )
+
+    def table(self, statistic="mean"):
+        """The same as one Table for other libraries, a row for each figure and session: code_block (None: the session as a
+        whole), measurement, statistic, session, value, percent_change from the first session; of several runs also low and
+        high of the mean's 95 % interval, and within_noise.
+        """
+        tables, warnings = self._compare(statistic, _native.TABLES)
+        _warn(warnings)
+        return Table(tables["comparison"])
 
 
 def _map(comparisons):

@@ -1,7 +1,7 @@
 """What tracking and sub-tracking files hold, row by row, as Tables."""
 
 from . import _native
-from .table import Table
+from .table import Table, tables_of
 
 
 def _read(function, *arguments):
@@ -22,6 +22,15 @@ def read_samples(tracking_file, spans=None):
     if spans is not None:
         spans = [(float(start), float(stop)) for start, stop in spans]
     return Table(_read(_native.read_samples, tracking_file, spans)["samples"])
+
+
+def read_tables(tracking_file):
+    """The further tables of a .sqlite tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself),
+    "energy_data" (joules since the start), "process_data" (with `processes`).
+
+    Raises FileNotFoundError, and ValueError for a file that is none.
+    """
+    return tables_of(_native.read_tables(tracking_file))
 
 
 def read_marks(sub_tracking_file, code_block_name=None):

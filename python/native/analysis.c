@@ -145,23 +145,30 @@ static struct gput_compare_session *read_sessions(PyObject *list, Py_ssize_t *co
     return sessions;
 }
 
-static PyObject *render_comparison(
-    const struct gput_comparison *comparison, const char *statistic, int relative, int format)
+static PyObject *render_comparison(PyObject *module, const struct gput_comparison *comparison,
+    const char *statistic, int relative, int format)
 {
     struct gput_comparison_options options = gput_comparison_options_default();
     struct gput_error error;
     char *bytes;
     size_t length;
+    struct gput_tables *tables;
     options.relative = relative;
-    if (gput_statistic_parse(statistic, &options.statistic, &error) != GPUT_OK ||
-        gput_comparison_render(
-            comparison, &options, (enum gput_format)format, &bytes, &length, &error) != GPUT_OK)
+    int code = gput_statistic_parse(statistic, &options.statistic, &error);
+    if (code == GPUT_OK && format == TABLES) {
+        code = gput_comparison_tables(comparison, &options, &tables, &error);
+        return code == GPUT_OK ? native_take_tables(module, tables) : native_raise(&error);
+    }
+    if (code == GPUT_OK)
+        code = gput_comparison_render(
+            comparison, &options, (enum gput_format)format, &bytes, &length, &error);
+    if (code != GPUT_OK)
         return native_raise(&error);
     return native_take_bytes(bytes, length);
 }
 
-/* compare([(name, path), …], statistic, format, relative) -> (bytes, warnings) */
-static PyObject *compare(PyObject *Py_UNUSED(module), PyObject *args)
+/* compare([(name, path), …], statistic, format, relative) -> (bytes or {name: Table}, warnings) */
+static PyObject *compare(PyObject *module, PyObject *args)
 {
     PyObject *list, *result = NULL;
     const char *statistic;
@@ -181,7 +188,7 @@ static PyObject *compare(PyObject *Py_UNUSED(module), PyObject *args)
             sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
         Py_END_ALLOW_THREADS;
         PyObject *bytes = code == GPUT_OK
-                              ? render_comparison(comparison, statistic, relative, format)
+                              ? render_comparison(module, comparison, statistic, relative, format)
                               : native_raise(&error);
         if (bytes)
             result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
@@ -248,7 +255,8 @@ static PyMethodDef functions[] = {
         "Table}, warnings)"},
     {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
     {"compare", compare, METH_VARARGS,
-        "compare([(name, path), …], statistic, format, relative) -> (bytes, warnings)"},
+        "compare([(name, path), …], statistic, format, relative) -> (bytes or {name: Table}, "
+        "warnings)"},
     {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},
     {NULL, NULL, 0, NULL},
 };

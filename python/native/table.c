@@ -440,9 +440,26 @@ static PyObject *read_calls(PyObject *module, PyObject *args)
     return read_blocks(module, args, gput_recorded_calls);
 }
 
+/* read_tables(path) -> {name: Table} */
+static PyObject *read_tables(PyObject *module, PyObject *args)
+{
+    PyObject *path;
+    struct gput_error error;
+    struct gput_tables *tables;
+    int code;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_recorded_tables(PyBytes_AsString(path), &tables, &error);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
+    return code == GPUT_OK ? native_take_tables(module, tables) : native_raise(&error);
+}
+
 static PyMethodDef functions[] = {
     {"read_samples", read_samples, METH_VARARGS,
         "read_samples(path, [(start, stop), …]) -> ({name: Table}, warnings)"},
+    {"read_tables", read_tables, METH_VARARGS, "read_tables(path) -> {name: Table}"},
     {"read_marks", read_marks, METH_VARARGS,
         "read_marks(path, code_block) -> ({name: Table}, warnings)"},
     {"read_calls", read_calls, METH_VARARGS,

@@ -1,6 +1,9 @@
 #include "output/comparison_render.h"
 
+#include <gputracker/table.h>
+
 #include <stdlib.h>
+#include <string.h>
 
 struct gput_comparison_options gput_comparison_options_default(void)
 {
@@ -38,14 +41,29 @@ void comparison_report_values(
     comparison_sorted_values(report->comparison, &figure, report->values);
 }
 
+/* One line a figure and session. */
+static int render_csv(const struct gput_comparison *comparison,
+    const struct gput_comparison_options *options, char **bytes, size_t *length,
+    struct gput_error *error)
+{
+    struct gput_tables *tables;
+    TRY(gput_comparison_tables(comparison, options, &tables, error));
+    int code = gput_tables_render(tables, GPUT_CSV, bytes, error);
+    gput_tables_destroy(tables);
+    if (code == GPUT_OK && length)
+        *length = strlen(*bytes);
+    return code;
+}
+
 int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {
+    if (format == GPUT_CSV)
+        return render_csv(comparison, options, bytes, length, error);
     static void (*const writers[])(const struct comparison_report *, struct str *) = {
         [GPUT_TEXT] = comparison_write_text,
         [GPUT_JSON] = comparison_write_json,
-        [GPUT_CSV] = comparison_write_csv,
         [GPUT_PICKLE] = comparison_write_pickle,
     };
     *bytes = NULL;

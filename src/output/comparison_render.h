@@ -17,7 +17,6 @@ struct comparison_report {
 /* Each appends the whole comparison; without memory `text` turns failed. */
 void comparison_write_text(const struct comparison_report *report, struct str *text);
 void comparison_write_json(const struct comparison_report *report, struct str *text);
-void comparison_write_csv(const struct comparison_report *report, struct str *text);
 void comparison_write_pickle(const struct comparison_report *report, struct str *text);
 
 /* Fills the report's values for a measurement (NULL: compute time) of a code block or, with

@@ -31,6 +31,8 @@ struct tracking_format {
     int (*open)(const char *path, struct tracking_reader **reader, struct gput_error *error);
     int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
         size_t *count, struct gput_error *error);
+    int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,
+        struct gput_error *error); /* NULL: there are none */
     void (*progress)(const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
     void (*close)(struct tracking_reader *reader); /* may be given one that `open` made half */
 };

@@ -62,6 +62,15 @@ int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *ro
     return reader->format->next(reader, rows, capacity, count, error);
 }
 
+int tracking_reader_tables(
+    struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error)
+{
+    if (!reader->format->read_tables)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "%s has no further tables; a tracking file that ends in .sqlite has", reader->path);
+    return reader->format->read_tables(reader, building, error);
+}
+
 void tracking_reader_progress(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
 {
     reader->format->progress(reader, done, total);

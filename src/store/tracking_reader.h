@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gput_tables;
 struct tracking_reader;
 
 /* A timepoint, in the units of the file's static data. */
@@ -65,6 +66,11 @@ bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measure
  */
 int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error);
+
+/* Adds the further tables of the file to `building`.
+ * Errors: GPUT_ERROR_INVALID (its format has none), and as tracking_reader_next(). */
+int tracking_reader_tables(
+    struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error);
 
 /* How far reading has come, and the whole, in bytes (SQLite: in rows), for progress. Total 0:
  * unknown. */

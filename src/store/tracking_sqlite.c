@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "store/sqlite_file.h"
+#include "store/sqlite_tables.h"
 #include "store/tracking_format.h"
 
 #include <math.h>
@@ -459,6 +460,13 @@ static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows
     return GPUT_OK;
 }
 
+static int read_sqlite_tables(
+    struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error)
+{
+    sqlite3 *database = ((struct sqlite_tracking_reader *)reader)->database;
+    return sqlite_tables_read(database, reader->path, &reader->static_data, building, error);
+}
+
 static void progress_sqlite(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
 {
     *done = reader->rows;
@@ -475,6 +483,7 @@ const struct tracking_format tracking_sqlite = {
     .write_table_row = write_sqlite_table_row,
     .open = open_sqlite,
     .next = next_sqlite,
+    .read_tables = read_sqlite_tables,
     .progress = progress_sqlite,
     .close = close_sqlite,
 };

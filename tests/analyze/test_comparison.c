@@ -148,6 +148,37 @@ static void several_runs_are_compared_by_their_mean_and_spread(void **state)
     gput_comparison_destroy(comparison);
 }
 
+static void a_table_has_a_row_a_figure_and_session(void **state)
+{
+    (void)state;
+    struct gput_comparison *comparison = comparison_create();
+    struct gput_comparison_options options = {.statistic = GPUT_MAX};
+    struct gput_tables *tables;
+    add(comparison, "A", 4, "a");
+    add(comparison, "B", 1, "a");
+    add(comparison, "B", 3, "a");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    assert_int_equal(gput_comparison_tables(comparison, &options, &tables, NULL), GPUT_OK);
+    gput_comparison_destroy(comparison);
+
+    const struct gput_table *table = gput_tables_find(tables, "comparison");
+    enum { BLOCK, MEASUREMENT, STATISTIC, SESSION, VALUE, CHANGE, RUNS, LOW };
+    assert_int_equal(gput_table_row_count(table), 6);
+    assert_true(gput_table_is_missing(table, 0, BLOCK));
+    assert_string_equal(gput_table_text(table, 0, MEASUREMENT), "main_ram");
+    assert_string_equal(gput_table_text(table, 0, STATISTIC), "max");
+    assert_string_equal(gput_table_text(table, 0, SESSION), "B");
+    assert_true(gput_table_double(table, 0, VALUE) == 3);
+    assert_true(gput_table_double(table, 0, CHANGE) == -40);
+    assert_int_equal(gput_table_int(table, 0, RUNS), 2);
+    assert_false(gput_table_is_missing(table, 0, LOW));
+    assert_true(gput_table_is_missing(table, 1, LOW));
+    assert_string_equal(gput_table_text(table, 2, BLOCK), "a");
+    assert_string_equal(gput_table_text(table, 2, MEASUREMENT), "compute_time");
+    assert_string_equal(gput_table_text(table, 4, MEASUREMENT), "main_ram");
+    gput_tables_destroy(tables);
+}
+
 static void assert_rule(
     const struct gput_comparison *comparison, const char *rule, const char *expected)
 {
@@ -294,6 +325,7 @@ int main(void)
         cmocka_unit_test(blocks_that_do_not_match_are_refused),
         cmocka_unit_test(values_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(several_runs_are_compared_by_their_mean_and_spread),
+        cmocka_unit_test(a_table_has_a_row_a_figure_and_session),
         cmocka_unit_test(rules_hold_or_not),
         cmocka_unit_test(any_rise_from_0_breaks_a_rule),
         cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),

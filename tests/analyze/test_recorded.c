@@ -176,6 +176,10 @@ static void refuses_what_is_no_such_file(void **state)
     assert_int_equal(gput_recorded_marks(path, NULL, &tables, NULL), GPUT_ERROR_FORMAT);
     assert_int_equal(gput_recorded_calls("no.csv", NULL, &tables, NULL), GPUT_ERROR_NOT_FOUND);
     assert_int_equal(gput_recorded_samples("no.txt", NULL, &tables, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_recorded_tables("no.sqlite", &tables, NULL), GPUT_ERROR_NOT_FOUND);
+    write_path(STATIC_DATA "timestamp,main_ram\n");
+    assert_int_equal(gput_recorded_tables(path, &tables, NULL), GPUT_ERROR_INVALID);
+    assert_null(tables);
 }
 
 int main(void)

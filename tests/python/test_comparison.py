@@ -77,6 +77,24 @@ class Comparison(package.PackageTest):
         results = gput.TrackingComparison({"A": ["A.pkl", "A.pkl"], "B": "B.pkl"}).compare("max")
         self.assertEqual(results.overall_resource_usage["main_ram"]["A"], 18.0)
 
+    def test_as_a_table(self):
+        table = self.comparison.table("max")
+        rows = [row for row in table.rows() if row[1] == "main_ram"]
+        missing = (None, None)
+        self.assertEqual(table.columns[:5], ["code_block", "measurement", "statistic", "session", "value"])
+        self.assertEqual(
+            rows[:3],
+            [
+                (None, "main_ram", "max", "B", 9.0, -50.0, 1, *missing, 0),
+                (None, "main_ram", "max", "A", 18.0, 0.0, 1, *missing, 0),
+                ("a", "main_ram", "max", "B", 5.0, -50.0, 1, *missing, 0),
+            ],
+        )
+        self.assertEqual(len(rows), 6)
+        self.assertIn("compute_time", table["measurement"].tolist())
+        self.assertRaises(ValueError, self.comparison.table, "z")
+        self.assertTrue(hasattr(table, "__arrow_c_stream__"))
+
     def test_refusals(self):
         self.assert_raises(
             ValueError, "Invalid summary statistic 'z'. Valid values are min max mean std.", self.comparison.compare, "z"

@@ -84,6 +84,19 @@ class Reading(package.PackageTest):
             self.assertEqual(len(gput.read_calls(name)), 1)
             self.assertEqual(len(gput.read_marks(name, "nobody")), 0)
 
+    def test_further_tables_of_a_database(self):
+        with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite", processes=True, ram_unit="kilobytes", disable_logs=True):
+            pass
+        processes = gput.read_tables("t.sqlite")["process_data"]
+        self.assertEqual(processes["pid"].tolist(), [os.getpid()])
+        self.assertEqual((processes.units["peak_ram"], processes.units["pid"]), ("kilobytes", None))
+        self.assertEqual(processes.units["start_timestamp"], "seconds since the epoch")
+        self.assertGreater(processes["peak_ram"][0], 1000)
+        self.assertIsNone(processes["exit_code"][0])
+        message = "tracking.csv has no further tables; a tracking file that ends in .sqlite has"
+        self.assert_raises(ValueError, message, gput.read_tables, "tracking.csv")
+        self.assertRaises(FileNotFoundError, gput.read_tables, "no.sqlite")
+
     def test_refusals(self):
         self.assertRaises(FileNotFoundError, gput.read_samples, "no.csv")
         self.assertRaises(FileNotFoundError, gput.read_calls, "no.csv")

@@ -31,6 +31,8 @@ stats: profiler.cProfileStats = profiler.cProfileAnalysis("root").fetch_profile_
 seconds: float = stats.function_stats_list[0].total_time
 durations = profiler.read_profile("steps", "root", by="process", unit="step", start=1)["steps"]["duration_mean_us"]
 text: str = str(gput.TrackingComparison({"A": "a.pkl", "B": ["b.pkl", "c.pkl"]}).compare("max"))
+compared: gput.Table = gput.TrackingComparison({"A": "a.pkl"}).table("max")
+joules_so_far: gput.Table = gput.read_tables("t.sqlite")["energy_data"]
 recorder, queue = power.Experiment(power.JsonParser("exp"), cont=True).measure_yourself(period=0.1)
 queue.put(power.Experiment.STOP_MESSAGE)
 alive: bool = recorder.is_alive()
