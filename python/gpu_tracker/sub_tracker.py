@@ -4,20 +4,17 @@ import os
 import sys
 from _thread import allocate_lock
 
+from ._lazy import names_of as _names_of
 from ._native import BlockMarker, Blocks
 
-_RESULTS = frozenset(("CodeBlockResults", "SubTrackingResults", "ComparisonResults"))
-_ANALYSIS = frozenset(("SubTrackingAnalyzer", "TrackingComparison"))
-
-
-def __getattr__(name):
-    if name in _RESULTS:
-        from . import _results as where
-    elif name in _ANALYSIS:
-        from . import _analysis as where
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(where, name)
+_WHERE = {
+    "CodeBlockResults": "_results",
+    "ComparisonResults": "_results",
+    "SubTrackingAnalyzer": "_analysis",
+    "SubTrackingResults": "_results",
+    "TrackingComparison": "_analysis",
+}
+__getattr__, __dir__ = _names_of(globals(), _WHERE)
 
 
 # The logs of this process, by the path they were asked for and the working directory then. A file is opened by the

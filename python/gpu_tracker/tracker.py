@@ -5,6 +5,7 @@ import operator
 import os
 
 from . import _native
+from ._lazy import names_of as _names_of
 
 _DISPLAY_TOO_EARLY = (
     "Cannot display the tracker in string or JSON format before tracking completes. "
@@ -13,17 +14,10 @@ _DISPLAY_TOO_EARLY = (
 # The part of a report that `str` and `to_json` give, as they always did; `report` and `details` have the rest.
 _SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
-_USAGE_CLASSES = frozenset(
+_USAGE_CLASSES = (
     "RSSValues MaxRAM MaxGPURAM ProcessingUnitPercentages CPUUtilization GPUUtilization ComputeTime ResourceUsage".split()
 )
-
-
-def __getattr__(name):
-    if name not in _USAGE_CLASSES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _usage
-
-    return getattr(_usage, name)
+__getattr__, __dir__ = _names_of(globals(), dict.fromkeys(_USAGE_CLASSES, "_usage"))
 
 
 def _log_warning(message):
