@@ -12,8 +12,11 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
     --no-preload         do not load the GPU context of frameworks before it
 """
 
+import ast
 import collections
 import gc
+import inspect
+import re
 import threading
 import time
 
@@ -285,6 +288,7 @@ class _Magics:
         shell.register_magic_function(self.line, "line", "gput")
         shell.register_magic_function(self.cell, "cell", "gput")
         shell.input_transformers_cleanup.append(_strip_magic)
+        shell.input_transformers_post.append(self._await_lines)
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
         self.logger.start()
@@ -295,6 +299,7 @@ class _Magics:
         shell.events.unregister("pre_run_cell", self._before)
         shell.events.unregister("post_run_cell", self._after)
         shell.input_transformers_cleanup.remove(_strip_magic)
+        shell.input_transformers_post.remove(self._await_lines)
         for kind in "line", "cell":
             shell.magics_manager.magics[kind].pop("gput", None)
 
@@ -324,9 +329,10 @@ class _Magics:
         result.raise_error()
 
     def line(self, line, local_ns=None):
-        """%gput STATEMENT: what it used; gives the value of an expression."""
-        options = Options(line)
-        code = _compile(self._shell.transform_cell(options.rest))
+        """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so."""
+        options, code = self._parse_line(line)
+        if code.co_flags & inspect.CO_COROUTINE:
+            return self._await(options, code, local_ns)
         meter = _CellMeter(options).start()
         try:
             return eval(code, self._shell.user_ns, local_ns)
@@ -335,13 +341,43 @@ class _Magics:
 
     line.needs_local_scope = True  # IPython then hands over the names of the function that the line stands in
 
+    async def _await(self, options, code, local_ns):
+        meter = _CellMeter(options).start()
+        try:
+            return await eval(code, self._shell.user_ns, local_ns)
+        finally:
+            self._tell(options, meter.stop())
+
+    def _parse_line(self, line):
+        options = Options(line)
+        return options, _compile(self._shell.transform_cell(options.rest))
+
+    def _await_lines(self, lines):
+        """An input transformer: has the call that a line %gput became awaited where its statement awaits, by the cell or
+        function that it stands in. Only they can: a notebook's event loop is running already."""
+
+        def awaited(call):
+            from IPython.core.error import UsageError
+
+            try:
+                _, code = self._parse_line(ast.literal_eval(call[1]))
+            except (SyntaxError, UsageError):  # the magic tells
+                return call[0]
+            return f"(await {call[0]})" if code.co_flags & inspect.CO_COROUTINE else call[0]
+
+        return [_LINE_CALL.sub(awaited, line) if "await" in line else line for line in lines]
+
+
+# What IPython makes of a line %gput.
+_LINE_CALL = re.compile(r"""get_ipython\(\)\.run_line_magic\('gput', ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
+
 
 def _compile(code):
     try:
-        return compile(code, "<gput>", "eval")
+        return compile(code, "<gput>", "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SyntaxError:
         pass
-    return compile(code, "<gput>", "exec")
+    return compile(code, "<gput>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 # Below these %%gput counts too: they run the cell below them as Python.

@@ -237,6 +237,21 @@ class Magics(ShellTest):
         output = self.run_cells(*self.LOAD, "def f(x):\n    y = %gput x + 1\n    return y\nprint(f(41))")
         self.assertTrue(output.endswith("42\n"), output)
 
+    AWAIT = "import asyncio\nasync def later(x):\n    await asyncio.sleep(0.01)\n    return x"
+
+    def test_a_line_that_awaits(self):
+        output = self.run_cells(
+            *self.LOAD,
+            self.AWAIT,
+            "y = %gput --compact await later('a\\'b\"')",
+            "%gput --compact z = await later(y)",
+            "async def f(x):\n    y = %gput --compact await later(x)\n    return y",
+            "print(y, z, await f(41))",
+            "%gput --no await later(1)",
+        )
+        self.assertEqual(output.count("CPU: "), 3)
+        self.assertIn("a'b\" a'b\" 41\n", output)
+
     def test_a_line_that_raises(self):
         output = self.run_cells(*self.LOAD, "%gput --compact 1 / 0", "print('on')")
         self.assertRegex(output, rf"^{ONE_LINE}")
@@ -259,6 +274,7 @@ class Jupyter(package.PackageTest):
             "import time; block = bytearray(60 * 2**20); time.sleep(0.05)",
             "%%gput --text\nimport asyncio\nawait asyncio.sleep(0.01)\n5",
             "1 / 0",
+            "%gput --text await asyncio.sleep(0.01, 'slept')",
         )
         report = outputs[1][-1].data
         self.assertIn("RAM: Consumed", report["text/plain"])
@@ -269,8 +285,8 @@ class Jupyter(package.PackageTest):
         self.assertIn("stream", kinds)
         self.assertEqual(outputs[3][0].output_type, "error")
         self.assertIn("text/html", outputs[3][-1].data)
+        self.assertEqual([output.data["text/plain"] for output in outputs[4] if output.output_type == "execute_result"], ["'slept'"])
         self.assertNotIn("Error in callback", json.dumps(outputs))
-
 
     def messages(self, client, code, begun=None):
         """Of one cell, up to its end. `begun` is called when it prints "begun", and ends it."""
