@@ -2,7 +2,7 @@
 
 import os
 import sys
-from _thread import allocate_lock
+from _thread import RLock
 
 from ._lazy import names_of as _names_of
 from ._native import BlockMarker, Blocks
@@ -21,24 +21,44 @@ __getattr__, __dir__ = _names_of(globals(), _WHERE)
 # first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once, and again
 # when somebody removed the file.
 _logs = {}
-_opening = allocate_lock()
+_opening = RLock()  # a signal handler may mark, too
 _pid = os.getpid()
+
+
+def _close(log):
+    try:
+        log.close()
+    except OSError:  # its folder is gone, say; every mark was written when it was made
+        pass
 
 
 def _close_logs():
     """At the end of the program: completes the SQLite files, which are otherwise whole but in two parts."""
+    with _opening:
+        for log in _logs.values():
+            _close(log)
+
+
+def _begin_fork():
+    # Neither is a log being opened in the child's memory, nor a mark being made.
+    _opening.acquire()
     for log in _logs.values():
-        try:
-            log.close()
-        except OSError:  # its folder is gone, say; every mark was written when it was made
-            pass
-    _logs.clear()
+        log.hold()
+
+
+def _end_fork():
+    for log in _logs.values():
+        log.release()
+    _opening.release()
 
 
 def _begin_child():
-    global _opening, _pid
-    _opening = allocate_lock()  # a thread that the child does not have may have held it
+    global _pid
     _pid = os.getpid()
+    _end_fork()
+
+
+os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork, after_in_child=_begin_child)
 
 
 def _key(path):
@@ -47,21 +67,24 @@ def _key(path):
 
 def _find_log(path, overwrite):
     with _opening:
-        log = _logs.get(_key(path)) if _logs else None
-        if log is not None and log.is_in_place():
-            return log
-        if log is not None and not overwrite:
-            raise FileNotFoundError(f"The file {path} was removed in the middle of writing data to it.")
+        key = _key(path)
+        log = _logs.get(key)
+        if log is not None:
+            if log.is_in_place():
+                return log
+            if log.status() is None:
+                raise RuntimeError("The log of code blocks was closed: the program is ending.")
+            if not overwrite:
+                raise FileNotFoundError(f"The file {path} was removed in the middle of writing data to it.")
+            _close(_logs.pop(key))
         if not _logs:
             import atexit
 
             atexit.unregister(_close_logs)
             atexit.register(_close_logs)
-        log = _logs[_key(path)] = Blocks(path, overwrite=overwrite)
+        log = _logs[key] = Blocks(path, overwrite=overwrite)
         return log
 
-
-os.register_at_fork(after_in_child=_begin_child)
 
 _names = {}
 

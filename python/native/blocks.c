@@ -2,9 +2,14 @@
  * gpu_tracker._native.Blocks, a log of marks, and BlockMarker, the part of a SubTracker that has to
  * be quick: `with` calls its two methods, and each is a mark.
  *
- * A mark keeps the GIL: it takes a tenth of a microsecond (log) to some microseconds (CSV), less
- * than handing the GIL over and back. That also keeps close() from meeting a mark half-way. (Only
- * a SQLite file that another program keeps locked is waited for, for seconds at most: documented.)
+ * A mark in a log or CSV file keeps the GIL: it takes a tenth of a microsecond to some
+ * microseconds, less than handing the GIL over and back. That also keeps close() and a fork from
+ * meeting it half-way.
+ *
+ * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
+ * the GIL back. It holds `marking` meanwhile, which close() takes too, and hold() for the time of
+ * a fork: SQLite has locks of its own that a child would never see opened again. Nobody waits for
+ * `marking` with the GIL; then none can wait for the other.
  */
 #include "native.h"
 
@@ -20,7 +25,45 @@ struct blocks {
     PyObject *path; /* bytes; absolute */
     pid_t opener;
     int64_t seen_ns; /* when its file was last looked for */
+    bool waits;      /* SQLite: marks without the GIL, and with `marking` */
+    bool held;       /* `marking`, by hold_marks() */
+    pthread_mutex_t marking;
 };
+
+static bool ends_in(const char *path, const char *extension)
+{
+    size_t length = strlen(path), end = strlen(extension);
+    return length >= end && strcmp(path + length - end, extension) == 0;
+}
+
+static PyObject *blocks_new(
+    PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    allocfunc allocate = PyType_GetSlot(type, Py_tp_alloc);
+    struct blocks *self = (struct blocks *)allocate(type, 0);
+    if (self)
+        pthread_mutex_init(&self->marking, NULL);
+    return (PyObject *)self;
+}
+
+/* Until release_marks() no mark begins, and none is under way. */
+static void hold_marks(struct blocks *self)
+{
+    if (!self->waits || self->held)
+        return;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&self->marking);
+    Py_END_ALLOW_THREADS;
+    self->held = true;
+}
+
+static void release_marks(struct blocks *self)
+{
+    if (!self->held)
+        return;
+    self->held = false;
+    pthread_mutex_unlock(&self->marking);
+}
 
 /* The program may change its working directory. */
 static PyObject *absolute(const char *path)
@@ -57,6 +100,7 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
     Py_DECREF(path);
     if (self->path && code != GPUT_OK)
         native_raise(&error);
+    self->waits = self->path && ends_in(PyBytes_AsString(self->path), ".sqlite");
     self->opener = getpid();
     return self->path && code == GPUT_OK ? 0 : -1;
 }
@@ -64,8 +108,10 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 static int close_blocks(struct blocks *self)
 {
     struct gput_error error;
+    hold_marks(self);
     struct gput_blocks *blocks = self->blocks;
     self->blocks = NULL;
+    release_marks(self);
     if (gput_blocks_close(blocks, &error) == GPUT_OK)
         return 0;
     native_raise(&error);
@@ -77,10 +123,23 @@ static void blocks_dealloc(PyObject *object)
     struct blocks *self = (struct blocks *)object;
     PyTypeObject *type = Py_TYPE(object);
     gput_blocks_close(self->blocks, NULL);
+    pthread_mutex_destroy(&self->marking);
     Py_XDECREF(self->path);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
+}
+
+static PyObject *blocks_hold(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    hold_marks((struct blocks *)object);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *blocks_release(PyObject *object, PyObject *Py_UNUSED(unused))
+{
+    release_marks((struct blocks *)object);
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
@@ -91,13 +150,6 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
 /* Looking for a file costs more than all else that a block costs in a fast log, so that is done
  * every so often. */
 #define LOOK_EVERY_NS 10000000
-
-static bool is_fast(const char *path)
-{
-    static const char extension[] = ".gputblocks";
-    size_t length = strlen(path), end = sizeof extension - 1;
-    return length >= end && strcmp(path + length - end, extension) == 0;
-}
 
 /* Whether there still is a file at its path: users remove files and start again. (Not which file:
  * the library replaces a CSV file when a second thread marks, to add thread ids.) `now_and_then`:
@@ -120,14 +172,36 @@ static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused
 {
     struct blocks *self = (struct blocks *)object;
     return PyBool_FromLong(
-        self->blocks && is_in_place(self, is_fast(PyBytes_AsString(self->path))));
+        self->blocks && is_in_place(self, ends_in(PyBytes_AsString(self->path), ".gputblocks")));
 }
 
-static PyObject *lost(struct blocks *self)
+/* When the mark is lost, `lost` says why. */
+static int make_mark(struct blocks *self, const char *name, enum gput_block_position position,
+    struct gput_error *lost)
 {
-    struct gput_blocks_status status;
-    gput_blocks_read_status(self->blocks, &status);
-    return native_raise(&status.lost);
+    if (!self->blocks) {
+        *lost = (struct gput_error){GPUT_ERROR_STATE, "The log of code blocks was closed."};
+        return lost->code;
+    }
+    int code = gput_blocks_mark(self->blocks, name, position);
+    if (code != GPUT_OK) {
+        struct gput_blocks_status status;
+        gput_blocks_read_status(self->blocks, &status);
+        *lost = status.lost;
+    }
+    return code;
+}
+
+static int make_mark_without_gil(struct blocks *self, const char *name,
+    enum gput_block_position position, struct gput_error *lost)
+{
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&self->marking);
+    code = make_mark(self, name, position, lost);
+    pthread_mutex_unlock(&self->marking);
+    Py_END_ALLOW_THREADS;
+    return code;
 }
 
 static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position)
@@ -141,13 +215,10 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
             PyExc_ValueError, "The name of a code block must not contain a null character.");
         return NULL;
     }
-    if (!self->blocks) {
-        PyErr_SetString(PyExc_RuntimeError, "The log of code blocks was closed.");
-        return NULL;
-    }
-    if (gput_blocks_mark(self->blocks, text, position) != GPUT_OK)
-        return lost(self);
-    return Py_NewRef(Py_None);
+    struct gput_error lost;
+    int code = self->waits ? make_mark_without_gil(self, text, position, &lost)
+                           : make_mark(self, text, position, &lost);
+    return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(&lost);
 }
 
 static PyObject *blocks_mark(PyObject *object, PyObject *args)
@@ -175,13 +246,15 @@ static PyMethodDef blocks_methods[] = {
     {"is_in_place", blocks_is_in_place, METH_NOARGS, "Whether a file still is at its path."},
     {"status", blocks_status, METH_NOARGS,
         "(path, marks lost, why the first was lost); None when closed."},
+    {"hold", blocks_hold, METH_NOARGS, "Before a fork: no mark is under way until release()."},
+    {"release", blocks_release, METH_NOARGS, "After it, in both processes."},
     {"close", blocks_close, METH_NOARGS, "Completes the file."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot blocks_slots[] = {
     {Py_tp_doc, "A log of start and stop marks of code blocks."},
-    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_new, blocks_new},
     {Py_tp_init, blocks_init},
     {Py_tp_dealloc, blocks_dealloc},
     {Py_tp_methods, blocks_methods},
@@ -228,7 +301,7 @@ static PyObject *marker_mark(struct marker *self, enum gput_block_position posit
     return result;
 }
 
-/* Not one whose file was removed: its marks would be lost. */
+/* Not one that was closed, or whose file was removed: its marks would be lost. */
 static bool has_log(const struct marker *self)
 {
     if (!self->log || self->log == Py_None)
@@ -236,7 +309,7 @@ static bool has_log(const struct marker *self)
     if (!PyObject_TypeCheck(self->log, self->blocks_type))
         return true; /* marking tells */
     struct blocks *log = (struct blocks *)self->log;
-    return !log->blocks || is_in_place(log, true);
+    return log->blocks && is_in_place(log, true);
 }
 
 static int find_log(struct marker *self)

@@ -5,6 +5,8 @@ import csv
 import os
 import pathlib
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -122,7 +124,7 @@ class Files(package.PackageTest):
             with gput.SubTracker("a", sub_tracking_file=name, overwrite=overwrite):
                 pass
 
-        for name in "m.csv", "m.gputblocks":
+        for name in "m.csv", "m.gputblocks", "m.sqlite":
             mark(name, False)
             os.unlink(name)
             time.sleep(0.05)  # the file of a fast log is looked for every 10 ms
@@ -136,8 +138,6 @@ class Files(package.PackageTest):
     def test_an_object_used_again_sees_that_its_file_was_removed(self):
         for name in "m.csv", "m.gputblocks", "m.sqlite":
             for overwrite in False, True:
-                if overwrite and name == "m.sqlite":
-                    continue  # the removed database's journal is still there
                 block = gput.SubTracker("a", sub_tracking_file=f"{overwrite}{name}", overwrite=overwrite)
                 with block:
                     pass
@@ -198,6 +198,77 @@ class Files(package.PackageTest):
         _native.combine("m.csv", ["m.gputblocks"], True)
         with open("m.csv") as file:
             self.assertEqual(sum(1 for _ in file), 1_000_001)
+
+
+LOCKER = """
+import sqlite3, sys
+database = sqlite3.connect("m.sqlite", isolation_level=None)
+database.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+"""
+
+
+class Locked(package.PackageTest):
+    """While another program keeps a database locked, a mark waits for it."""
+
+    def setUp(self):
+        super().setUp()
+        self.block = gput.SubTracker("a", sub_tracking_file="m.sqlite")
+        self.block.__enter__()
+        self.block.__exit__(None, None, None)
+        self.locker = subprocess.Popen([sys.executable, "-c", LOCKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(self.unlock)
+        self.assertEqual(self.locker.stdout.readline(), b"locked\n")
+        self.progress, self.progressed = 0, None
+        self.thread = threading.Thread(target=self.mark)
+
+    def unlock(self):
+        if self.locker.returncode is None:
+            self.locker.communicate()
+
+    def mark(self):
+        before = self.progress
+        try:
+            self.block.__enter__()
+        except OSError:  # waited long enough
+            pass
+        self.progressed = self.progress - before
+
+    def wait_a_little(self):
+        for _ in range(50):
+            if self.progressed is None:
+                time.sleep(0.001)
+                self.progress += 1
+
+    def test_other_threads_run_on(self):
+        self.thread.start()
+        self.wait_a_little()
+        self.unlock()
+        self.thread.join()
+        self.assertGreater(self.progressed, 10)
+
+    def test_a_child_that_is_forked_meanwhile_marks_and_ends(self):
+        self.thread.start()
+        self.wait_a_little()
+        child = os.fork()  # waits for the mark
+        if child == 0:
+            with self.block:
+                pass
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.unlock()
+        self.thread.join()
+        self.assertEqual(len(gput.read_calls(f"m-{child}.sqlite")), 1)
+
+    def test_closing_waits_for_the_mark(self):
+        log = self.block._log
+        self.thread.start()
+        self.wait_a_little()
+        log.close()
+        self.thread.join()
+        self.assertIsNone(log.status())
+        self.assertRaises(RuntimeError, log.mark, "a", 0)
 
 
 class Concurrency(package.PackageTest):
