@@ -86,15 +86,16 @@ def _find_log(path, overwrite):
         return log
 
 
+# By the path of the file. Settled the first time: a block keeps its name when the working directory changes, and looking
+# at that would cost more than a mark.
 _names = {}
 
 
 def _relative(path):
     """The path as seen from the working directory; what is no file (a cell, `<stdin>`) as it is."""
-    key = (path, os.getcwd())
-    name = _names.get(key)
+    name = _names.get(path)
     if name is None:
-        name = _names[key] = os.path.relpath(path) if os.path.exists(path) else path
+        name = _names[path] = os.path.relpath(path) if os.path.exists(path) else path
     return name
 
 
@@ -104,8 +105,8 @@ _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
 class SubTracker(BlockMarker):
     """Marks where a code block starts and stops, as a context manager.
 
-    code_block_name: None: the file, relative to the working directory, and the line where the SubTracker is made
-        ("train.py:42").
+    code_block_name: None: the file, relative to the working directory when it is first named, and the line where the
+        SubTracker is made ("train.py:42").
     code_block_attribute: what then stands behind the colon in place of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
         process id with ".csv". A child that was forked writes files of its own, with its process id in the name.

@@ -67,6 +67,18 @@ class Names(package.PackageTest):
         save()
         self.assertEqual([name for name, _ in marks(path)], ["test_sub_tracker.py:load"] * 2 + ["test_sub_tracker.py:other"] * 2)
 
+    def test_a_block_keeps_its_name_when_the_working_directory_changes(self):
+        code = """
+import os
+import gpu_tracker as gput
+names = []
+for folder in ".", "/":
+    os.chdir(folder)
+    names.append(gput.SubTracker().code_block_name)
+print(*names)
+"""
+        self.assertEqual(self.run_python(code).stdout, "program.py:7 program.py:7\n")
+
     def test_what_is_no_file_keeps_its_name(self):
         names = {}
         exec(compile("import gpu_tracker\nname = gpu_tracker.SubTracker().code_block_name", "<cell 3>", "exec"), names)
