@@ -36,4 +36,5 @@ void analysis_end_progress(int *shown)
 {
     if (*shown > 0)
         fputs("\r\033[K", stderr);
+    *shown = 0;
 }

@@ -1,4 +1,5 @@
 /* gpu-tracker profile breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
+#include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
 #include "tables.h"
@@ -22,11 +23,22 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
     return GPUT_OK;
 }
 
+/* `user` is the percent that are shown. */
+static void warn(void *user, const char *message)
+{
+    analysis_end_progress(user);
+    message_warning(NULL, message);
+}
+
 static int show(const struct arguments *arguments, enum gput_kineto_view view)
 {
+    int shown = 0;
     struct gput_kineto_options options = {.paths = (const char *const *)arguments->operands,
         .path_count = (size_t)arguments->n_operands,
-        .warn = message_warning};
+        .temporary_folder = getenv("TMPDIR"),
+        .warn = warn,
+        .progress = analysis_show_progress,
+        .user = &shown};
     struct gput_tables *tables = NULL;
     struct gput_error error;
     enum gput_format format;
@@ -36,6 +48,7 @@ static int show(const struct arguments *arguments, enum gput_kineto_view view)
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_kineto(view, &options, &tables, &error);
+    analysis_end_progress(&shown);
     if (code == GPUT_OK)
         code = tables_write(arguments, tables, &error);
     gput_tables_destroy(tables);

@@ -1,4 +1,5 @@
 /* gpu-tracker profile …: what a training profile says. */
+#include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
 #include "tables.h"
@@ -215,7 +216,6 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
 {
     enum gput_format format;
     options->path = arguments->operands[0];
-    options->warn = message_warning;
     int code = tables_read_format(arguments, &format, error);
     if (code == GPUT_OK)
         code = arguments_read_moment(
@@ -234,9 +234,52 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     return code;
 }
 
+/* What is told of while a view is made. */
+struct showing {
+    struct tables_stream stream;
+    int percent; /* shown on a terminal */
+};
+
+static int take(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    struct showing *showing = user;
+    analysis_end_progress(&showing->percent);
+    return tables_stream_take(&showing->stream, tables, part, error);
+}
+
+static void show_progress(void *user, double done)
+{
+    analysis_show_progress(&((struct showing *)user)->percent, done);
+}
+
+static void warn(void *user, const char *message)
+{
+    analysis_end_progress(&((struct showing *)user)->percent);
+    message_warning(NULL, message);
+}
+
+static void lists_finish(struct lists *lists)
+{
+    list_finish(&lists->resources);
+    list_finish(&lists->phases);
+    list_finish(&lists->metrics);
+    list_finish(&lists->ranges);
+    list_finish(&lists->at);
+    list_finish(&lists->between);
+    free(lists->numbers);
+    free(lists->moments);
+    free(lists->intervals);
+}
+
 static int show(const struct arguments *arguments, enum gput_profile_view view)
 {
-    struct gput_profile_options options = {0};
+    struct showing showing = {.stream = {.arguments = arguments}};
+    struct gput_profile_options options = {.temporary_folder = getenv("TMPDIR"),
+        .take = take,
+        .warn = warn,
+        .progress = show_progress,
+        .user = &showing};
     struct lists lists = {0};
     struct gput_tables *tables = NULL;
     struct gput_error error;
@@ -244,18 +287,13 @@ static int show(const struct arguments *arguments, enum gput_profile_view view)
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_profile(view, &options, &tables, &error);
+    analysis_end_progress(&showing.percent);
     if (code == GPUT_OK)
-        code = tables_write(arguments, tables, &error);
+        code = showing.stream.writer ? tables_stream_end(&showing.stream, &error)
+                                     : tables_write(arguments, tables, &error);
+    tables_stream_finish(&showing.stream);
     gput_tables_destroy(tables);
-    list_finish(&lists.resources);
-    list_finish(&lists.phases);
-    list_finish(&lists.metrics);
-    list_finish(&lists.ranges);
-    list_finish(&lists.at);
-    list_finish(&lists.between);
-    free(lists.numbers);
-    free(lists.moments);
-    free(lists.intervals);
+    lists_finish(&lists);
     if (code == GPUT_OK)
         return EXIT_SUCCESS;
     message_error(&error);

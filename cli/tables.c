@@ -21,6 +21,16 @@ int tables_read_format(
         "\"%s\" is not a valid format. Valid values are \"csv\", \"json\" or \"text\".", word);
 }
 
+static int check_csv(
+    enum gput_format format, const struct gput_tables *tables, struct gput_error *error)
+{
+    if (format != GPUT_CSV || gput_tables_count(tables) <= 1)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "CSV holds one table, and there are %zu here: choose one with --table (%s, ...).",
+        gput_tables_count(tables), gput_table_name(gput_tables_get(tables, 0)));
+}
+
 int tables_write(
     const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error)
 {
@@ -30,10 +40,8 @@ int tables_write(
     int code = tables_read_format(arguments, &format, error);
     if (code == GPUT_OK && only)
         code = gput_tables_keep(tables, only, error);
-    if (code == GPUT_OK && format == GPUT_CSV && gput_tables_count(tables) > 1)
-        code = fail(error, GPUT_ERROR_INVALID,
-            "CSV holds one table, and there are %zu here: choose one with --table (%s, ...).",
-            gput_tables_count(tables), gput_table_name(gput_tables_get(tables, 0)));
+    if (code == GPUT_OK)
+        code = check_csv(format, tables, error);
     if (code == GPUT_OK)
         code = gput_tables_render(tables, format, &text, error);
     if (code == GPUT_OK)
@@ -41,4 +49,63 @@ int tables_write(
             arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
     free(text);
     return code;
+}
+
+/* Before the first part: what is to be written, and where to. */
+static int stream_begin(
+    struct tables_stream *stream, const struct gput_tables *tables, struct gput_error *error)
+{
+    const char *only = arguments_value(stream->arguments, OPTION_TABLE);
+    const char *path = arguments_value(stream->arguments, OPTION_TABLE_OUTPUT);
+    enum gput_format format;
+    int code = tables_read_format(stream->arguments, &format, error);
+    if (code == GPUT_OK && only && !gput_tables_find(tables, only))
+        code = gput_tables_refuse(tables, only, error);
+    if (code == GPUT_OK && !only)
+        code = check_csv(format, tables, error);
+    if (code == GPUT_OK)
+        code = gput_table_writer_create(
+            format, only ? 1 : gput_tables_count(tables), &stream->writer, error);
+    if (code == GPUT_OK && path && strcmp(path, "-") != 0)
+        code = gput_file_begin(path, &stream->file, error);
+    return code;
+}
+
+static int stream_write(struct tables_stream *stream, const char *text, struct gput_error *error)
+{
+    return stream->file ? gput_file_add(stream->file, text, strlen(text), error)
+                        : report_write_text(NULL, STDOUT_FILENO, text, error);
+}
+
+int tables_stream_take(struct tables_stream *stream, const struct gput_tables *tables,
+    const struct gput_table *part, struct gput_error *error)
+{
+    const char *only = arguments_value(stream->arguments, OPTION_TABLE), *text;
+    int code = stream->writer ? GPUT_OK : stream_begin(stream, tables, error);
+    if (code != GPUT_OK || (only && strcmp(gput_table_name(part), only) != 0))
+        return code;
+    code = gput_table_writer_add(stream->writer, part, &text, error);
+    return code == GPUT_OK ? stream_write(stream, text, error) : code;
+}
+
+int tables_stream_end(struct tables_stream *stream, struct gput_error *error)
+{
+    const char *text;
+    if (!stream->writer)
+        return GPUT_OK;
+    int code = gput_table_writer_end(stream->writer, &text, error);
+    if (code == GPUT_OK)
+        code = stream_write(stream, text, error);
+    if (code == GPUT_OK && stream->file) {
+        code = gput_file_end(stream->file, error);
+        stream->file = NULL;
+    }
+    return code;
+}
+
+void tables_stream_finish(struct tables_stream *stream)
+{
+    gput_table_writer_destroy(stream->writer);
+    gput_file_discard(stream->file);
+    *stream = (struct tables_stream){0};
 }

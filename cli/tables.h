@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 
+#include <gputracker/file.h>
 #include <gputracker/table.h>
 
 /* Reads --format: text, json or csv. Errors: GPUT_ERROR_INVALID. */
@@ -15,5 +16,21 @@ int tables_read_format(
 /* Writes tables as --table, --format and --output say. */
 int tables_write(
     const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error);
+
+/* The same of tables that come in parts; see gput_profile_options.take. All zeroes at first. */
+struct tables_stream {
+    const struct arguments *arguments;
+    struct gput_table_writer *writer; /* NULL: no part has come */
+    struct gput_file *file;           /* NULL: the standard output */
+};
+
+int tables_stream_take(struct tables_stream *stream, const struct gput_tables *tables,
+    const struct gput_table *part, struct gput_error *error);
+
+/* After the last part. Nothing where none came. */
+int tables_stream_end(struct tables_stream *stream, struct gput_error *error);
+
+/* In any case, at last: what was not ended leaves no file. */
+void tables_stream_finish(struct tables_stream *stream);
 
 #endif

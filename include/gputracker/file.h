@@ -22,6 +22,17 @@ extern "C" {
 GPUT_API int gput_file_write(
     const char *path, const void *bytes, size_t length, struct gput_error *error);
 
+struct gput_file; /**< a file that is written piece by piece */
+
+/** The same piece by piece: the file takes its name in gput_file_end(), when all is written. */
+GPUT_API int gput_file_begin(const char *path, struct gput_file **file, struct gput_error *error);
+GPUT_API int gput_file_add(
+    struct gput_file *file, const void *bytes, size_t length, struct gput_error *error);
+/** Closes and frees it, also on failure. */
+GPUT_API int gput_file_end(struct gput_file *file, struct gput_error *error);
+/** Closes and frees it, and leaves nothing behind. NULL is fine. */
+GPUT_API void gput_file_discard(struct gput_file *file);
+
 #ifdef __cplusplus
 }
 #endif

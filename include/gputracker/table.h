@@ -29,6 +29,9 @@ GPUT_API const struct gput_table *gput_tables_find(
 /** Drops all tables but the one of that name. Errors: GPUT_ERROR_NOT_FOUND, which names them. */
 GPUT_API int gput_tables_keep(
     struct gput_tables *tables, const char *name, struct gput_error *error);
+/** Only the error of gput_tables_keep(): there is no such table, and which there are. */
+GPUT_API int gput_tables_refuse(
+    const struct gput_tables *tables, const char *name, struct gput_error *error);
 GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine */
 
 /** Keeps a table beyond its list: until gput_table_release(), once for each retain. Both may be
@@ -70,6 +73,24 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
  */
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
     char **text, struct gput_error *error);
+
+struct gput_table_writer; /**< renders tables part by part */
+
+/** Renders a list of `table_count` tables as gput_tables_render() does, but that columns of text
+ * are as wide as what was met so far wants. Freed by gput_table_writer_destroy(). */
+GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_count,
+    struct gput_table_writer **writer, struct gput_error *error);
+
+/** The text of the next rows: of the next table, or of the same one as in the call before. Valid
+ * until the next call. */
+GPUT_API int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,
+    const char **text, struct gput_error *error);
+
+/** The text behind the last table. Valid until the next call. */
+GPUT_API int gput_table_writer_end(
+    struct gput_table_writer *writer, const char **text, struct gput_error *error);
+
+GPUT_API void gput_table_writer_destroy(struct gput_table_writer *writer); /**< NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -74,17 +74,6 @@ bool file_is_straight(const char *path)
     return of_the_system && lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
 }
 
-static int write_straight(
-    const char *path, const void *bytes, size_t length, struct gput_error *error)
-{
-    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (fd < 0)
-        return error_set_errno(error, errno, "Cannot write %s", path);
-    int code = file_write_fd(fd, path, bytes, length, error);
-    close(fd);
-    return code;
-}
-
 /* mkstemp() makes private files; a result file gets the mode that open() would have given it. */
 static void take_usual_mode(int fd, const struct stat *old)
 {
@@ -93,32 +82,81 @@ static void take_usual_mode(int fd, const struct stat *old)
     fchmod(fd, old ? old->st_mode & 07777 : 0666 & ~mask);
 }
 
-int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error)
+static int open_beside(struct file_writing *writing, struct gput_error *error)
 {
     struct stat old;
-    bool exists = stat(path, &old) == 0;
-    if (file_is_straight(path))
-        return write_straight(path, bytes, length, error);
-
+    bool exists = stat(writing->path, &old) == 0;
     struct str beside = {0};
-    str_printf(&beside, "%s.XXXXXX", path);
-    if (beside.failed)
+    str_printf(&beside, "%s.XXXXXX", writing->path);
+    writing->beside = str_take(&beside);
+    if (!writing->beside)
         return error_memory(error);
-    int fd = mkostemp(beside.data, O_CLOEXEC);
-    if (fd < 0) {
-        int code = error_set_errno(error, errno, "Cannot write %s", path);
-        str_finish(&beside);
-        return code;
+    writing->fd = mkostemp(writing->beside, O_CLOEXEC);
+    if (writing->fd >= 0) {
+        take_usual_mode(writing->fd, exists ? &old : NULL);
+        return GPUT_OK;
     }
-    take_usual_mode(fd, exists ? &old : NULL);
+    int code = error_set_errno(error, errno, "Cannot write %s", writing->path);
+    free(writing->beside); /* there is no such file */
+    writing->beside = NULL;
+    return code;
+}
 
-    int code = file_write_fd(fd, path, bytes, length, error);
-    if (close(fd) != 0 && code == GPUT_OK)
-        code = error_set_errno(error, errno, "Cannot write %s", path);
-    if (code == GPUT_OK && rename(beside.data, path) != 0)
+int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    *writing = (struct file_writing){.fd = -1, .path = strdup(path)};
+    if (!writing->path)
+        return error_memory(error);
+    if (!file_is_straight(path))
+        code = open_beside(writing, error);
+    else if ((writing->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
         code = error_set_errno(error, errno, "Cannot write %s", path);
     if (code != GPUT_OK)
-        unlink(beside.data);
-    str_finish(&beside);
+        file_writing_discard(writing);
+    return code;
+}
+
+int file_writing_add(
+    struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error)
+{
+    return file_write_fd(writing->fd, writing->path, bytes, length, error);
+}
+
+int file_writing_end(struct file_writing *writing, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (close(writing->fd) != 0)
+        code = error_set_errno(error, errno, "Cannot write %s", writing->path);
+    writing->fd = -1;
+    if (code == GPUT_OK && writing->beside && rename(writing->beside, writing->path) != 0)
+        code = error_set_errno(error, errno, "Cannot write %s", writing->path);
+    if (code == GPUT_OK) {
+        free(writing->beside);
+        writing->beside = NULL;
+    }
+    file_writing_discard(writing);
+    return code;
+}
+
+void file_writing_discard(struct file_writing *writing)
+{
+    if (writing->fd >= 0)
+        close(writing->fd);
+    if (writing->beside)
+        unlink(writing->beside);
+    free(writing->beside);
+    free(writing->path);
+    *writing = (struct file_writing){.fd = -1};
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error)
+{
+    struct file_writing writing;
+    TRY(file_writing_begin(path, &writing, error));
+    int code = file_writing_add(&writing, bytes, length, error);
+    if (code == GPUT_OK)
+        return file_writing_end(&writing, error);
+    file_writing_discard(&writing);
     return code;
 }

@@ -34,9 +34,25 @@ int file_write_fd(
 bool file_is_straight(const char *path);
 
 /*
- * Writes a file so that `path` holds either its old content or all of the new: to a file beside it,
- * then renamed. What is no regular file (a pipe, /dev/stdout) is written straight.
+ * A file written piece by piece, beside its path; file_writing_end() renames it when it is whole,
+ * so that the path holds either its old content or all of the new. What has to be written straight
+ * is.
  */
+struct file_writing {
+    char *path;
+    char *beside; /* NULL: written straight */
+    int fd;
+};
+
+int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error);
+int file_writing_add(
+    struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error);
+/* Closed in any case. */
+int file_writing_end(struct file_writing *writing, struct gput_error *error);
+/* Closes it and leaves nothing behind. */
+void file_writing_discard(struct file_writing *writing);
+
+/* All of that at once. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error);
 
 #endif

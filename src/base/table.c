@@ -37,6 +37,9 @@ struct gput_tables {
     struct gput_table **tables;
     size_t count;
     bool failed;
+    table_sink *sink; /* NULL: rows stay */
+    void *sink_user;
+    size_t sink_rows;
 };
 
 struct gput_tables *tables_create(void)
@@ -161,6 +164,26 @@ void table_put_missing(struct gput_table *table)
     }
 }
 
+void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, void *user)
+{
+    tables->sink = sink;
+    tables->sink_user = user;
+    tables->sink_rows = rows;
+}
+
+int table_flow(struct gput_table *table, bool ended, struct gput_error *error)
+{
+    struct gput_tables *list = table ? table->list : NULL;
+    if (!list || !list->sink || (!ended && table->row_count < list->sink_rows))
+        return GPUT_OK;
+    if (list->failed)
+        return error_memory(error);
+    TRY(list->sink(list->sink_user, list, table, error));
+    table->row_count = 0;
+    names_finish(&table->texts);
+    return GPUT_OK;
+}
+
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error)
 {
@@ -212,17 +235,21 @@ void gput_table_release(const struct gput_table *released)
     free(table);
 }
 
+int gput_tables_refuse(const struct gput_tables *tables, const char *name, struct gput_error *error)
+{
+    struct str list = {0};
+    for (size_t i = 0; i < tables->count; i++)
+        str_printf(&list, "%s%s", i > 0 ? ", " : "", tables->tables[i]->name);
+    int code = error_set(error, GPUT_ERROR_NOT_FOUND, "There is no table \"%s\". There are: %s",
+        name, str_text(&list));
+    str_finish(&list);
+    return code;
+}
+
 int gput_tables_keep(struct gput_tables *tables, const char *name, struct gput_error *error)
 {
-    if (!gput_tables_find(tables, name)) {
-        struct str list = {0};
-        for (size_t i = 0; i < tables->count; i++)
-            str_printf(&list, "%s%s", i > 0 ? ", " : "", tables->tables[i]->name);
-        int code = error_set(error, GPUT_ERROR_NOT_FOUND, "There is no table \"%s\". There are: %s",
-            name, str_text(&list));
-        str_finish(&list);
-        return code;
-    }
+    if (!gput_tables_find(tables, name))
+        return gput_tables_refuse(tables, name, error);
     size_t kept = 0;
     for (size_t i = 0; i < tables->count; i++) {
         if (kept == 0 && strcmp(tables->tables[i]->name, name) == 0)

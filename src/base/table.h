@@ -25,6 +25,16 @@ void table_put_double(struct gput_table *table, double value);    /* NaN: missin
 void table_put_text(struct gput_table *table, const char *value); /* NULL: missing */
 void table_put_missing(struct gput_table *table);
 
+/* Has the rows of tables handed on part by part: each time a table has `rows` of them, and when it
+ * ends. They are gone from it afterwards. */
+typedef int table_sink(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error);
+void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, void *user);
+
+/* After a row, and after the last one of a table: hands its rows on, if there is a sink and they
+ * are enough, or it has ended. */
+int table_flow(struct gput_table *table, bool ended, struct gput_error *error);
+
 /* Hands the list out, or destroys it when memory ran out somewhere. */
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error);

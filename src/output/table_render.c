@@ -5,6 +5,7 @@
 #include "output/csv_text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Decimals of a number in text; JSON and CSV have all digits. */
@@ -65,53 +66,78 @@ static void render_json_row(struct str *text, const struct gput_table *table, si
     str_append_char(text, '}');
 }
 
-static void render_json_table(struct str *text, const struct gput_table *table)
+#define MOST_COLUMNS 64
+
+struct gput_table_writer {
+    enum gput_format format;
+    size_t table_count; /* of the list */
+    size_t begun;       /* tables */
+    const struct gput_table *table;
+    bool record;
+    size_t rows;                 /* of the table, so far */
+    size_t widths[MOST_COLUMNS]; /* of its columns, as text */
+    struct str out;
+};
+
+static bool is_record(const struct gput_table *table)
 {
-    size_t rows = gput_table_row_count(table);
-    if (gput_table_is_record(table) && rows == 1) {
-        render_json_row(text, table, 0);
-        return;
-    }
-    str_append(text, "[");
-    for (size_t row = 0; row < rows; row++) {
-        str_append(text, row == 0 ? "\n" : ",\n");
-        render_json_row(text, table, row);
-    }
-    str_append(text, rows > 0 ? "\n]" : "]");
+    return gput_table_is_record(table) && gput_table_row_count(table) == 1;
 }
 
-static void render_json(struct str *text, const struct gput_tables *tables)
+static void end_json_table(struct gput_table_writer *writer)
 {
-    size_t count = gput_tables_count(tables);
-    if (count == 1) {
-        render_json_table(text, gput_tables_get(tables, 0));
-        str_append_char(text, '\n');
-        return;
-    }
-    str_append(text, "{");
-    for (size_t i = 0; i < count; i++) {
-        const struct gput_table *table = gput_tables_get(tables, i);
-        str_append(text, i == 0 ? "\n" : ",\n");
-        json_write_string(gput_table_name(table), strlen(gput_table_name(table)), text);
-        str_append(text, ": ");
-        render_json_table(text, table);
-    }
-    str_append(text, "\n}\n");
+    if (writer->table && !writer->record)
+        str_append(&writer->out, writer->rows > 0 ? "\n]" : "]");
 }
 
-static void render_csv(struct str *text, const struct gput_table *table)
+static void begin_json_table(struct gput_table_writer *writer, const struct gput_table *table)
+{
+    const char *name = gput_table_name(table);
+    end_json_table(writer);
+    if (writer->table_count != 1) {
+        str_append(&writer->out, writer->begun == 0 ? "{\n" : ",\n");
+        json_write_string(name, strlen(name), &writer->out);
+        str_append(&writer->out, ": ");
+    }
+    if (!is_record(table))
+        str_append_char(&writer->out, '[');
+}
+
+static void add_json(struct gput_table_writer *writer, const struct gput_table *part)
+{
+    for (size_t row = 0; row < gput_table_row_count(part); row++, writer->rows++) {
+        if (!writer->record)
+            str_append(&writer->out, writer->rows == 0 ? "\n" : ",\n");
+        render_json_row(&writer->out, part, row);
+    }
+}
+
+static void end_json(struct gput_table_writer *writer)
+{
+    end_json_table(writer);
+    if (writer->begun == 0)
+        str_append_char(&writer->out, '{');
+    str_append(&writer->out, writer->table_count == 1 ? "\n" : "\n}\n");
+}
+
+static void begin_csv_table(struct str *text, const struct gput_table *table)
 {
     size_t columns = gput_table_column_count(table);
     for (size_t column = 0; column < columns; column++) {
         csv_text_append(text, gput_table_column_name(table, column));
         str_append_char(text, column + 1 < columns ? ',' : '\n');
     }
-    for (size_t row = 0; row < gput_table_row_count(table); row++)
+}
+
+static void add_csv(struct str *text, const struct gput_table *part)
+{
+    size_t columns = gput_table_column_count(part);
+    for (size_t row = 0; row < gput_table_row_count(part); row++)
         for (size_t column = 0; column < columns; column++) {
-            if (gput_table_column_type(table, column) != GPUT_COLUMN_TEXT)
-                append_number(text, table, row, column, true, "");
-            else if (!gput_table_is_missing(table, row, column))
-                csv_text_append(text, gput_table_text(table, row, column));
+            if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
+                append_number(text, part, row, column, true, "");
+            else if (!gput_table_is_missing(part, row, column))
+                csv_text_append(text, gput_table_text(part, row, column));
             str_append_char(text, column + 1 < columns ? ',' : '\n');
         }
 }
@@ -170,13 +196,18 @@ static void append_aligned(struct str *text, const char *value, size_t width, bo
     str_append(text, last ? "\n" : "  ");
 }
 
-static void render_rows(struct str *text, const struct gput_table *table, const size_t *widths)
+static void render_head(struct str *text, const struct gput_table *table, const size_t *widths)
 {
-    struct str cell = {0};
     size_t columns = gput_table_column_count(table);
     for (size_t column = 0; column < columns; column++)
         append_aligned(text, gput_table_column_name(table, column), widths[column],
             gput_table_column_type(table, column) != GPUT_COLUMN_TEXT, column + 1 == columns);
+}
+
+static void render_rows(struct str *text, const struct gput_table *table, const size_t *widths)
+{
+    struct str cell = {0};
+    size_t columns = gput_table_column_count(table);
     for (size_t row = 0; row < gput_table_row_count(table); row++)
         for (size_t column = 0; column < columns; column++) {
             str_clear(&cell);
@@ -197,54 +228,122 @@ static void render_record(struct str *text, const struct gput_table *table)
     }
 }
 
-#define MOST_COLUMNS 64
-
-static void render_text_table(struct str *text, const struct gput_table *table)
+static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
-    struct str scratch = {0};
-    size_t widths[MOST_COLUMNS] = {0};
-    if (gput_table_is_record(table) && gput_table_row_count(table) == 1) {
-        render_record(text, table);
-        return;
+    memset(writer->widths, 0, sizeof writer->widths);
+    if (writer->table_count > 1) {
+        str_append(&writer->out, writer->begun > 0 ? "\n" : "");
+        str_append(&writer->out, gput_table_name(table));
+        str_append(&writer->out, ":\n");
     }
-    for (size_t column = 0; column < gput_table_column_count(table) && column < MOST_COLUMNS;
-         column++)
-        widths[column] = column_width(table, column, &scratch);
-    str_finish(&scratch);
-    render_rows(text, table, widths);
 }
 
-static void render_text(struct str *text, const struct gput_tables *tables)
+static void add_text(struct gput_table_writer *writer, const struct gput_table *part, bool first)
 {
-    size_t count = gput_tables_count(tables);
-    for (size_t i = 0; i < count; i++) {
-        const struct gput_table *table = gput_tables_get(tables, i);
-        if (count > 1) {
-            str_append(text, i > 0 ? "\n" : "");
-            str_append(text, gput_table_name(table));
-            str_append(text, ":\n");
-        }
-        render_text_table(text, table);
+    struct str scratch = {0};
+    if (writer->record) {
+        render_record(&writer->out, part);
+        return;
     }
+    for (size_t column = 0; column < gput_table_column_count(part) && column < MOST_COLUMNS;
+         column++) {
+        size_t width = column_width(part, column, &scratch);
+        if (width > writer->widths[column])
+            writer->widths[column] = width;
+    }
+    str_finish(&scratch);
+    if (first)
+        render_head(&writer->out, part, writer->widths);
+    render_rows(&writer->out, part, writer->widths);
+}
+
+int gput_table_writer_create(enum gput_format format, size_t table_count,
+    struct gput_table_writer **writer, struct gput_error *error)
+{
+    *writer = NULL;
+    if (format == GPUT_CSV && table_count != 1)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "CSV holds one table, and there are %zu: ask for one of them, or for JSON",
+            table_count);
+    if (format != GPUT_TEXT && format != GPUT_JSON && format != GPUT_CSV)
+        return error_set(error, GPUT_ERROR_INVALID, "Tables are text, JSON or CSV");
+    *writer = calloc(1, sizeof **writer);
+    if (!*writer)
+        return error_memory(error);
+    (*writer)->format = format;
+    (*writer)->table_count = table_count;
+    return GPUT_OK;
+}
+
+static void begin_table(struct gput_table_writer *writer, const struct gput_table *table)
+{
+    if (writer->format == GPUT_TEXT)
+        begin_text_table(writer, table);
+    else if (writer->format == GPUT_JSON)
+        begin_json_table(writer, table);
+    else
+        begin_csv_table(&writer->out, table);
+    writer->begun++;
+    writer->table = table;
+    writer->record = is_record(table);
+    writer->rows = 0;
+}
+
+static void add_part(struct gput_table_writer *writer, const struct gput_table *part)
+{
+    bool first = part != writer->table;
+    if (first)
+        begin_table(writer, part);
+    if (writer->format == GPUT_TEXT)
+        add_text(writer, part, first);
+    else if (writer->format == GPUT_JSON)
+        add_json(writer, part);
+    else
+        add_csv(&writer->out, part);
+}
+
+static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
+{
+    *text = str_text(&writer->out);
+    return writer->out.failed ? error_memory(error) : GPUT_OK;
+}
+
+int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,
+    const char **text, struct gput_error *error)
+{
+    str_clear(&writer->out);
+    add_part(writer, part);
+    return give(writer, text, error);
+}
+
+int gput_table_writer_end(
+    struct gput_table_writer *writer, const char **text, struct gput_error *error)
+{
+    str_clear(&writer->out);
+    if (writer->format == GPUT_JSON)
+        end_json(writer);
+    return give(writer, text, error);
+}
+
+void gput_table_writer_destroy(struct gput_table_writer *writer)
+{
+    if (!writer)
+        return;
+    str_finish(&writer->out);
+    free(writer);
 }
 
 int gput_tables_render(const struct gput_tables *tables, enum gput_format format, char **text,
     struct gput_error *error)
 {
-    struct str out = {0};
+    struct gput_table_writer *writer;
     *text = NULL;
-    if (format == GPUT_CSV && gput_tables_count(tables) != 1)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "CSV holds one table, and there are %zu: ask for one of them, or for JSON",
-            gput_tables_count(tables));
-    if (format == GPUT_TEXT)
-        render_text(&out, tables);
-    else if (format == GPUT_JSON)
-        render_json(&out, tables);
-    else if (format == GPUT_CSV)
-        render_csv(&out, gput_tables_get(tables, 0));
-    else
-        return error_set(error, GPUT_ERROR_INVALID, "Tables are text, JSON or CSV");
-    *text = str_take(&out);
+    TRY(gput_table_writer_create(format, gput_tables_count(tables), &writer, error));
+    for (size_t i = 0; i < gput_tables_count(tables); i++)
+        add_part(writer, gput_tables_get(tables, i));
+    if (format == GPUT_JSON)
+        end_json(writer);
+    *text = str_take(&writer->out);
+    gput_table_writer_destroy(writer);
     return *text ? GPUT_OK : error_memory(error);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define ROWS_OF_A_PART 10000
+
 typedef int view_function(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error);
 
@@ -96,6 +98,8 @@ int gput_profile(enum gput_profile_view view, const struct gput_profile_options 
     struct profile_frame frame;
     TRY(profile_frame_read(&selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
+    if (made && options->take)
+        tables_set_sink(made, ROWS_OF_A_PART, options->take, options->user);
     int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
     if (code != GPUT_OK) {

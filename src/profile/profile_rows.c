@@ -72,10 +72,11 @@ static int put_readings(struct profile_frame *frame, const struct gput_profile_o
             table_put_text(table, profile_frame_text(frame, row->dimension));
             table_put_text(table, profile_frame_text(frame, row->node));
             table_put_text(table, profile_frame_text(frame, row->type));
+            TRY(table_flow(table, false, error));
         }
         TRY(profile_frame_next_reading(frame, &row, error));
     }
-    return GPUT_OK;
+    return table_flow(table, true, error);
 }
 
 static void put_times(
@@ -117,10 +118,11 @@ static int put_framework_rows(
     for (bool first = true; row; first = false) {
         if (first || !same_in_framework(&last, row))
             put_framework_row(frame, row, table);
+        TRY(table_flow(table, false, error));
         last = *row;
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return GPUT_OK;
+    return table_flow(table, true, error);
 }
 
 int profile_all_rows(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -181,7 +183,8 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
     TRY(profile_frame_first_event(frame, &row, error));
     while (row) {
         put_event(frame, row, table);
+        TRY(table_flow(table, false, error));
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return GPUT_OK;
+    return table_flow(table, true, error);
 }

@@ -48,6 +48,25 @@ static void a_file_is_written_whole_and_read_back(void **state)
     unlink(path);
 }
 
+static void a_file_takes_its_name_when_it_is_whole(void **state)
+{
+    (void)state;
+    struct file_writing writing;
+    const char *path = in_folder("pieces");
+    for (int whole = 0; whole < 2; whole++) {
+        assert_int_equal(file_writing_begin(path, &writing, NULL), GPUT_OK);
+        assert_int_equal(file_writing_add(&writing, "one ", 4, NULL), GPUT_OK);
+        assert_int_equal(file_writing_add(&writing, "two", 3, NULL), GPUT_OK);
+        assert_int_equal(access(path, F_OK), -1);
+        if (whole)
+            assert_int_equal(file_writing_end(&writing, NULL), GPUT_OK);
+        else
+            file_writing_discard(&writing);
+    }
+    assert_content(path, "one two");
+    unlink(path); /* the folder is empty then, or it cannot be removed at the end */
+}
+
 static void replacing_a_file_keeps_its_mode(void **state)
 {
     (void)state;
@@ -153,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_written_whole_and_read_back),
+        cmocka_unit_test(a_file_takes_its_name_when_it_is_whole),
         cmocka_unit_test(replacing_a_file_keeps_its_mode),
         cmocka_unit_test(a_failed_write_leaves_nothing_behind),
         cmocka_unit_test(an_open_file_is_added_to_by_its_link),

@@ -9,8 +9,11 @@ import marshal
 import os
 import pathlib
 import pstats
+import pty
+import re
+import subprocess
 
-from command import SOURCE, CommandTest, main
+from command import COMMAND, SOURCE, CommandTest, main
 
 ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
 
@@ -73,6 +76,56 @@ class Training(CommandTest):
             self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
             self.assertIn(words, done.stderr.splitlines()[-1])
 
+    def write_long_profile(self, count):
+        """A trace root of that many events and as many readings."""
+        name = "1600000004400000_7-host_pythontimeline.json"
+        events = self.folder / "long" / "framework" / "pevents" / "2020091312" / name
+        system = self.folder / "long" / "system" / "incremental" / "2020091312" / "1600000000.algo-1.json"
+        for path in events, system:
+            path.parent.mkdir(parents=True)
+        events.write_text(json.dumps([
+            {"ph": "X", "name": f"a {'b' * (i // 5000)}", "pid": 1, "tid": 1, "ts": 1.6e15 + i, "dur": 9, "args": {"step_num": "0"}}
+            for i in range(count)]))
+        reading = {"Type": "cpu", "Name": "cpu0", "Dimension": "CPUUtilization", "NodeId": "algo-1"}
+        system.write_text("".join(
+            json.dumps(reading | {"Value": i % 100, "Timestamp": 1600000000 + i / 100}) + "\n" for i in range(count)))
+
+    def test_rows_that_come_in_parts_are_one_table(self):
+        self.write_long_profile(25000)
+        document = json.loads(self.profile("metrics", "long", "-f", "json").stdout)
+        self.assertEqual({name: len(rows) for name, rows in document.items()}, {"system": 25000, "framework": 25000})
+        for name, rows in document.items():
+            done = self.profile("metrics", "long", "-f", "csv", "--table", name, "-o", "rows.csv")
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            with open(self.folder / "rows.csv", newline="") as file:
+                table = list(csv.DictReader(file))
+            self.assertEqual([list(row) for row in table[::5000]], [list(row) for row in rows[::5000]])
+            first = next(iter(rows[0]))
+            self.assertEqual([row[first] for row in table], [row[first] for row in rows])
+        lines = self.profile("metrics", "long").stdout.splitlines()
+        self.assertEqual((len(lines), lines[0], lines[25002], lines[25003]), (50005, "system:", "", "framework:"))
+        self.assertEqual(len({line.index(" a ") for line in lines[25005:25005 + 10000]}), 1)
+
+    def test_what_breaks_off_leaves_no_file(self):
+        self.write_long_profile(300)
+        done = self.profile("metrics", "long", "-f", "csv", "-o", "rows.csv")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1))
+        self.assert_folder_is("long")
+
+    def test_progress_is_shown_on_a_terminal(self):
+        self.write_long_profile(10000)
+        trace = {"traceEvents": [Kineto.KERNEL | {"ts": 100 * i} for i in range(20000)]}
+        (self.folder / "trace.json").write_text(json.dumps(trace))
+        for arguments in (["steps", "long"], ["metrics", "long"], ["breakdown", "trace.json"], ["diff", "trace.json", "trace.json"]):
+            ours, theirs = pty.openpty()
+            subprocess.run([COMMAND, "profile", *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs, check=True)
+            os.close(theirs)
+            shown = os.read(ours, 65536).decode()
+            os.close(ours)
+            percents = [int(word) for word in re.findall(r"Reading: +(\d+) %", shown)]
+            self.assertEqual(percents, sorted(set(percents)), arguments)
+            self.assertGreater(percents[-1], 80, arguments)
+            self.assertTrue(shown.endswith("\r\033[K"), arguments)
 
     def test_events_of_no_use_are_counted(self):
         events = self.folder / "run" / "framework" / "pevents" / "2020091312" / "1600000004400000_7-host_pythontimeline.json"
