@@ -4,6 +4,7 @@
  */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -175,42 +176,42 @@ static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
     return value;
 }
 
-static bool read_readings(PyObject *held, PyObject *columns, struct gput_profile_rows *rows)
+#define ROW_COLUMNS 6 /* of readings and of events */
+
+static void take_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
-    PyObject *at[6];
-    Py_ssize_t length = 0;
-    bool ok = hold_columns(held, columns, at, 6, &length);
-    struct gput_profile_reading *readings = ok ? hold_memory(held, length, sizeof *readings) : NULL;
-    ok = readings != NULL;
-    for (Py_ssize_t i = 0; ok && i < length; i++)
-        readings[i] = (struct gput_profile_reading){.time_us = int64_at(at[0], i, &ok),
-            .value = double_at(at[1], i, &ok),
-            .metric = text_at(at[2], i, &ok),
-            .dimension = text_at(at[3], i, &ok),
-            .node = text_at(at[4], i, &ok),
-            .type = text_at(at[5], i, &ok)};
-    rows->readings = readings;
-    rows->reading_count = (size_t)length;
-    return ok;
+    struct gput_profile_reading *reading = out;
+    *reading = (struct gput_profile_reading){.time_us = int64_at(at[0], row, ok),
+        .value = double_at(at[1], row, ok),
+        .metric = text_at(at[2], row, ok),
+        .dimension = text_at(at[3], row, ok),
+        .node = text_at(at[4], row, ok),
+        .type = text_at(at[5], row, ok)};
 }
 
-static bool read_events(PyObject *held, PyObject *columns, struct gput_profile_rows *rows)
+static void take_event(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
-    PyObject *at[6];
+    struct gput_profile_event *event = out;
+    *event = (struct gput_profile_event){.start_us = int64_at(at[0], row, ok),
+        .end_us = int64_at(at[1], row, ok),
+        .step = int64_at(at[2], row, ok),
+        .metric = text_at(at[3], row, ok),
+        .process = text_at(at[4], row, ok),
+        .node = text_at(at[5], row, ok)};
+}
+
+/* Makes rows of columns; NULL with an exception. */
+static void *hold_rows(PyObject *held, PyObject *columns, size_t size,
+    void (*take)(PyObject *const *at, Py_ssize_t row, void *out, bool *ok), size_t *count)
+{
+    PyObject *at[ROW_COLUMNS];
     Py_ssize_t length = 0;
-    bool ok = hold_columns(held, columns, at, 6, &length);
-    struct gput_profile_event *events = ok ? hold_memory(held, length, sizeof *events) : NULL;
-    ok = events != NULL;
-    for (Py_ssize_t i = 0; ok && i < length; i++)
-        events[i] = (struct gput_profile_event){.start_us = int64_at(at[0], i, &ok),
-            .end_us = int64_at(at[1], i, &ok),
-            .step = int64_at(at[2], i, &ok),
-            .metric = text_at(at[3], i, &ok),
-            .process = text_at(at[4], i, &ok),
-            .node = text_at(at[5], i, &ok)};
-    rows->events = events;
-    rows->event_count = (size_t)length;
-    return ok;
+    bool ok = hold_columns(held, columns, at, ROW_COLUMNS, &length);
+    char *rows = ok ? hold_memory(held, length, size) : NULL;
+    for (Py_ssize_t i = 0; rows && ok && i < length; i++)
+        take(at, i, rows + (size_t)i * size, &ok);
+    *count = (size_t)length;
+    return ok ? rows : NULL;
 }
 
 /* (start_us, columns of readings, columns of events) */
@@ -221,7 +222,12 @@ static bool read_rows(PyObject *held, PyObject *tuple, struct gput_profile_rows 
     if (!PyArg_ParseTuple(tuple, "LOO", &start_us, &readings, &events))
         return false;
     rows->start_us = start_us;
-    return read_readings(held, readings, rows) && read_events(held, events, rows);
+    rows->readings =
+        hold_rows(held, readings, sizeof *rows->readings, take_reading, &rows->reading_count);
+    rows->events = rows->readings ? hold_rows(held, events, sizeof *rows->events, take_event,
+                                        &rows->event_count)
+                                  : NULL;
+    return rows->events != NULL;
 }
 
 /* ---- Profiles ---- */
@@ -339,6 +345,7 @@ static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
     struct work work = {run_profile, &options, 0};
     PyObject *result = NULL, *held = PyList_New(0);
     struct native_warnings *warnings = native_warnings_create();
+    options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = warnings;
     if (!warnings)
@@ -487,6 +494,7 @@ static PyObject *kineto(PyObject *module, PyObject *args)
     PyObject *held = PyList_New(0);
     struct native_warnings *warnings = native_warnings_create();
     options.limit = limit > 0 ? (size_t)limit : 0;
+    options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = warnings;
     if (!warnings)
