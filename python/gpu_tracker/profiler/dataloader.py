@@ -22,13 +22,9 @@ class PT_dataloader_analysis:
 
     def __init__(self, pandas_frame):
         self.pd_data_frame = pandas_frame
-        self.dataIter_metric = pandas_frame.get_all_dataloader_metrics(
-            selected_framework_metrics=[".*DataLoaderIter::GetNext"]
+        self.dataIter_metric, self.initialize_metric, self.dataWorker_metric = pandas_frame._dataloader_metrics(
+            [".*DataLoaderIter::GetNext"], ["DataLoaderIterInitialize"], ["DataLoaderWorker"]
         )
-        self.initialize_metric = pandas_frame.get_all_dataloader_metrics(
-            selected_framework_metrics=["DataLoaderIterInitialize"]
-        )
-        self.dataWorker_metric = pandas_frame.get_all_dataloader_metrics(selected_framework_metrics=["DataLoaderWorker"])
         self.analyze_dataIter = len(self.dataIter_metric) > 0
         self.analyze_initializer = len(self.initialize_metric) > 0
         self.analyze_workers = len(self.dataWorker_metric) > 0

@@ -158,14 +158,21 @@ class PandasFrame:
 
         selected_framework_metrics: regular expressions, of which one is found in the event's name or its process.
         """
+        return self._dataloader_metrics(selected_framework_metrics)[0]
+
+    def _dataloader_metrics(self, *selections):
+        """get_all_dataloader_metrics() of several selections; the files are read once."""
         table = profile("events", self.path)["events"]
         data = {name: table[name].tolist() for name in [*_DATALOADER, "event"]}
-        kept = range(len(table))
-        if selected_framework_metrics:
-            fits = _Matches(selected_framework_metrics)
-            kept = [i for i in kept if fits[data["event"][i]] or fits[data["process"][i]]]
         names = ["node_id" if name == "nodeID" else name for name in _DATALOADER]
-        return columns({new: [data[old][i] for i in kept] for new, old in zip(names, _DATALOADER)})
+        frames = []
+        for patterns in selections:
+            kept = range(len(table))
+            if patterns:
+                fits = _Matches(patterns)
+                kept = [i for i in kept if fits[data["event"][i]] or fits[data["process"][i]]]
+            frames.append(columns({new: [data[old][i] for i in kept] for new, old in zip(names, _DATALOADER)}))
+        return frames
 
     def _readings(self, metrics, **span):
         return frame_of(profile("readings", self.path, metrics=metrics, **span)["system"], _SYSTEM)
