@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One dump while it is read. */
 struct adding {
-    struct cprofile *profile;
+    struct cprofile *profile; /* of this dump alone */
     struct marshal marshal;
     const char *name;
     struct gput_error *error;
@@ -45,10 +46,24 @@ static bool append_text(const struct adding *adding, uint32_t value, struct str 
     return true;
 }
 
-static int add_function(struct cprofile *profile, const struct str *key, size_t file_length,
-    size_t name_start, int64_t line, uint32_t *number, struct gput_error *error)
+struct slice {
+    const char *text;
+    size_t length;
+};
+
+/* What tells functions apart; `whole` is "file\nline\nname". */
+struct function_key {
+    struct slice whole;
+    struct slice file;
+    struct slice name;
+    int64_t line;
+};
+
+/* The number of a function, a new one when it was not met before. */
+static int add_function(struct cprofile *profile, const struct function_key *key, uint32_t *number,
+    struct gput_error *error)
 {
-    *number = names_add(&profile->keys, str_text(key), key->length);
+    *number = names_add(&profile->keys, key->whole.text, key->whole.length);
     if (*number == NAMES_NONE)
         return error_memory(error);
     if (*number < profile->function_count)
@@ -58,10 +73,9 @@ static int add_function(struct cprofile *profile, const struct str *key, size_t 
     if (!functions)
         return error_memory(error);
     profile->functions = functions;
-    const char *text = str_text(key);
-    functions[*number] = (struct profiled_function){.line = line,
-        .file = names_add(&profile->names, text, file_length),
-        .name = names_add(&profile->names, text + name_start, key->length - name_start)};
+    functions[*number] = (struct profiled_function){.line = key->line,
+        .file = names_add(&profile->names, key->file.text, key->file.length),
+        .name = names_add(&profile->names, key->name.text, key->name.length)};
     if (functions[*number].file == NAMES_NONE || functions[*number].name == NAMES_NONE)
         return error_memory(error);
     profile->function_count = *number + 1;
@@ -72,25 +86,29 @@ static int add_function(struct cprofile *profile, const struct str *key, size_t 
 static int find_function(struct adding *adding, uint32_t value, uint32_t *number)
 {
     const struct marshal_value *tuple = tuple_of(adding, value, 3);
-    struct str key = {0};
+    struct str text = {0};
     int64_t line;
-    if (!tuple || !append_text(adding, item(adding, tuple, 0), &key) ||
+    if (!tuple || !append_text(adding, item(adding, tuple, 0), &text) ||
         !marshal_int(&adding->marshal, item(adding, tuple, 1), &line)) {
-        str_finish(&key);
+        str_finish(&text);
         return no_profile(adding);
     }
-    size_t file_length = key.length;
-    str_printf(&key, "\n%" PRId64 "\n", line);
-    size_t name_start = key.length;
+    size_t file_length = text.length;
+    str_printf(&text, "\n%" PRId64 "\n", line);
+    size_t name_start = text.length;
     int code = GPUT_OK;
-    if (!append_text(adding, item(adding, tuple, 2), &key))
+    if (!append_text(adding, item(adding, tuple, 2), &text))
         code = no_profile(adding);
-    else if (key.failed)
+    else if (text.failed)
         code = error_memory(adding->error);
-    else
-        code = add_function(
-            adding->profile, &key, file_length, name_start, line, number, adding->error);
-    str_finish(&key);
+    if (code == GPUT_OK) {
+        const struct function_key key = {.whole = {str_text(&text), text.length},
+            .file = {str_text(&text), file_length},
+            .name = {str_text(&text) + name_start, text.length - name_start},
+            .line = line};
+        code = add_function(adding->profile, &key, number, adding->error);
+    }
+    str_finish(&text);
     return code;
 }
 
@@ -113,10 +131,10 @@ static void add_counts(struct call_counts *sum, const struct call_counts *counts
     sum->cumulative_seconds += counts->cumulative_seconds;
 }
 
-static int add_caller(
-    struct adding *adding, uint32_t callee, uint32_t function, const struct call_counts *counts)
+static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t function,
+    const struct call_counts *counts, struct gput_error *error)
 {
-    struct profiled_function *known = adding->profile->functions + callee;
+    struct profiled_function *known = profile->functions + callee;
     for (size_t i = 0; i < known->caller_count; i++)
         if (known->callers[i].function == function) {
             add_counts(&known->callers[i].counts, counts);
@@ -124,7 +142,7 @@ static int add_caller(
         }
     struct caller *callers = realloc(known->callers, (known->caller_count + 1) * sizeof *callers);
     if (!callers)
-        return error_memory(adding->error);
+        return error_memory(error);
     known->callers = callers;
     callers[known->caller_count++] = (struct caller){function, *counts};
     return GPUT_OK;
@@ -142,7 +160,7 @@ static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
         if (!tuple || !read_counts(adding, tuple, &counts))
             return no_profile(adding);
         TRY(find_function(adding, adding->marshal.items[at].key, &caller));
-        TRY(add_caller(adding, callee, caller, &counts));
+        TRY(add_caller(adding->profile, callee, caller, &counts, adding->error));
     }
     return GPUT_OK;
 }
@@ -182,20 +200,63 @@ static int add_all(struct adding *adding)
     return GPUT_OK;
 }
 
+static struct slice slice_of(const struct names *names, uint32_t number)
+{
+    const char *text = names_text(names, number);
+    return (struct slice){text, strlen(text)};
+}
+
+/* `numbers` are those in the sum of the functions of one dump. */
+static int add_figures(struct cprofile *sum, const struct cprofile *one, const uint32_t *numbers,
+    struct gput_error *error)
+{
+    for (uint32_t i = 0; i < one->function_count; i++) {
+        const struct profiled_function *function = one->functions + i;
+        if (function->counted)
+            count_function(sum, numbers[i]);
+        add_counts(&sum->functions[numbers[i]].counts, &function->counts);
+        for (size_t j = 0; j < function->caller_count; j++) {
+            const struct caller *caller = function->callers + j;
+            TRY(add_caller(sum, numbers[i], numbers[caller->function], &caller->counts, error));
+        }
+    }
+    return GPUT_OK;
+}
+
+static int add_profile(struct cprofile *sum, const struct cprofile *one, struct gput_error *error)
+{
+    uint32_t *numbers = malloc((one->function_count + 1) * sizeof *numbers);
+    int code = numbers ? GPUT_OK : error_memory(error);
+    for (uint32_t i = 0; code == GPUT_OK && i < one->function_count; i++) {
+        const struct function_key key = {.whole = slice_of(&one->keys, i),
+            .file = slice_of(&one->names, one->functions[i].file),
+            .name = slice_of(&one->names, one->functions[i].name),
+            .line = one->functions[i].line};
+        code = add_function(sum, &key, &numbers[i], error);
+    }
+    if (code == GPUT_OK)
+        code = add_figures(sum, one, numbers, error);
+    free(numbers);
+    return code;
+}
+
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
     struct gput_error *error)
 {
-    struct adding adding = {.name = name, .error = error};
+    /* By itself first: of a damaged dump no part must be in the sum. */
+    struct cprofile one = {0};
+    struct adding adding = {.profile = &one, .name = name, .error = error};
     TRY(marshal_read(bytes, length, name, &adding.marshal, error));
-    /* On trial first: of a damaged dump no part must be in the sum. */
-    struct cprofile trial = {0};
-    adding.profile = &trial;
     int code = add_all(&adding);
-    cprofile_finish(&trial);
-    adding.profile = profile;
-    if (code == GPUT_OK)
-        code = add_all(&adding);
     marshal_finish(&adding.marshal);
+    if (code == GPUT_OK && profile->function_count == 0) {
+        cprofile_finish(profile);
+        *profile = one;
+        return GPUT_OK;
+    }
+    if (code == GPUT_OK)
+        code = add_profile(profile, &one, error);
+    cprofile_finish(&one);
     return code;
 }
 

@@ -139,7 +139,7 @@ int gput_python_profiles(const struct gput_python_options *options, struct gput_
         table_add_column(table, columns[i].name, columns[i].type);
     for (size_t i = 0; code == GPUT_OK && i < profiles.count; i++) {
         const struct python_profile *profile = profiles.profiles + i;
-        table_put_text(table, profile->pyinstrument ? "pyinstrument" : "cProfile");
+        table_put_text(table, profile->pyinstrument ? "pyinstrument" : "cprofile");
         put_text(table, profile->framework);
         put_text(table, profile->node);
         put_moment(table, &profile->start);
