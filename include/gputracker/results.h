@@ -113,7 +113,7 @@ struct gput_accounting {
      * sampled. Never less than the samples add up to. */
     double kernel_cpu_seconds;
     double kernel_user_cpu_seconds;   /**< of that, in programs; NaN beside children that nobody
-                                           waited for */
+                                           waited for and no control group counted */
     double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /**< what the samples add up to */
     uint64_t processes_seen;          /**< distinct processes known, main included */

@@ -113,17 +113,72 @@ static bool fill_self(const struct gput_session *session, struct gput_accounting
     return take_unwaited(session, own_ns, accounting);
 }
 
-/* Two lower bounds that miss different things: parents' books know nothing of orphans that others
- * collected, and what is told of each at its end misses its last part of a clock tick. */
+/* Once it has ended, its parent may have collected it. */
+static bool is_living(const struct process *process)
+{
+    const struct process_record *record = process->record;
+    return record && !record->has_ended && !record->is_final && !process_is_zombie(process);
+}
+
+/* What the living have used and collected, at least: what a process had collected before tracking
+ * began is known as two figures in clock ticks. */
+static int64_t in_books_ns(const struct process_tree *tree)
+{
+    int64_t ns = -tree->gone_before_ns;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (is_living(process))
+            ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        else
+            ns -= process_before_ns(process, &tree->view);
+        if (process->children_before_ticks > 0)
+            ns -= 2 * tree->view.ns_per_tick;
+    }
+    return ns;
+}
+
+static void read_collected(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process_record *record = tree->processes[i]->record;
+        if (record && record->child_ended)
+            process_read_collected(tree->processes[i], &tree->view);
+        if (record)
+            record->child_ended = false;
+    }
+}
+
+void session_compare_ends(struct gput_session *session)
+{
+    struct process_log *log = &session->log;
+    int64_t told_ns;
+    bool is_needed = session->mode == SESSION_ATTACHED && session->events.has_ends;
+    if (!is_needed || log->ended_total == session->ends_compared)
+        return;
+    session->ends_compared = log->ended_total;
+    read_collected(&session->sampler.tree);
+    /* The end of whatever was collected by then was told before. */
+    session_events_read(&session->events);
+    process_log_refresh(log);
+    if (!process_log_cpu_ns(log, &told_ns))
+        return;
+    int64_t untold_ns = in_books_ns(&session->sampler.tree) - (told_ns - log->ended_outside_ns);
+    if (untold_ns > session->untold_ns)
+        session->untold_ns = untold_ns;
+}
+
+/*
+ * What is told of each process at its end misses the end itself, and what it used since its last
+ * clock tick; parents' books miss orphans that others collected, and all since the last look. So:
+ * what was told, and what the books had more than that when they did.
+ */
 static void fill_attached_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
-    int64_t cpu_ns;
-    if (!process_log_cpu_ns(&session->log, &cpu_ns))
-        return;
-    accounting->kernel_cpu_seconds = seconds_of_ns(cpu_ns);
-    if (accounting->sampled_cpu_seconds > accounting->kernel_cpu_seconds)
-        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
+    int64_t told_ns;
+    if (process_log_cpu_ns(&session->log, &told_ns))
+        accounting->kernel_cpu_seconds =
+            fmax(seconds_of_ns(told_ns + session->untold_ns), accounting->sampled_cpu_seconds);
 }
 
 /* Nothing of it is given to others than the parent, but living threads can be read. */

@@ -21,7 +21,7 @@
 /* More than a busy machine of some hundred cores brings about. */
 #define EVENTS_PER_SECOND 50000
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
-#define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
+#define PAUSE_IN_TIME_NS (NS_PER_SECOND / 100)
 
 void session_events_init(struct session_events *events)
 {
@@ -161,7 +161,7 @@ static void *follow(void *user)
     prctl(PR_SET_NAME, "gpu-tracker");
     while (wait_for_events(events) && pause_for_more(events)) {
         pthread_mutex_lock(events->lock);
-        session_events_read(events);
+        events->come(events->user);
         events->cpu_ns = clock_thread_cpu_ns();
         pthread_mutex_unlock(events->lock);
     }
@@ -171,13 +171,16 @@ static void *follow(void *user)
 void session_events_begin(struct session_events *events, struct process_log *log, bool in_time)
 {
     events->log = log;
-    if (in_time && !events->has_ends && events->pause_ns > PAUSE_FOR_NAMES_NS)
-        events->pause_ns = PAUSE_FOR_NAMES_NS;
+    if (in_time && events->pause_ns > PAUSE_IN_TIME_NS)
+        events->pause_ns = PAUSE_IN_TIME_NS;
 }
 
-void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns)
+void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns,
+    void (*come)(void *user), void *user)
 {
     events->lock = lock;
+    events->come = come;
+    events->user = user;
     if (!events->has_events || interval_ns <= events->pause_ns)
         return;
     events->stop_fd = eventfd(0, EFD_CLOEXEC);

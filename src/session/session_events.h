@@ -27,7 +27,9 @@ struct session_events {
     pthread_mutex_t *lock;        /* guards the log; borrowed */
     struct taskstats_exit *exits; /* scratch, owned */
     int64_t pause_ns;             /* how long events may wait */
-    int stop_fd;                  /* wakes the thread to end it; -1: there is none */
+    void (*come)(void *user);     /* what the thread calls to have them read */
+    void *user;
+    int stop_fd; /* wakes the thread to end it; -1: there is none */
     pthread_t thread;
     int64_t cpu_ns; /* CPU time of the thread so far, as of the last reading */
 };
@@ -40,17 +42,18 @@ void session_events_init(struct session_events *events);
 void session_events_open(struct session_events *events, const char *procfs_root);
 
 /*
- * From here on session_events_read() puts events into `log`. `in_time` asks for them soon enough to
- * read names of processes that live for some milliseconds.
+ * From here on session_events_read() puts events into `log`. `in_time` asks for them soon: to read
+ * names of processes that live for some milliseconds, or what a parent collected before it ends.
  */
 void session_events_begin(struct session_events *events, struct process_log *log, bool in_time);
 
 /*
  * Starts the thread when ticks at this interval are too far apart; without it (also when it cannot
- * be had) session_events_read() has to do. The thread takes `lock` while it reads.
+ * be had) session_events_read() at each tick has to do. It calls `come` with `user` when events
+ * have come, with `lock` held.
  */
-void session_events_start(
-    struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns);
+void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns,
+    void (*come)(void *user), void *user);
 
 /* Reads what is there. The lock is held. */
 void session_events_read(struct session_events *events);

@@ -118,6 +118,8 @@ struct gput_session {
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;           /* CPU time of orphans that we collected */
+    int64_t untold_ns;            /* see session_compare_ends() */
+    uint64_t ends_compared;       /* processes that had ended by then */
     struct session_counts counts; /* of them, and in the end of main and all that it waited for */
     int64_t sampler_cpu_ns;       /* of the thread so far, as of the last sample */
     uint64_t ticks, late_ticks, missed_ticks;
@@ -207,6 +209,10 @@ void session_record(struct gput_session *session, bool last);
 void session_close_recording(struct gput_session *session);
 
 /* session_books.c; the lock is held, or no thread runs */
+
+/* Notes by how much the CPU time that the kernel told at the ends of processes was too little, as
+ * far as others have collected them. Of attached sessions alone, where it is needed. */
+void session_compare_ends(struct gput_session *session);
 
 /* True: nobody waited for some processes, and what the kernel counted for them is not known. */
 bool session_fill_accounting(

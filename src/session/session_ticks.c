@@ -70,6 +70,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_look(&session->log, &session->sampler.tree, now_ns);
     process_log_offer(&session->log, &session->sampler.tree);
+    session_compare_ends(session);
     session_take_gpu_holdings(session);
     double seconds = (double)(now_ns - session->last_sample_ns) / (double)NS_PER_SECOND;
     session->last_sample_ns = now_ns;

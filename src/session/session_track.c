@@ -85,7 +85,9 @@ static void start_log(struct gput_session *session)
     };
     process_log_finish(&session->log);
     process_log_init(&session->log, &options);
-    session_events_begin(&session->events, &session->log, detailed);
+    /* Where the kernel tells ends, it tells names too, but less CPU time than parents collect. */
+    bool in_time = session->events.has_ends ? session->mode == SESSION_ATTACHED : detailed;
+    session_events_begin(&session->events, &session->log, in_time);
 }
 
 static int start_sampler(struct gput_session *session, struct gput_error *error)
@@ -149,6 +151,13 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     return GPUT_OK;
 }
 
+static void events_have_come(void *user)
+{
+    struct gput_session *session = user;
+    session_events_read(&session->events);
+    session_compare_ends(session);
+}
+
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->pid = pid;
@@ -166,7 +175,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     }
     /* The sampling thread runs, and reads what is set here. */
     pthread_mutex_lock(&session->lock);
-    session_events_start(&session->events, &session->lock, session->interval_ns);
+    session_events_start(
+        &session->events, &session->lock, session->interval_ns, events_have_come, session);
     if (session->mode != SESSION_MACHINE)
         read_limits(session);
     pthread_mutex_unlock(&session->lock);

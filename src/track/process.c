@@ -270,6 +270,14 @@ int process_look(struct process *process, const struct process *parent, struct p
     return GPUT_OK;
 }
 
+void process_read_collected(struct process *process, struct process_view *view)
+{
+    struct proc_stat stat;
+    if (read_stat(process, view, &stat) == GPUT_OK &&
+        stat.start_time_ticks == process->start_time_ticks)
+        process->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
+}
+
 int process_read_exact(struct process *process, bool rollup, struct process_view *view)
 {
     uint64_t resident, file;

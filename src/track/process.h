@@ -101,6 +101,9 @@ int process_look(struct process *process, const struct process *parent, struct p
 /* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
 int process_read_exact(struct process *process, bool rollup, struct process_view *view);
 
+/* Reads again what it has collected from its children, and nothing else. */
+void process_read_collected(struct process *process, struct process_view *view);
+
 /* Its cheap figures anew, after it was read exactly: none where it has ended since. */
 void process_settle(struct process *process, struct process_view *view);
 

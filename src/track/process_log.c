@@ -183,6 +183,10 @@ static void end_record(struct process_log *log, struct process_record *record, i
     record->has_ended = true;
     record->end_ns = time_ns;
     record->ended_round = log->round;
+    pid_t parent_pid = record->last_parent ? record->last_parent : record->parent_pid;
+    struct process_record *parent = process_log_get(log, parent_pid);
+    if (parent)
+        parent->child_ended = true;
     if (reserve(&log->ending, &log->ending_capacity, log->ending_count))
         log->ending[log->ending_count++] = record;
     else
@@ -430,6 +434,8 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     if (!record)
         return;
     process_record_take_exit(record, exit);
+    if (exit->is_last && record->cpu_ns > 0 && !process_log_get(log, exit->parent))
+        log->ended_outside_ns += record->cpu_ns;
     if (exit->is_last && record->is_outlived)
         end_record(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns);
     if (exit->is_leader)

@@ -49,13 +49,14 @@ struct process_log {
     size_t ended_count, ended_capacity;
     struct process_record *main; /* NULL when it was not kept */
     unsigned round;
-    bool has_gap;         /* events were lost: who was not looked at may be missing */
-    bool ran_out;         /* of memory: processes are missing */
-    int64_t now_ns;       /* of the last look */
-    uint64_t seen;        /* processes so far */
-    uint64_t ended_total; /* of them, that have ended */
-    int64_t ended_cpu_ns; /* what those had used, as far as it is known */
-    uint64_t not_final;   /* of them, descendants whose last peak is not known for sure */
+    bool has_gap;             /* events were lost: who was not looked at may be missing */
+    bool ran_out;             /* of memory: processes are missing */
+    int64_t now_ns;           /* of the last look */
+    uint64_t seen;            /* processes so far */
+    uint64_t ended_total;     /* of them, that have ended */
+    int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
+    int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
+    uint64_t not_final;       /* of them, descendants whose last peak is not known for sure */
     struct process_others others;
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
      * the tree has collected; and what the collected ones had counted before tracking began. */

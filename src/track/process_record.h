@@ -35,6 +35,7 @@ struct process_record {
     bool has_ended;
     bool is_outlived; /* its first thread ended before others: its end will not be announced */
     bool is_final;    /* its figures are those of its end */
+    bool child_ended; /* since what it has collected was read last */
     bool is_kept;     /* scratch */
     unsigned ended_round;
 

@@ -230,6 +230,18 @@ class Exact(CommandTest):
         if self.knows_ends(report):
             self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
 
+    def test_what_the_kernel_does_not_tell_at_ends_is_in_parents_books(self):
+        """Most of what a program uses that ends within a clock tick; beside it an orphan in nobody's books."""
+        truth = self.folder / "truth"
+        report = self.attach(f"sleep 0.5 daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")
+        if not self.knows_ends(report):
+            self.skipTest(report["sources"]["process_ends"]["reason"])
+        seconds = 0.5 + float(truth.read_text().split()[0])
+        kernel = report["accounting"]["cpu_seconds"]["kernel"]
+        # Books come in clock ticks.
+        self.assertGreater(kernel, seconds * 0.95 - 0.02)
+        self.assertLess(kernel, seconds * 1.02 + 0.02)
+
 
 if __name__ == "__main__":
     main()
