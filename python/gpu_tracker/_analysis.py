@@ -257,13 +257,16 @@ class TrackingComparison:
         text, warnings = self._compare(statistic)
         _warn(warnings)
         values = json.loads(text)
-        return ComparisonResults(
+        results = ComparisonResults(
             overall_resource_usage=_map(values["overall_resource_usage"]),
-            code_block_resource_usage={
-                name: _map(blocks) for name, blocks in values.get("code_block_resource_usage", {}).items()
-            },
+            code_block_resource_usage=_maps(values.get("code_block_resource_usage", {})),
             code_block_compute_time=_map(values.get("code_block_compute_time", {})),
         )
+        if "overall_energy" in values:
+            results.overall_energy = _map(values["overall_energy"])
+        if values.get("code_block_energy"):
+            results.code_block_energy = _maps(values["code_block_energy"])
+        return results
 
     def table(self, statistic="mean"):
         """The same as one Table for other libraries, a row for each figure and session: code_block (None: the session as a
@@ -282,6 +285,10 @@ def _map(comparisons):
         name: series({session: missing if value is None else value for session, value in sessions.items()}, dtype=None)
         for name, sessions in comparisons.items()
     }
+
+
+def _maps(measurements):
+    return {name: _map(blocks) for name, blocks in measurements.items()}
 
 
 for _class in (SubTrackingAnalyzer, TrackingComparison):

@@ -105,7 +105,12 @@ class ComparisonResults:
     overall_resource_usage: measurement -> session -> value.
     code_block_resource_usage: measurement -> code block -> session -> value.
     code_block_compute_time: code block -> session -> seconds.
+    overall_energy, code_block_energy: package, dram, …, total, main, descendants, combined -> (code block ->) session -> joules; None:
+        no session has any.
     """
+
+    overall_energy = None  # no fields, as above
+    code_block_energy = None
 
     overall_resource_usage: typing.Dict[str, typing.Any]
     code_block_resource_usage: typing.Dict[str, typing.Dict[str, typing.Any]]
@@ -115,8 +120,10 @@ class ComparisonResults:
         """As dictionaries, ready for `json.dumps`."""
         return {
             "overall_resource_usage": _map(self.overall_resource_usage),
-            "code_block_resource_usage": {name: _map(blocks) for name, blocks in self.code_block_resource_usage.items()},
+            "code_block_resource_usage": _maps(self.code_block_resource_usage),
             "code_block_compute_time": _map(self.code_block_compute_time),
+            **({} if self.overall_energy is None else {"overall_energy": _map(self.overall_energy)}),
+            **({} if self.code_block_energy is None else {"code_block_energy": _maps(self.code_block_energy)}),
         }
 
     def __str__(self):
@@ -127,6 +134,10 @@ class ComparisonResults:
 
 def _map(comparisons):
     return {name: _series_to_json(series) for name, series in comparisons.items()}
+
+
+def _maps(measurements):
+    return {name: _map(blocks) for name, blocks in measurements.items()}
 
 
 for _class in CodeBlockResults, SubTrackingResults, ComparisonResults:

@@ -63,20 +63,35 @@ def _title(name):
     return name.replace("_", " ").title()
 
 
+def _compared(measurements):
+    lines = []
+    for measurement, sessions in measurements.items():
+        lines += [f"\t{_title(measurement)}:", *_row(sessions, "\t\t")]
+    return lines
+
+
+def _compared_blocks(measurements):
+    lines = []
+    for measurement, blocks in measurements.items():
+        lines.append(f"\t{_title(measurement)}:")
+        for block, sessions in blocks.items():
+            lines += [f"\t\t{block}:", *_row(sessions, "\t\t\t")]
+    return lines
+
+
 def comparison_text(results):
     """The text of ComparisonResults.to_json()."""
     lines = ["Overall Resource Usage:"]
-    for measurement, sessions in results["overall_resource_usage"].items():
-        lines += [f"\t{_title(measurement)}:", *_row(sessions, "\t\t")]
+    lines += _compared(results["overall_resource_usage"])
+    if "overall_energy" in results:
+        lines += ["Overall Energy (joules):", *_compared(results["overall_energy"])]
     if results["code_block_compute_time"]:
-        lines.append("Code Block Resource Usage:")
-        for measurement, blocks in results["code_block_resource_usage"].items():
-            lines.append(f"\t{_title(measurement)}:")
-            for block, sessions in blocks.items():
-                lines += [f"\t\t{block}:", *_row(sessions, "\t\t\t")]
+        lines += ["Code Block Resource Usage:", *_compared_blocks(results["code_block_resource_usage"])]
         lines.append("Code Block Compute Time:")
         for block, sessions in results["code_block_compute_time"].items():
             lines += [f"\t{block}:", *_row(sessions, "\t\t")]
+        if "code_block_energy" in results:
+            lines += ["Code Block Energy (joules):", *_compared_blocks(results["code_block_energy"])]
     return "\n".join(lines) + "\n"
 
 

@@ -28,12 +28,12 @@ struct walk {
 };
 
 /* Joules are counted from the first point on: what is not known yet is none so far. */
-static void fill_unknown(struct walk *walk, struct point *point, const double so_far[FIGURES])
+static void fill_unknown(struct walk *walk, struct point *point)
 {
     for (int i = 0; i < FIGURES; i++) {
         walk->is_told[i] |= !isnan(point->joules[i]);
-        if (isnan(point->joules[i]))
-            point->joules[i] = so_far[i];
+        if (!walk->is_told[i])
+            point->joules[i] = 0;
     }
 }
 
@@ -45,7 +45,7 @@ static int advance(struct walk *walk, double time, struct gput_error *error)
         TRY(walk->points->next(walk->points->user, &next.time, next.joules, &walk->at_end, error));
         if (walk->at_end || !(next.time > walk->after.time))
             continue;
-        fill_unknown(walk, &next, walk->after.joules);
+        fill_unknown(walk, &next);
         walk->before = walk->after;
         walk->after = next;
     }
@@ -124,11 +124,10 @@ static int walk_calls(struct walk *walk, const struct call *calls, size_t n_call
 
 static int begin(struct walk *walk, struct gput_error *error)
 {
-    static const double none[FIGURES];
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
     if (!walk->at_end)
-        fill_unknown(walk, &walk->first, none);
+        fill_unknown(walk, &walk->first);
     walk->before = walk->after = walk->first;
     return GPUT_OK;
 }

@@ -59,13 +59,15 @@ static void add_energy(
 static void add_total(struct doc *object, double total, const char *unit)
 {
     bool count = !unit || strcmp(unit, "bytes") == 0;
-    if (count && fabs(total) < 0x1p53 && total == trunc(total))
+    if (isnan(total))
+        doc_add_null(object, "total");
+    else if (count && fabs(total) < 0x1p53 && total == trunc(total))
         doc_add_int(object, "total", (int64_t)total);
     else
         doc_add_double(object, "total", total);
 }
 
-static void add_exact(const struct gput_code_block *block, struct doc *parent)
+void analysis_add_exact(const struct gput_code_block *block, struct doc *parent)
 {
     struct doc *exact = doc_add_object(parent, "exact");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
@@ -74,7 +76,11 @@ static void add_exact(const struct gput_code_block *block, struct doc *parent)
         if (unit)
             doc_add_string(figure, "unit", unit);
         add_total(figure, block->exact[i], unit);
-        doc_add_double(figure, "mean", analysis_exact_mean(block, i));
+        double mean = analysis_exact_mean(block, i);
+        if (isnan(mean))
+            doc_add_null(figure, "mean");
+        else
+            doc_add_double(figure, "mean", mean);
     }
 }
 
@@ -103,7 +109,7 @@ static void add_block(
         doc_add_double(object, "cpu_time", block->cpu_time_total);
     }
     if (analysis->has_exact)
-        add_exact(block, object);
+        analysis_add_exact(block, object);
     if (block->n_parts == 0)
         return;
     struct doc *parts =

@@ -68,6 +68,24 @@ static void write_energy(
     pickle_dict_end(text);
 }
 
+/* The same. */
+static void write_exact(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
+{
+    if (!analysis->has_exact)
+        return;
+    struct doc *parent = doc_create_object();
+    if (parent)
+        analysis_add_exact(block, parent);
+    if (parent && !doc_failed(parent)) {
+        pickle_text(text, "exact");
+        pickle_doc(text, parent->first);
+    } else {
+        text->failed = true;
+    }
+    doc_destroy(parent);
+}
+
 static void write_count(const char *name, uint64_t count, struct str *text)
 {
     pickle_text(text, name);
@@ -91,6 +109,7 @@ static void write_block(
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
     write_energy(analysis, block->energy, text);
+    write_exact(analysis, block, text);
     pickle_object_end(text);
 }
 

@@ -132,6 +132,14 @@ static int read_static_data(struct reader *reader, const struct pickle_value *st
     return doc_failed(data) ? error_memory(reader->error) : GPUT_OK;
 }
 
+static double number_of(const struct pickle_value *value)
+{
+    int64_t integer;
+    if (value && value->kind == PICKLE_FLOAT)
+        return value->number;
+    return pickle_integer(value, &integer) ? (double)integer : NAN;
+}
+
 /* Joules, which only our own pickles have; true when some are known. */
 static bool read_energy(const struct pickle_value *state, double *energy)
 {
@@ -139,11 +147,21 @@ static bool read_energy(const struct pickle_value *state, double *energy)
     bool any = false;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         const char *name = gput_energy_figure_name((enum gput_energy_figure)i);
-        const struct pickle_value *value = pickle_get(figures, name);
-        energy[i] = value && value->kind == PICKLE_FLOAT ? value->number : NAN;
+        energy[i] = number_of(pickle_get(figures, name));
         any |= !isnan(energy[i]);
     }
     return any;
+}
+
+/* The same of what the kernel counted. */
+static bool read_exact(const struct pickle_value *state, double *exact)
+{
+    const struct pickle_value *figures = pickle_get(state, "exact");
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        const char *name = gput_exact_figure_name(i);
+        exact[i] = number_of(pickle_get(pickle_get(figures, name), "total"));
+    }
+    return figures != NULL && figures->kind == PICKLE_DICT;
 }
 
 static int read_count(
@@ -218,6 +236,7 @@ static int read_block(
     TRY(read_count(reader, state, "num_non_empty_calls", &block->num_non_empty_calls));
     TRY(read_compute_time(reader, state, block));
     read_energy(state, block->energy);
+    reader->analysis->has_exact |= read_exact(state, block->exact);
     return read_usage(reader, state, block);
 }
 

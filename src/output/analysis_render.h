@@ -5,6 +5,7 @@
 #define OUTPUT_ANALYSIS_RENDER_H
 
 #include "analyze/analysis.h"
+#include "base/doc.h"
 #include "base/str.h"
 
 /* Each appends the whole analysis; without memory `text` turns failed. */
@@ -12,5 +13,8 @@ void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
 void analysis_write_json(const struct gput_analysis *analysis, struct str *text);
 void analysis_write_csv(const struct gput_analysis *analysis, struct str *text);
 void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
+
+/* Adds a block's exact figures: an object of unit, total and mean for each. */
+void analysis_add_exact(const struct gput_code_block *block, struct doc *parent);
 
 #endif

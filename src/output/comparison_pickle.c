@@ -33,6 +33,33 @@ static void write_blocks(const struct writer *writer, const char *measurement)
     pickle_dict_end(writer->text);
 }
 
+/* Joules, where some session has them. The Python tool's class does not know these, and keeps them
+ * as plain attributes. */
+static void write_energy(const struct writer *writer, const char *key, bool blocks)
+{
+    const struct gput_comparison *comparison = writer->report->comparison;
+    bool any = false;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!comparison_has_energy(comparison, (enum gput_energy_figure)i))
+            continue;
+        if (!any) {
+            pickle_text(writer->text, key);
+            pickle_dict_begin(writer->text);
+        }
+        any = true;
+        pickle_text(writer->text, gput_energy_figure_name((enum gput_energy_figure)i));
+        if (blocks) {
+            write_blocks(writer, comparison_energy_measurements[i]);
+        } else {
+            comparison_report_values(
+                writer->report, comparison_energy_measurements[i], COMPARISON_OVERALL);
+            write_values(writer);
+        }
+    }
+    if (any)
+        pickle_dict_end(writer->text);
+}
+
 static void write_all(const struct writer *writer)
 {
     const struct gput_analysis *first = writer->report->comparison->first;
@@ -56,6 +83,9 @@ static void write_all(const struct writer *writer)
     pickle_dict_end(writer->text);
     pickle_text(writer->text, "code_block_compute_time");
     write_blocks(writer, NULL);
+    write_energy(writer, "overall_energy", false);
+    if (blocks)
+        write_energy(writer, "code_block_energy", true);
     pickle_object_end(writer->text);
     pickle_end(writer->text);
 }

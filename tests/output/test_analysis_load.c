@@ -128,6 +128,12 @@ static void exact_figures_go_into_json_and_back(void **state)
     assert_true(json->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] == 0.0625);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] == 4096);
     assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_PACKAGE_ENERGY]));
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    assert_results(pickle);
+    assert_true(pickle->has_exact);
+    assert_memory_equal(
+        pickle->blocks[0].exact, json->blocks[0].exact, sizeof json->blocks[0].exact);
+    gput_analysis_destroy(pickle);
     json->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] = 1e300;
     json->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] = 0.5;
     struct gput_analysis *odd = round_trip(json, GPUT_JSON);
@@ -151,6 +157,7 @@ static void energy_goes_into_pickles_and_back(void **state)
     assert_true(gput_analysis_energy(pickle)[GPUT_ENERGY_PACKAGE] == 12.5);
     assert_true(isnan(pickle->energy[GPUT_ENERGY_DRAM]));
     assert_true(pickle->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
+    assert_false(pickle->has_exact);
     assert_true(isnan(pickle->blocks[0].energy[GPUT_ENERGY_TOTAL]));
     gput_analysis_destroy(pickle);
     gput_analysis_destroy(analysis);

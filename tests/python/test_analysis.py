@@ -174,6 +174,16 @@ class Analysis(package.PackageTest):
         with open("r.pkl", "wb") as file:
             pickle.dump(results, file)
         self.assertEqual(gput.SubTrackingResults.load("r.pkl").to_json(), values)
+        with open("r.json", "w") as file:
+            json.dump(values, file)
+        compared = gput.TrackingComparison({"A": "r.json", "B": "r.json"}).compare()
+        self.assertAlmostEqual(compared.overall_energy["total"]["B"], 100 * (seconds + 2))
+        self.assertAlmostEqual(compared.code_block_energy["total"]["a"]["A"], 100 * seconds)
+        command = [os.environ["GPUT_COMMAND"], "sub-track", "compare", "-m", "A=r.json", "-m", "B=r.json"]
+        self.assertEqual(str(compared), subprocess.run(command, capture_output=True, text=True).stdout)
+        if pandas and _pandas.pandas():
+            subprocess.run([*command, "-f", "pickle", "-o", "c.pkl"], check=True)
+            self.assertEqual(pickle.load(open("c.pkl", "rb")).to_json(), compared.to_json())
 
     def test_no_energy_is_not_mentioned(self):
         results = self.analyzer.sub_tracking_results()
