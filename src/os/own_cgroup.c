@@ -159,16 +159,21 @@ static pid_t fork_into(int directory_fd)
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
-static void enter(const struct own_group *group, const char *file)
+static void write_file(const struct own_group *group, const char *file, char byte)
 {
     if (!group->path)
         return;
     int fd = openat(group->directory_fd, file, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    ssize_t done = write(fd, "0", 1);
-    (void)done; /* own_cgroup_usage() finds out */
+    (void)!write(fd, &byte, 1);
     close(fd);
+}
+
+/* Whether that succeeded is seen by own_cgroup_usage(). */
+static void enter(const struct own_group *group, const char *file)
+{
+    write_file(group, file, '0');
 }
 
 pid_t own_cgroup_fork(const struct own_cgroup *own)
@@ -206,6 +211,23 @@ void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
     cgroup_usage_read(&cgroup, usage);
     usage->memory_peak_bytes = unless_zero(usage->memory_peak_bytes);
     usage->cpu_seconds = unless_zero(usage->cpu_seconds);
+}
+
+bool own_cgroup_has_living(const struct own_cgroup *own)
+{
+    char text[128] = "";
+    int fd =
+        own->v2.path ? openat(own->v2.directory_fd, "cgroup.events", O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    (void)!read(fd, text, sizeof text - 1);
+    close(fd);
+    return strstr(text, "populated 1") != NULL;
+}
+
+void own_cgroup_kill(const struct own_cgroup *own)
+{
+    write_file(&own->v2, "cgroup.kill", '1');
 }
 
 /* ---- removing ---- */

@@ -49,6 +49,13 @@ pid_t own_cgroup_fork(const struct own_cgroup *own);
 /* What it counted so far. NaN: not to be had, also when the command did not get into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
+/* Whether processes live in it. False too where the kernel does not say: without version 2. */
+bool own_cgroup_has_living(const struct own_cgroup *own);
+
+/* Ends them by SIGKILL, those that they fork meanwhile too. Does nothing without version 2, and
+ * before Linux 5.14. */
+void own_cgroup_kill(const struct own_cgroup *own);
+
 /*
  * Moves processes that are left (daemons), also in groups below that killed trackers left, to where
  * they would be without us, removes the directories and frees. The group of a tracker that still

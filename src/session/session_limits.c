@@ -98,8 +98,10 @@ void session_check_limits(struct gput_session *session)
 {
     int64_t now_ns = clock_monotonic_ns();
     /* Whoever is there after the grace, newcomers too, at each look. */
-    if (session->terminated_ns && now_ns >= kill_time_ns(session))
+    if (session->terminated_ns && now_ns >= kill_time_ns(session)) {
+        own_cgroup_kill(&session->cgroup); /* those that no look is fast enough for */
         signal_tree(session, SIGKILL);
+    }
     for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
         enum gput_limit_kind kind = (enum gput_limit_kind)i;
         double limit = session->options.limits.values[kind];
@@ -127,6 +129,8 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
     if (session->last_sample_ns <= since_ns)
         return true;
     size_t left = signal_tree(session, 0);
+    if (left == 0)
+        left = own_cgroup_has_living(&session->cgroup);
     if (left == 0 || clock_monotonic_ns() < kill_time_ns(session) + KILLING_NS)
         return left > 0;
     session->gave_up_ending = true;

@@ -1,13 +1,27 @@
 """Limits: a warning, or the end of the whole tree."""
 
+import json
 import os
+import select
 import signal
 import subprocess
 import time
 
-from command import CommandTest, main
+from command import PATIENCE, CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
+
+# No look at the processes is as fast as these follow each other; they hold a pipe open.
+CHAIN = f"""
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+end = time.monotonic() + {PATIENCE}
+if os.fork():
+    time.sleep({PATIENCE})
+while time.monotonic() < end:
+    if os.fork():
+        os._exit(0)
+"""
 
 
 class Limits(CommandTest):
@@ -42,6 +56,20 @@ class Limits(CommandTest):
             self.skipTest("this machine was too slow: the limit came before the child's trap")
         with self.assertRaises(ProcessLookupError):
             os.kill(int(ready.read_text()), 0)
+
+    def test_what_forks_on_while_it_is_ended_is_killed(self):
+        end, pipe = os.pipe()
+        self.addCleanup(os.close, end)
+        try:
+            done = self.run_command("run", "-f", "json", "-o", "report.json", "--limit", "seconds=0.5", "--enforce",
+                                    "--", *python(CHAIN), pass_fds=[pipe])
+        finally:
+            os.close(pipe)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        source = json.loads((self.folder / "report.json").read_text())["sources"]["kernel_cpu_time"]["reason"]
+        if "a control group of its own" not in source:
+            self.skipTest("no control group of version 2 may be made here")
+        self.assertEqual(select.select([end], [], [], 5)[0], [end])
 
     def test_attached_processes_are_ended_too(self):
         process = subprocess.Popen([CONSUMER, "child", "[", "sleep", "100", "]", "sleep", "100"])

@@ -192,6 +192,27 @@ static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
     own_cgroup_remove(&own);
 }
 
+static void ends_what_lives_in_a_group_of_version_2(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.unified = directory_of("slice", true)};
+    own_cgroup_create(&own, &here, 1);
+    assert_false(own_cgroup_has_living(&own));
+    own_cgroup_kill(&own); /* a kernel that cannot */
+    fake_sysfs_write(in(&own.v2, "cgroup.events"), "populated 0\nfrozen 0\n");
+    fake_sysfs_write(in(&own.v2, "cgroup.kill"), "");
+    assert_false(own_cgroup_has_living(&own));
+    fake_sysfs_write(in(&own.v2, "cgroup.events"), "populated 1\nfrozen 0\n");
+    assert_true(own_cgroup_has_living(&own));
+    own_cgroup_kill(&own);
+    assert_holds(&own.v2, "cgroup.kill", "1");
+    own_cgroup_remove(&own);
+    assert_false(own_cgroup_has_living(&own));
+    own_cgroup_kill(&own);
+}
+
 static void every_session_of_a_process_has_its_own(void **state)
 {
     (void)state;
@@ -369,6 +390,7 @@ int main(void)
         IN_FOLDER(one_that_cannot_be_made_leaves_the_other),
         IN_FOLDER(of_version_1_memory_alone_is_counted),
         IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into),
+        IN_FOLDER(ends_what_lives_in_a_group_of_version_2),
         IN_FOLDER(every_session_of_a_process_has_its_own),
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
         IN_FOLDER(what_an_earlier_version_left_is_removed_when_its_process_is_gone),
