@@ -31,8 +31,9 @@ extern "C" {
 
 struct gput_energy_recording;
 
-/** A stretch of a recording, both ends included. Microseconds of local time on a calendar without
- * time zones; INT64_MIN and INT64_MAX: no bound. */
+/** A stretch of a recording. Curves are cut at its ends: what was recorded there is between the
+ * points around it, on the line from one to the other. Microseconds of local time on a calendar
+ * without time zones; INT64_MIN and INT64_MAX: no bound. */
 struct gput_energy_window {
     int64_t start_us;
     int64_t end_us;
@@ -44,7 +45,7 @@ struct gput_energy_point {
     uint32_t segment; /**< goes up where recording was stopped and went on */
 };
 
-/** A metric over a window. NaN where it has no point. */
+/** A metric over a window. NaN where nothing was recorded of it. */
 struct gput_energy_metric {
     const char *name;  /**< belongs to the recording */
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
@@ -52,9 +53,9 @@ struct gput_energy_metric {
     double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts */
     double average;    /**< total / seconds; of a single point its value */
     double max;
-    double seconds; /**< from the first to the last point of each segment, added up */
-    size_t points;
-    size_t segments; /**< that have points of it */
+    double seconds; /**< recorded, segment by segment */
+    size_t points;  /**< in the window: 0 when it lies between two */
+    size_t segments;
 };
 
 /**

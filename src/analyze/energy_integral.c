@@ -1,29 +1,73 @@
 #include "analyze/energy_integral.h"
 
 #include <math.h>
+#include <stdbool.h>
+
+struct point {
+    int64_t time_us;
+    double value;
+};
+
+/* The point at which the line from a to b is at that time. */
+static struct point point_at(struct point a, struct point b, int64_t time_us)
+{
+    if (time_us == a.time_us || time_us == b.time_us)
+        return time_us == a.time_us ? a : b;
+    double part = (double)(time_us - a.time_us) / (double)(b.time_us - a.time_us);
+    return (struct point){time_us, a.value + part * (b.value - a.value)};
+}
+
+static void raise_max(struct energy_integral *integral, double value)
+{
+    if (!(value <= integral->max))
+        integral->max = value;
+}
+
+/* Adds what lies between the bounds of the line from a to b; false: nothing does. */
+static bool add_line(struct energy_integral *integral, struct point a, struct point b,
+    int64_t start_us, int64_t end_us)
+{
+    if (b.time_us < start_us || a.time_us > end_us || b.time_us < a.time_us)
+        return false;
+    struct point from = point_at(a, b, a.time_us > start_us ? a.time_us : start_us);
+    struct point to = point_at(a, b, b.time_us < end_us ? b.time_us : end_us);
+    double seconds = (double)(to.time_us - from.time_us) / 1e6;
+    integral->total += seconds * (to.value + from.value) / 2;
+    integral->seconds += seconds;
+    raise_max(integral, from.value);
+    raise_max(integral, to.value);
+    return true;
+}
 
 struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t *segments,
     const double *values, size_t count, int64_t start_us, int64_t end_us)
 {
-    struct energy_integral integral = {.total = NAN, .max = NAN, .single = NAN};
-    size_t last = 0;
+    struct energy_integral integral = {.max = NAN, .single = NAN};
+    struct point before = {0};
+    bool has_before = false, is_counted = false; /* the segment, so far */
+    uint32_t segment = 0;
     for (size_t i = 0; i < count; i++) {
-        if (isnan(values[i]) || times_us[i] < start_us || times_us[i] > end_us)
+        struct point point = {times_us[i], values[i]};
+        if (isnan(point.value))
             continue;
-        if (integral.points == 0)
-            integral.total = 0;
-        if (integral.points > 0 && segments[last] == segments[i]) {
-            double seconds = (double)(times_us[i] - times_us[last]) / 1e6;
-            integral.total += seconds * (values[i] + values[last]) / 2;
-            integral.seconds += seconds;
-        } else {
+        if (!has_before || segments[i] != segment)
+            has_before = is_counted = false;
+        bool is_inside = point.time_us >= start_us && point.time_us <= end_us;
+        bool is_new = has_before && add_line(&integral, before, point, start_us, end_us);
+        if ((is_new || is_inside) && !is_counted) {
+            is_counted = true;
             integral.segments++;
         }
-        if (!(values[i] <= integral.max))
-            integral.max = values[i];
-        integral.single = values[i];
-        integral.points++;
-        last = i;
+        if (is_inside) {
+            raise_max(&integral, point.value);
+            integral.single = point.value;
+            integral.points++;
+        }
+        before = point;
+        segment = segments[i];
+        has_before = true;
     }
+    if (integral.segments == 0)
+        integral.total = NAN;
     return integral;
 }

@@ -8,16 +8,17 @@
 #include <stdint.h>
 
 struct energy_integral {
-    double total; /* NaN without points */
+    double total; /* NaN where there is no curve */
     double max;
-    double seconds; /* from the first to the last point of each segment */
-    double single;  /* the last value */
-    size_t points, segments;
+    double seconds; /* of the curve, segment by segment */
+    double single;  /* the value of the last point */
+    size_t points;  /* between the bounds */
+    size_t segments;
 };
 
 /*
- * Over the points with a value (not NaN) from start_us to end_us. Points that are missing are
- * passed over: the line goes on to the next one of the same segment.
+ * From start_us to end_us of the curve, whose lines between points are cut there. Points without a
+ * value (NaN) are passed over: the line goes on to the next one of the same segment.
  */
 struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t *segments,
     const double *values, size_t count, int64_t start_us, int64_t end_us);

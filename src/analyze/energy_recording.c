@@ -167,9 +167,13 @@ double gput_energy_recording_seconds(
     struct gput_energy_window bounds = window_or_all(window);
     double seconds = 0;
     for (size_t i = 1; i < series->count; i++) {
-        if (series->segments[i - 1] == series->segments[i] &&
-            series->times_us[i - 1] >= bounds.start_us && series->times_us[i] <= bounds.end_us)
-            seconds += (double)(series->times_us[i] - series->times_us[i - 1]) / 1e6;
+        int64_t from_us = series->times_us[i - 1], to_us = series->times_us[i];
+        if (from_us < bounds.start_us)
+            from_us = bounds.start_us;
+        if (to_us > bounds.end_us)
+            to_us = bounds.end_us;
+        if (series->segments[i - 1] == series->segments[i] && to_us > from_us)
+            seconds += (double)(to_us - from_us) / 1e6;
     }
     return seconds;
 }

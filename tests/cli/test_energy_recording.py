@@ -24,6 +24,15 @@ def line(seconds, cpu, gpu=None, day=30):
     return json.dumps({"date": str(date), "metrics": {"cpu": cpu} | ({"gpu": gpu} if gpu is not None else {})})
 
 
+def cut(points, start, stop):
+    """The curve through (seconds, value) between two moments."""
+    def at(moment):
+        before, after = max(point for point in points if point[0] <= moment), min(point for point in points if point[0] > moment)
+        return moment, before[1] + (moment - before[0]) / (after[0] - before[0]) * (after[1] - before[1])
+
+    return [at(start), *(point for point in points if start < point[0] < stop), at(stop)]
+
+
 def trapezoid(points):
     """The integral of (seconds, value) as the old tool computes it."""
     return sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:]))
@@ -66,8 +75,11 @@ class Reading(CommandTest):
         self.assert_equal(summary["total_power_draw"], trapezoid(points))
         windowed = self.summary("--start", "10", "--end", "20.5")["metrics"]["intel_power"]
         begin = points[0][0]
-        inside = [point for point in points if begin + 10 <= point[0] <= begin + 20.5]
-        self.assert_equal(windowed["total"], trapezoid(inside))
+        self.assert_equal(windowed["total"], trapezoid(cut(points, begin + 10, begin + 20.5)))
+        self.assert_equal(windowed["seconds"], 10.5)
+        between = self.summary("--start", "10.01", "--end", "10.05")  # two lines
+        self.assert_equal(between["metrics"]["intel_power"]["total"], trapezoid(cut(points, begin + 10.01, begin + 10.05)))
+        self.assert_equal(between["exp_duration"], 0.04)
         start = datetime.datetime(2023, 6, 30, 16, 32, 14) + datetime.timedelta(seconds=begin + 10)
         self.assertEqual(self.summary("--start", str(start))["metrics"]["intel_power"], self.summary("--start", "10")["metrics"]["intel_power"])
 
