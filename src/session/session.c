@@ -198,6 +198,7 @@ void gput_session_destroy(struct gput_session *session)
     release_shared(session);
     session_events_finish(&session->events);
     session_surroundings_finish(&session->surroundings);
+    cgroup_finish(&session->surrounding);
     if (session->has_sampler)
         sampler_finish(&session->sampler);
     process_log_finish(&session->log);

@@ -175,14 +175,14 @@ void session_events_begin(struct session_events *events, struct process_log *log
         events->pause_ns = PAUSE_IN_TIME_NS;
 }
 
-void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns,
+void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void *user)
 {
+    if (!events->has_events || events->stop_fd >= 0 || until_ns <= events->pause_ns)
+        return;
     events->lock = lock;
     events->come = come;
     events->user = user;
-    if (!events->has_events || interval_ns <= events->pause_ns)
-        return;
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
         return;

@@ -48,11 +48,11 @@ void session_events_open(struct session_events *events, const char *procfs_root)
 void session_events_begin(struct session_events *events, struct process_log *log, bool in_time);
 
 /*
- * Starts the thread when ticks at this interval are too far apart; without it (also when it cannot
+ * Starts the thread, once, when it is too long until the next tick; without it (also when it cannot
  * be had) session_events_read() at each tick has to do. It calls `come` with `user` when events
  * have come, with `lock` held.
  */
-void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t interval_ns,
+void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void *user);
 
 /* Reads what is there. The lock is held. */

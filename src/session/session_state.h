@@ -20,6 +20,7 @@
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
+#include "os/cgroup.h"
 #include "os/own_cgroup.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
@@ -86,6 +87,7 @@ struct gput_session {
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
     int pid_fd;                /* becomes readable when main ends; -1: not to be had */
+    struct cgroup surrounding; /* that a command is started in; until its limits are read */
     struct own_cgroup cgroup;  /* around a launched command, where one could be made */
     struct pid_vector foreign; /* children of ours that were there before a launch */
     int64_t start_ns;

@@ -21,15 +21,21 @@
 /* A tick that begins this part of the interval after its deadline is late. */
 #define LATE_PART 10
 
-static void keep_results(struct gput_session *session)
+enum moment { FIRST, TICK, LAST };
+
+/* On disk from the first tick on: what is over before is not worth a file. */
+static void keep_results(struct gput_session *session, enum moment moment)
 {
     int64_t now_ns = session->last_sample_ns;
-    if (now_ns - session->results_kept_ns < KEEP_INTERVAL_NS)
+    bool was_kept = session->results_kept_ns != 0;
+    if (was_kept ? now_ns - session->results_kept_ns < KEEP_INTERVAL_NS : moment == LAST)
         return;
-    session->results_kept_ns = now_ns;
     struct gput_results results;
     session_fill_results(session, &results);
     session_snapshot_put(&session->snapshot, &results);
+    if (moment == FIRST)
+        return;
+    session->results_kept_ns = now_ns;
     results_file_update(session->results_file, &results);
 }
 
@@ -48,8 +54,6 @@ static void write_row(struct gput_session *session)
     session_warn(
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
-
-enum moment { FIRST, TICK, LAST };
 
 /* Takes a sample; the very first, in the caller's thread, has no interval behind it and is no row.
  */
@@ -96,7 +100,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
         session_write_energy(session);
     }
     session_record(session, is_last);
-    keep_results(session);
+    keep_results(session, moment);
 }
 
 /* The next deadline after `deadline_ns`; counts those that passed meanwhile. */
@@ -145,6 +149,19 @@ static bool wait_until(struct gput_session *session, int64_t deadline_ns)
     }
 }
 
+static void events_have_come(void *user)
+{
+    struct gput_session *session = user;
+    session_events_read(&session->events);
+    session_compare_ends(session);
+}
+
+/* Events are followed between ticks where these are too far apart. */
+static void follow_events(struct gput_session *session, int64_t until_ns)
+{
+    session_events_start(&session->events, &session->lock, until_ns, events_have_come, session);
+}
+
 static void *tick(void *user)
 {
     struct gput_session *session = user;
@@ -155,10 +172,12 @@ static void *tick(void *user)
     pthread_mutex_lock(&session->lock);
     int64_t first_ns = session->interval_ns < FIRST_TICK_NS ? session->interval_ns : FIRST_TICK_NS;
     int64_t deadline_ns = session->start_ns + first_ns;
+    follow_events(session, first_ns);
     while (wait_until(session, deadline_ns)) {
         if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->interval_ns)
             session->late_ticks++;
         take_sample(session, TICK);
+        follow_events(session, session->interval_ns);
         session_check_limits(session);
         deadline_ns = next_deadline(session, deadline_ns);
     }

@@ -52,14 +52,14 @@ static void read_limits(struct gput_session *session)
 {
     struct gput_static_data *data = &session->static_data;
     const char *procfs = session->options.procfs_root;
-    struct cgroup cgroup;
-    if (cgroup_find(procfs, session->options.sysfs_root, session->pid, &cgroup, NULL) == GPUT_OK) {
-        struct cgroup_limits limits;
-        cgroup_limits_read(&cgroup, &limits);
-        cgroup_finish(&cgroup);
-        data->allowed_ram_bytes = limits.memory_max_bytes;
-        data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
-    }
+    struct cgroup_limits limits;
+    /* A launched command's group, if it has one of its own, has no limits but those above it. */
+    if (session->mode != SESSION_LAUNCHED)
+        cgroup_find(procfs, session->options.sysfs_root, session->pid, &session->surrounding, NULL);
+    cgroup_limits_read(&session->surrounding, &limits);
+    cgroup_finish(&session->surrounding);
+    data->allowed_ram_bytes = limits.memory_max_bytes;
+    data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
     uint32_t allowed;
     if (cpu_count_allowed(procfs, session->pid, &allowed, NULL) == GPUT_OK)
         data->allowed_cores = lower(data->allowed_cores, allowed);
@@ -151,13 +151,6 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     return GPUT_OK;
 }
 
-static void events_have_come(void *user)
-{
-    struct gput_session *session = user;
-    session_events_read(&session->events);
-    session_compare_ends(session);
-}
-
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->pid = pid;
@@ -171,12 +164,11 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     int code = session_start_serving(session, error);
     if (code != GPUT_OK) {
         session_end_ticks(session);
+        session_events_end(&session->events);
         return code;
     }
     /* The sampling thread runs, and reads what is set here. */
     pthread_mutex_lock(&session->lock);
-    session_events_start(
-        &session->events, &session->lock, session->interval_ns, events_have_come, session);
     if (session->mode != SESSION_MACHINE)
         read_limits(session);
     pthread_mutex_unlock(&session->lock);
@@ -276,15 +268,14 @@ static uint64_t forked_rss_bytes(void)
 
 static void make_cgroup(struct gput_session *session)
 {
-    struct cgroup here;
     const char *procfs = session->options.procfs_root, *sysfs = session->options.sysfs_root;
-    if (cgroup_find(procfs, sysfs, getpid(), &here, NULL) != GPUT_OK) {
+    cgroup_finish(&session->surrounding);
+    if (cgroup_find(procfs, sysfs, getpid(), &session->surrounding, NULL) != GPUT_OK) {
         snprintf(session->cgroup.why_not, sizeof session->cgroup.why_not,
             "this kernel has no control groups");
         return;
     }
-    own_cgroup_create(&session->cgroup, &here, getpid());
-    cgroup_finish(&here);
+    own_cgroup_create(&session->cgroup, &session->surrounding, getpid());
 }
 
 static int launch_and_track(

@@ -108,13 +108,10 @@ static int empty(const struct results_file *file, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int open_file(struct results_file *file, bool random, struct gput_error *error)
+static int open_file(struct results_file *file, int how, struct gput_error *error)
 {
-    int flags = O_RDWR | O_CREAT | O_CLOEXEC | (random ? O_EXCL : 0);
-    file->fd = open(file->path, flags, 0600);
-    if (file->fd < 0)
-        return error_set_errno(error, errno, "Cannot create %s", file->path);
-    return empty(file, error);
+    file->fd = open(file->path, O_RDWR | O_CREAT | O_CLOEXEC | how, 0600);
+    return file->fd >= 0 ? GPUT_OK : error_set_errno(error, errno, "Cannot create %s", file->path);
 }
 
 static void begin_copy(struct copy *copy)
@@ -134,13 +131,16 @@ int results_file_create(const char *path, struct results_file **file, struct gpu
     made->fd = -1;
     made->path = absolute_path(path);
     begin_copy(&made->copy);
-    int code = made->path ? open_file(made, !path, error) : error_memory(error);
-    if (code == GPUT_OK) {
+    int code = made->path ? GPUT_OK : error_memory(error);
+    if (code == GPUT_OK && path)
+        code = open_file(made, 0, error);
+    if (code == GPUT_OK && path)
+        code = empty(made, error);
+    if (code == GPUT_OK)
         *file = made;
-        return GPUT_OK;
-    }
-    results_file_close(made);
-    return path || code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
+    else
+        results_file_close(made);
+    return code;
 }
 
 const char *results_file_path(const struct results_file *file)
@@ -150,7 +150,7 @@ const char *results_file_path(const struct results_file *file)
 
 void results_file_update(struct results_file *file, const struct gput_results *results)
 {
-    if (!file)
+    if (!file || (file->fd < 0 && open_file(file, O_EXCL, NULL) != GPUT_OK))
         return;
     struct copy *copy = &file->copy;
     copy->number = file->updates + 1;
@@ -165,7 +165,7 @@ void results_file_update(struct results_file *file, const struct gput_results *r
 
 void results_file_remove(struct results_file *file)
 {
-    if (file)
+    if (file && file->fd >= 0)
         unlink(file->path);
     results_file_close(file);
 }

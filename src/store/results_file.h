@@ -15,9 +15,9 @@
 struct results_file;
 
 /*
- * Creates the file: at `path`, or with NULL as a hidden file of a random name,
- * `.gpu-tracker_<uuid>.results`, in the working directory; where that cannot be written to, `*file`
- * is NULL and tracking goes on without. A file at `path` is only replaced when it is one of ours.
+ * Creates the file at `path`, which is only replaced when it is one of ours. NULL stands for a
+ * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in what is the working directory
+ * now; the first update creates it, and where that cannot be, tracking goes on without.
  *
  * On success the caller ends it by results_file_remove() or results_file_close().
  * Errors: GPUT_ERROR_EXISTS (another kind of file), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,

@@ -23,7 +23,7 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
         TRY(process_tree_init(&sampler->tree, &options->tree, error));
     else
         sampler->tree = (struct process_tree){.loadavg_fd = -1};
-    system_meter_restart(system, options->start_ns);
+    system_meter_start(system, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
     sampler->energy.shares_out = has_process(sampler);
     ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);

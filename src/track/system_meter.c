@@ -52,7 +52,7 @@ static void read_cpu(struct system_meter *meter, int64_t now_ns)
     meter->since_ns = now_ns;
 }
 
-/* The start of an interval. */
+/* The beginning of an interval. */
 static void take_ticks(struct system_meter *meter, int64_t now_ns)
 {
     struct system_stat stat;
@@ -63,7 +63,7 @@ static void take_ticks(struct system_meter *meter, int64_t now_ns)
     meter->since_ns = now_ns;
 }
 
-void system_meter_restart(struct system_meter *meter, int64_t now_ns)
+void system_meter_start(struct system_meter *meter, int64_t now_ns)
 {
     meter->cpu_sum_percent = NAN;
     take_ticks(meter, now_ns);
@@ -92,7 +92,6 @@ void system_meter_init(
     procfs_open(procfs_root, PROCFS_SYSTEM, "stat", &meter->stat_fd, NULL);
     procfs_open(procfs_root, PROCFS_SYSTEM, "meminfo", &meter->meminfo_fd, NULL);
 
-    take_ticks(meter, now_ns);
     read_ram(meter);
 }
 

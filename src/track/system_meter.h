@@ -23,7 +23,7 @@ struct system_meter {
     double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
 };
 
-/* Takes first readings. `procfs_root` must live as long as the meter. The caller calls
+/* Reads RAM for the first time. `procfs_root` must live as long as the meter. The caller calls
  * system_meter_finish(). */
 void system_meter_init(
     struct system_meter *meter, const char *procfs_root, uint32_t core_count, int64_t now_ns);
@@ -36,8 +36,8 @@ void system_meter_finish(struct system_meter *meter);
  */
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
 
-/* Begins the interval anew, as if the meter had been made now. */
-void system_meter_restart(struct system_meter *meter, int64_t now_ns);
+/* Begins the first interval of CPU time, or begins anew. */
+void system_meter_start(struct system_meter *meter, int64_t now_ns);
 
 /* For the last reading: takes the CPU time of an interval that is too short for a percentage. */
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns);

@@ -90,7 +90,11 @@ static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
     assert_int_equal(strlen(name), 13 + 36 + strlen(".results"));
     assert_int_equal(name[13 + 14], '4'); /* a random UUID */
     assert_string_not_equal(results_file_path(file), results_file_path(other));
+    assert_int_equal(temporary_count(), 0);
+    update(file, 1);
+    update(other, 2);
     assert_int_equal(temporary_count(), 2);
+    assert_elapsed(results_file_path(file), 1);
     results_file_remove(file);
     results_file_remove(other);
     assert_int_equal(temporary_count(), 0);
@@ -106,7 +110,8 @@ static void tracking_goes_on_where_no_hidden_file_can_be(void **state)
     assert_int_equal(chdir(before), 0);
     free(before);
     assert_int_equal(code, GPUT_OK);
-    assert_null(file);
+    update(file, 1);
+    results_file_remove(file);
 
     struct gput_error error = {0};
     assert_int_equal(results_file_create(temporary("none/x"), &file, &error), GPUT_ERROR_NOT_FOUND);

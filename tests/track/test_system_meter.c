@@ -30,6 +30,7 @@ static void tells_used_and_whole_ram_in_bytes(void **state)
     put_cpu(&fake, 0, 0);
     put_ram(&fake, 1000, 400);
     system_meter_init(&meter, fake.root, 4, 0);
+    system_meter_start(&meter, 0);
     assert_true(meter.ram_capacity_bytes == 1000 * 1024);
     assert_true(meter.ram_used_bytes == 600 * 1024);
     put_ram(&fake, 1000, 100);
@@ -49,6 +50,7 @@ static void tells_cpu_over_the_interval_in_cores(void **state)
     fake_procfs_init(&fake);
     put_cpu(&fake, 1000, 1000);
     system_meter_init(&meter, fake.root, 4, 0);
+    system_meter_start(&meter, 0);
     assert_true(isnan(meter.cpu_sum_percent));
     put_cpu(&fake, 1100, 1300);
     system_meter_read(&meter, NS_PER_SECOND);
@@ -69,6 +71,7 @@ static void a_short_interval_goes_on_until_it_is_long_enough(void **state)
     fake_procfs_init(&fake);
     put_cpu(&fake, 0, 0);
     system_meter_init(&meter, fake.root, 1, 0);
+    system_meter_start(&meter, 0);
     put_cpu(&fake, 1, 1);
     system_meter_read(&meter, NS_PER_SECOND / 1000);
     assert_true(isnan(meter.cpu_sum_percent));
@@ -106,6 +109,7 @@ static void damaged_files_lose_their_figure_only(void **state)
     put_cpu(&fake, 0, 0);
     fake_write(&fake, "nonsense\n", "meminfo");
     system_meter_init(&meter, fake.root, 2, 0);
+    system_meter_start(&meter, 0);
     put_cpu(&fake, 5, 5);
     system_meter_read(&meter, NS_PER_SECOND);
     assert_true(isnan(meter.ram_used_bytes));
