@@ -114,7 +114,7 @@ static void add_process_source(const struct gput_session *session, struct gput_r
             "looked for at each tick; %s; %s", events->why_no_events,
             session->mode == SESSION_LAUNCHED
                 ? "of those that lived between two ticks CPU time is known"
-                : "orphans of unseen parents are lost to an attached tracker");
+                : "orphans of unseen parents are lost");
     if (events->has_ends)
         session_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
             "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (the end, "
