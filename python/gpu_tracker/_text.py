@@ -103,21 +103,30 @@ def _label(key):
     return label[:1].upper() + label[1:]
 
 
-def _scalar(value):
+def _rounded(value):
+    """Three places, or as many that not all of it is rounded away."""
+    return round(value, 3) or float(f"{value:.3g}")
+
+
+def _scalar(value, is_old):
     if value is None:
         return "n/a"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return repr(round(value, 3)) if isinstance(value, float) else str(value)
+    return repr(round(value, 3) if is_old else _rounded(value)) if isinstance(value, float) else str(value)
 
 
-def report_text(report, indent=0):
+# Of the first sections, which look as they always did.
+_OLD_SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
+
+
+def report_text(report, indent=0, is_old=False):
     """A report's JSON as the command's text, for one that only its JSON is left of."""
     lines = []
     for key, value in report.items() if isinstance(report, dict) else enumerate(report):
         label = " " * indent + (_label(key) if isinstance(key, str) else str(key))
         if isinstance(value, (dict, list)):
-            lines += [f"{label}:", report_text(value, indent + 3)] if value else []
+            lines += [f"{label}:", report_text(value, indent + 3, is_old or key in _OLD_SECTIONS)] if value else []
         else:
-            lines.append(f"{label}: {_scalar(value)}")
+            lines.append(f"{label}: {_scalar(value, is_old)}")
     return "\n".join(lines)

@@ -22,6 +22,7 @@ struct doc {
     bool boolean;
     int64_t integer;
     double number;
+    bool keeps_small; /* text output does not round it to 0 */
     char *string;      /* owned */
     struct doc *first; /* children in order: members of an object, items of an array; owned */
     struct doc *last;

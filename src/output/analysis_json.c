@@ -59,9 +59,7 @@ static void add_energy(
 static void add_total(struct doc *object, double total, const char *unit)
 {
     bool count = !unit || strcmp(unit, "bytes") == 0;
-    if (isnan(total))
-        doc_add_null(object, "total");
-    else if (count && fabs(total) < 0x1p53 && total == trunc(total))
+    if (count && fabs(total) < 0x1p53 && total == trunc(total))
         doc_add_int(object, "total", (int64_t)total);
     else
         doc_add_double(object, "total", total);
@@ -76,11 +74,7 @@ void analysis_add_exact(const struct gput_code_block *block, struct doc *parent)
         if (unit)
             doc_add_string(figure, "unit", unit);
         add_total(figure, block->exact[i], unit);
-        double mean = analysis_exact_mean(block, i);
-        if (isnan(mean))
-            doc_add_null(figure, "mean");
-        else
-            doc_add_double(figure, "mean", mean);
+        doc_add_double(figure, "mean", analysis_exact_mean(block, i));
     }
 }
 

@@ -2,10 +2,12 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <string.h>
 
 #define INDENT 3
 #define DECIMALS 3
+#define LEAST_SHOWN 0.0005
 
 /* Words of keys that are not written as they are. */
 static const struct {
@@ -57,6 +59,16 @@ void doc_text_label(const char *key, struct str *text)
     }
 }
 
+/* Three places, or as many that not all of it is rounded away. */
+static size_t format_number(const struct doc *doc, char *number)
+{
+    double value = doc->number;
+    if (!doc->keeps_small || value == 0 || fabs(value) >= LEAST_SHOWN)
+        return number_format_rounded(value, DECIMALS, number);
+    int places = DECIMALS - 1 - (int)floor(log10(fabs(value)));
+    return number_format_double(places <= 15 ? number_round(value, places) : value, number);
+}
+
 static void write_scalar(const struct doc *doc, struct str *text)
 {
     char number[NUMBER_TEXT_SIZE];
@@ -68,7 +80,7 @@ static void write_scalar(const struct doc *doc, struct str *text)
         str_append_bytes(text, number, number_format_int64(doc->integer, number));
         break;
     case DOC_DOUBLE:
-        str_append_bytes(text, number, number_format_rounded(doc->number, DECIMALS, number));
+        str_append_bytes(text, number, format_number(doc, number));
         break;
     case DOC_STRING:
         str_append(text, doc->string);

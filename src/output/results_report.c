@@ -217,7 +217,10 @@ static const struct line lines[] = {
 
 static void add_number(struct doc *parent, const struct line *line, double value)
 {
-    doc_add_double(parent, line->key, line->documented && isnan(value) ? 0.0 : value);
+    double shown = line->documented && isnan(value) ? 0.0 : value;
+    struct doc *number = doc_add_double(parent, line->key, shown);
+    if (number)
+        number->keeps_small = !line->documented;
 }
 
 static void add_whole(struct doc *parent, const struct line *line, double value)

@@ -33,6 +33,10 @@ static void values_are_written_for_people(void **state)
     doc_add_double(root, "rounded", 873.8529279999999);
     doc_add_double(root, "whole", 67000.0004);
     doc_add_double(root, "small", 0.0001);
+    doc_add_double(root, "kept", 0.000123456)->keeps_small = true;
+    doc_add_double(root, "tiny", -9.5e-300)->keeps_small = true;
+    doc_add_double(root, "large", 1234.56789)->keeps_small = true;
+    doc_add_double(root, "none", 0)->keeps_small = true;
     doc_add_double(root, "missing", NAN);
     doc_add_int(root, "count", 12);
     doc_add_bool(root, "yes_or_no", true);
@@ -50,6 +54,10 @@ static void values_are_written_for_people(void **state)
     assert_string_equal(str_text(&text), "Rounded: 873.853\n"
                                          "Whole: 67000.0\n"
                                          "Small: 0.0\n"
+                                         "Kept: 0.000123\n"
+                                         "Tiny: -9.5e-300\n"
+                                         "Large: 1234.568\n"
+                                         "None: 0.0\n"
                                          "Missing: n/a\n"
                                          "Count: 12\n"
                                          "Yes or no: yes\n"
