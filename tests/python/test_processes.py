@@ -32,6 +32,7 @@ class Pools(package.PackageTest):
         self.assertGreater(float(rss), 90_000_000)
         self.assertGreaterEqual(int(threads), 2)
 
+    @package.skip_where_forks_hang
     def test_fork(self):
         self.check("fork")
 
@@ -43,6 +44,7 @@ class Pools(package.PackageTest):
 
 
 class Forks(package.PackageTest):
+    @package.skip_where_forks_hang
     def test_a_child_does_not_track_and_does_not_disturb(self):
         with gput.Tracker(sleep_time=0.01, tracking_file="t.csv") as tracker:
             child = os.fork()
@@ -57,6 +59,7 @@ class Forks(package.PackageTest):
         self.assertIsNotNone(tracker.resource_usage)
         self.assertEqual(os.listdir(), ["t.csv"])
 
+    @package.skip_where_forks_hang
     def test_a_child_may_leave_the_block(self):
         code = """
 import gpu_tracker as gput, os, sys
@@ -68,6 +71,7 @@ print(os.waitpid(child, 0)[1], tracker.resource_usage is not None)
 """
         self.assertEqual(self.run_python(code).stdout, "0 True\n")
 
+    @package.skip_where_forks_hang
     def test_a_child_may_track_itself(self):
         code = """
 import gpu_tracker as gput, os, time
