@@ -164,7 +164,8 @@ static const struct option options[OPTION_COUNT] = {
                 "gpu-tracker: the shell or script."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
-                "of the first input. \"-\" is the standard output."},
+                "of the first input. \"-\" is the standard output; a name that ends with "
+                "\".gz\" is packed by gzip."},
     [OPTION_START] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
         .help = "Leave out what ended before: microseconds since the epoch, or a step number "
                 "(--unit step). Defaults to the beginning."},

@@ -40,8 +40,8 @@ struct gput_timeline_options {
     const char *const *suffixes;
     size_t suffix_count;
     bool without_readings; /**< leave the readings of a trace root's system out */
-    /** The file to write; "-": the standard output. NULL: "<end, us>_<node>_merged_timeline.json"
-     * in `output_folder`. */
+    /** The file to write, packed by gzip if its name ends with ".gz"; "-": the standard output.
+     * NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */
     const char *output;
     const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
     const char *output_folder; /**< NULL: the first input, or the folder it is in */

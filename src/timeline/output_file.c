@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define ENOUGH (256u << 10)
 
@@ -96,6 +97,25 @@ static int open_straight(const char *path, struct output_file *file, struct gput
     return file->fd >= 0 ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", file->path);
 }
 
+/* Packing takes longer than all else already at the quickest level. */
+static int start_packing(struct output_file *file, struct gput_error *error)
+{
+    int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    file->packed = fd < 0 ? NULL : gzdopen(fd, "wb1");
+    if (file->packed)
+        return GPUT_OK;
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? error_set_errno(error, errno, "Cannot write %s", file->path)
+                  : error_memory(error);
+}
+
+static bool is_packed(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+}
+
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error)
 {
     struct stat old;
@@ -106,6 +126,8 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
         return error_memory(error);
     int code = output_file_is_straight(path) ? open_straight(path, file, error)
                                              : open_beside(file, exists ? &old : NULL, error);
+    if (code == GPUT_OK && is_packed(path))
+        code = start_packing(file, error);
     if (code != GPUT_OK)
         output_file_discard(file);
     return code;
@@ -113,10 +135,14 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
 
 static int write_out(struct output_file *file, struct gput_error *error)
 {
+    errno = 0;
     if (file->buffer.failed)
         return error_memory(error);
-    if (file->buffer.length > 0)
-        TRY(file_write_fd(file->fd, file->path, file->buffer.data, file->buffer.length, error));
+    size_t length = file->buffer.length;
+    if (file->packed && gzfwrite(file->buffer.data, 1, length, file->packed) != length)
+        return error_set_errno(error, errno ? errno : EIO, "Cannot write %s", file->path);
+    if (!file->packed && length > 0)
+        TRY(file_write_fd(file->fd, file->path, file->buffer.data, length, error));
     str_clear(&file->buffer);
     return GPUT_OK;
 }
@@ -126,9 +152,20 @@ int output_file_flow(struct output_file *file, struct gput_error *error)
     return file->buffer.length >= ENOUGH || file->buffer.failed ? write_out(file, error) : GPUT_OK;
 }
 
+/* Writes what zlib holds. False when that fails. */
+static bool end_packing(struct output_file *file)
+{
+    gzFile packed = file->packed;
+    file->packed = NULL;
+    errno = 0;
+    return !packed || gzclose(packed) == Z_OK;
+}
+
 int output_file_commit(struct output_file *file, struct gput_error *error)
 {
     int code = write_out(file, error);
+    if (code == GPUT_OK && !end_packing(file))
+        code = error_set_errno(error, errno ? errno : EIO, "Cannot write %s", file->path);
     if (code == GPUT_OK && file->nameless && !link_unique(file))
         code = error_set_errno(error, errno, "Cannot write %s", file->path);
     if (close(file->fd) != 0 && code == GPUT_OK)
@@ -146,6 +183,7 @@ int output_file_commit(struct output_file *file, struct gput_error *error)
 
 void output_file_discard(struct output_file *file)
 {
+    end_packing(file);
     if (file->fd >= 0)
         close(file->fd);
     if (file->temporary && !file->nameless)

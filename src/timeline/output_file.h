@@ -17,6 +17,7 @@ struct output_file {
     char *temporary;   /* NULL: written straight */
     bool nameless;     /* the temporary name is not taken yet */
     int fd;
+    struct gzFile_s *packed; /* NULL: written as it is */
 };
 
 /* Whether there is no folder to write beside. */

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define MOST_SECONDS 9e9 /* the year 2255; in nanoseconds it fits 64 bits */
+
 enum { TYPE, NAME, DIMENSION, NODE, TEXTS };
 
 struct reading {
@@ -40,7 +42,7 @@ static bool take_members(
         if (json_is(&key, "Value"))
             json_double(&value, &out->value);
         else if (json_is(&key, "Timestamp") && json_double(&value, &seconds))
-            timed = fabs(seconds) < 1e12;
+            timed = fabs(seconds) < MOST_SECONDS;
         if (timed && json_is(&key, "Timestamp"))
             out->time_us = (int64_t)(seconds * 1e6);
     }

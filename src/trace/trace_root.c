@@ -143,7 +143,19 @@ static int add_events_file(struct trace_root *root, const char *path, const char
     return GPUT_OK;
 }
 
-/* "<node>_<start us>_<end us>.metadata", four folders above a trace of TensorFlow's. */
+bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us)
+{
+    const char *end = strrchr(name, '_'), *start = end;
+    if (!ends_with(name, ".metadata") || !end)
+        return false;
+    while (start > name && start[-1] != '_')
+        start--;
+    return start > name && number_parse_int64(start, end, start_us) == end &&
+           number_parse_int64(end + 1, name + strlen(name), end_us) &&
+           *start_us <= INT64_MAX / 1000 && *start_us >= INT64_MIN / 1000;
+}
+
+/* Four folders above a trace of TensorFlow's. */
 static void read_metadata(struct trace_file *file)
 {
     char folder[4096];
@@ -156,18 +168,12 @@ static void read_metadata(struct trace_file *file)
     }
     DIR *open_folder = opendir(folder);
     struct dirent *entry;
+    int64_t start_us, end_us;
     while (open_folder && (entry = readdir(open_folder)) != NULL) {
-        char *name = entry->d_name, *end = strrchr(name, '_');
-        if (!ends_with(name, ".metadata") || !end)
+        if (!trace_root_metadata_times(entry->d_name, &start_us, &end_us))
             continue;
-        *end = '\0';
-        char *start = strrchr(name, '_');
-        int64_t start_us, end_us;
-        if (start && number_parse_int64(start + 1, end, &start_us) == end &&
-            number_parse_int64(end + 1, end + 1 + strlen(end + 1), &end_us)) {
-            file->base_us = start_us;
-            file->time_us = end_us;
-        }
+        file->base_us = start_us;
+        file->time_us = end_us;
     }
     if (open_folder)
         closedir(open_folder);
@@ -210,6 +216,13 @@ static int add_framework_file(
     return GPUT_OK;
 }
 
+int trace_root_add(struct trace_root *root, const char *path, bool system, struct gput_error *error)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return system ? add_system_file(root, path, name, error)
+                  : add_framework_file(root, path, name, error);
+}
+
 static int walk(
     struct trace_root *root, const char *folder, bool system, int depth, struct gput_error *error)
 {
@@ -227,10 +240,8 @@ static int walk(
             code = error_memory(error);
         else if (is_folder(path.data) && depth < MAX_FOLDER_DEPTH)
             code = walk(root, path.data, system, depth + 1, error);
-        else if (system)
-            code = add_system_file(root, path.data, entry->d_name, error);
         else
-            code = add_framework_file(root, path.data, entry->d_name, error);
+            code = trace_root_add(root, path.data, system, error);
         str_finish(&path);
     }
     if (open_folder)
@@ -248,6 +259,12 @@ static int compare_files(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
+void trace_root_sort(struct trace_root *root)
+{
+    if (root->count > 1)
+        qsort(root->files, root->count, sizeof *root->files, compare_files);
+}
+
 static int walk_both(struct trace_root *root, const char *path, struct gput_error *error)
 {
     char inner[4096 + 16];
@@ -255,8 +272,7 @@ static int walk_both(struct trace_root *root, const char *path, struct gput_erro
     TRY(walk(root, inner, true, 0, error));
     snprintf(inner, sizeof inner, "%s/framework", path);
     TRY(walk(root, inner, false, 0, error));
-    if (root->count > 1)
-        qsort(root->files, root->count, sizeof *root->files, compare_files);
+    trace_root_sort(root);
     return GPUT_OK;
 }
 

@@ -47,6 +47,15 @@ int trace_root_read(const char *path, struct trace_root *root, struct gput_error
 
 void trace_root_finish(struct trace_root *root);
 
+/* What it is made of: adds a file of "system" or "framework" if its path is one of those above;
+ * then puts all in order. */
+int trace_root_add(
+    struct trace_root *root, const char *path, bool system, struct gput_error *error);
+void trace_root_sort(struct trace_root *root);
+
+/* The times in "<node>_<start us>_<end us>.metadata". False when it is another name. */
+bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us);
+
 /* True when `path` is a folder that trace_root_read() would take. */
 bool trace_root_is(const char *path);
 

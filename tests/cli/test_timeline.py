@@ -75,6 +75,12 @@ class Merge(CommandTest):
         self.assertEqual((done.returncode, done.stderr),
                          (1, "Cannot write - (the standard output): No space left on device\n"))
 
+    def test_an_output_named_so_is_packed(self):
+        plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout
+        self.assertEqual(self.merge(KINETO / "rank0.json", "-o", "out.json.gz").returncode, 0)
+        self.assertEqual(gzip.decompress((self.folder / "out.json.gz").read_bytes()).decode(), plain)
+        self.assertEqual(self.merge("out.json.gz", "-o", "-").returncode, 0)
+
     def test_packed_traces_are_read(self):
         packed = pathlib.Path(self.folder, "rank0.pt.trace.json.gz")
         packed.write_bytes(gzip.compress((KINETO / "rank0.json").read_bytes()))

@@ -90,6 +90,31 @@ static void names_what_it_cannot_write(void **state)
     assert_int_equal(output_file_open("/dev/full", &file, NULL), GPUT_OK);
     str_append(&file.buffer, "x");
     assert_int_equal(output_file_commit(&file, &error), GPUT_ERROR_IO);
+    char full[] = "/tmp/gput-full-XXXXXX/x.gz"; /* what is packed is held back for long */
+    *strrchr(full, '/') = '\0';
+    assert_non_null(mkdtemp(full));
+    full[strlen(full)] = '/';
+    assert_int_equal(symlink("/dev/full", full), 0);
+    assert_int_equal(output_file_open(full, &file, NULL), GPUT_OK);
+    str_append(&file.buffer, "x");
+    assert_int_equal(output_file_commit(&file, &error), GPUT_ERROR_IO);
+    assert_non_null(strstr(error.message, "x.gz: No space left"));
+    unlink(full);
+    *strrchr(full, '/') = '\0';
+    rmdir(full);
+}
+
+static void leaves_nothing_of_what_was_packed(void **state)
+{
+    (void)state;
+    struct output_file file;
+    char packed[80];
+    snprintf(packed, sizeof packed, "%s.gz", path);
+    assert_int_equal(output_file_open(packed, &file, NULL), GPUT_OK);
+    str_append_repeated(&file.buffer, 'x', 1000000);
+    assert_int_equal(output_file_flow(&file, NULL), GPUT_OK);
+    output_file_discard(&file);
+    assert_int_equal(files_in_folder(), 0);
 }
 
 int main(void)
@@ -99,6 +124,7 @@ int main(void)
         cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
         cmocka_unit_test(leaves_nothing_when_given_up),
         cmocka_unit_test(names_what_it_cannot_write),
+        cmocka_unit_test(leaves_nothing_of_what_was_packed),
     };
     return cmocka_run_group_tests_name("timeline/output_file", tests, make_folder, remove_folder);
 }

@@ -5,7 +5,9 @@
 #include "testing.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define T0 INT64_C(1600000000000000)
 
@@ -267,6 +269,179 @@ static void names_its_output_as_users_know_it(void **state)
     unlink(result.path);
 }
 
+/* What ends each event of the texts below, and nothing else in them. */
+#define END "\"#\"}}"
+
+static const char event_array[] =
+    "[{\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":20,\"args\":{\"e\":" END
+    ",\n"
+    " {\"name\":\"\xc3\xa9\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":2.5,\"dur\":1,\"args\":{"
+    "\"e\":" END ",\n"
+    " {\"name\":\"\\u0041\",\"ph\":\"X\",\"pid\":2,\"ts\":4,\"dur\":1,\"args\":{\"x\":NaN,"
+    "\"e\":" END ",\n"
+    " {\"name\":\"a\",\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":6,\"dur\":9,\"args\":{\"e\":" END
+    "]\n";
+
+static const char event_object[] =
+    "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":0},\"baseTimeNanoseconds\":7,\n"
+    "\"traceEvents\":["
+    "{\"ph\":\"X\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":2,\"dur\":1,\"args\":{\"e\":" END ",\n"
+    "{\"ph\":\"s\",\"id\":1,\"name\":\"f\",\"pid\":0,\"tid\":7,\"ts\":2,\"args\":{\"e\":" END ",\n"
+    "{\"ph\":\"C\",\"name\":\"c\",\"pid\":0,\"ts\":3,\"args\":{\"v\":1,\"e\":" END
+    "],\"traceName\":\"x\"}\n";
+
+static const char readings[] =
+    "{\"Type\":\"cpu\",\"Dimension\":\"D\",\"Value\":4.5,\"Timestamp\":1600000000.5,\"N\":{"
+    "\"e\":" END
+    "\n{\"Type\":\"cpu\",\"Dimension\":\"D\",\"Value\":5,\"Timestamp\":1600000001,\"N\":{\"e\":" END
+    "\n";
+
+static const char samples[] =
+    "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,system_core_count\n"
+    "gigabytes,bytes,hours,67.254,12\ntimestamp,main_ram\n1600000000.25,1\n"
+    "1600000001.25,2\n1600000002.5,3\n";
+
+static const char marks[] = "process_id,code_block_name,position,timestamp\n"
+                            "7,X,0,1600000000.25\n7,X,1,1600000001.25\n"
+                            "7,\"a,b\",0,1600000002.5\n7,\"a,b\",1,1600000002.75\n";
+
+static size_t pack(const char *text, char *packed, size_t capacity)
+{
+    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)text,
+        .avail_in = (uInt)strlen(text),
+        .next_out = (unsigned char *)packed,
+        .avail_out = (uInt)capacity};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_FIXED), Z_OK);
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return capacity - stream.avail_out;
+}
+
+/* What zlib itself gives of the packed bytes. */
+static void unpack(const char *packed, size_t length, char *text, size_t capacity)
+{
+    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)packed,
+        .avail_in = (uInt)length,
+        .next_out = (unsigned char *)text,
+        .avail_out = (uInt)capacity - 1};
+    assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+    inflate(&stream, Z_SYNC_FLUSH);
+    inflateEnd(&stream);
+    text[capacity - 1 - stream.avail_out] = '\0';
+}
+
+static uint64_t occurrences(const char *text, const char *what)
+{
+    uint64_t sum = 0;
+    for (; (text = strstr(text, what)) != NULL; text += strlen(what))
+        sum++;
+    return sum;
+}
+
+/* A recording whose events can be counted in its bytes: `per_end` of them for each `end` behind the
+ * first `heading` of these. */
+struct recording {
+    const char *input; /* what is merged, in the folder */
+    const char *file;  /* the file of it */
+    const char *text;
+    bool packed;
+    const char *end;
+    uint64_t heading, ends_per_event;
+    bool last_may_count; /* without its end */
+};
+
+static uint64_t whole_events(const struct recording *recording, const char *bytes, size_t length)
+{
+    char text[2048];
+    if (recording->packed) {
+        unpack(bytes, length, text, sizeof text);
+    } else {
+        memcpy(text, bytes, length);
+        text[length] = '\0';
+    }
+    uint64_t ends = occurrences(text, recording->end);
+    return ends <= recording->heading ? 0 : (ends - recording->heading) / recording->ends_per_event;
+}
+
+/* How many events of a recording are merged; none when there is nothing to merge. */
+static uint64_t merged_events(const struct recording *recording)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, recording->input);
+    const char *const inputs[] = {path};
+    struct gput_timeline_options options = options_for(inputs, 1);
+    struct gput_timeline_result result = {0};
+    struct gput_error error = {0};
+    options.output = "/dev/null";
+    options.memory_bytes = 1; /* the least */
+    options.low_dimension = NULL;
+    int code = gput_timeline_merge(&options, &result, &error);
+    if (code != GPUT_OK) {
+        assert_true(code == GPUT_ERROR_NOT_FOUND || code == GPUT_ERROR_FORMAT);
+        assert_string_not_equal(error.message, "");
+    }
+    return result.slices + result.counters + result.others;
+}
+
+static void make_folders(const char *file, bool make)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    for (char *slash = path + strlen(folder) + 1; make && (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    unlink(path);
+    for (char *slash; !make && (slash = strrchr(path, '/')) > path + strlen(folder);) {
+        *slash = '\0';
+        rmdir(path);
+    }
+}
+
+static void cut_anywhere(const struct recording *recording)
+{
+    char path[256], packed[2048];
+    const char *bytes = recording->packed ? packed : recording->text;
+    size_t length =
+        recording->packed ? pack(recording->text, packed, sizeof packed) : strlen(recording->text);
+    uint64_t all = whole_events(recording, bytes, length);
+    make_folders(recording->file, true);
+    snprintf(path, sizeof path, "%s/%s", folder, recording->file);
+    assert_true(all >= 2);
+    for (size_t cut = 0; cut <= length; cut++) {
+        unlink(path); /* replacing it would wait for the disk */
+        assert_int_equal(file_write_atomic(path, bytes, cut, NULL), GPUT_OK);
+        uint64_t whole = whole_events(recording, bytes, cut), merged = merged_events(recording);
+        if (merged != whole && !(recording->last_may_count && merged == whole + 1))
+            fail_msg(
+                "%s cut at %zu: %d events, not %d", recording->file, cut, (int)merged, (int)whole);
+    }
+    make_folders(recording->file, false);
+}
+
+static void keeps_every_whole_event_of_what_is_cut_anywhere(void **state)
+{
+    (void)state;
+    static const struct recording recordings[] = {
+        {"array.json", "array.json", event_array, false, END, 0, 1, false},
+        {"object.json", "object.json", event_object, false, END, 0, 1, false},
+        {"object.json.gz", "object.json.gz", event_object, true, END, 0, 1, false},
+        {"root", "root/framework/pevents/1/9_1-host_pythontimeline.json", event_array, false, END,
+            0, 1, false},
+        {"9_1-host_pythontimeline.json", "9_1-host_pythontimeline.json", event_array, false, END, 0,
+            1, false},
+        {"root", "root/framework/tensorflow/1/1/plugins/profile/run/host.trace.json.gz",
+            event_array, true, END, 0, 1, false},
+        {"root", "root/system/incremental/1600000000.algo-1.json", readings, false, END, 0, 1,
+            false},
+        {"samples.csv", "samples.csv", samples, false, "\n", 3, 1, true},
+        {"marks.csv", "marks.csv", marks, false, "\n", 1, 2, true},
+    };
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++)
+        cut_anywhere(recordings + i);
+}
+
 static void refuses_what_makes_no_sense(void **state)
 {
     (void)state;
@@ -295,6 +470,7 @@ int main(void)
         cmocka_unit_test(keeps_overlapping_slices_apart),
         cmocka_unit_test(leaves_out_what_ends_before_it_begins),
         cmocka_unit_test(names_its_output_as_users_know_it),
+        cmocka_unit_test(keeps_every_whole_event_of_what_is_cut_anywhere),
         cmocka_unit_test(refuses_what_makes_no_sense),
     };
     return cmocka_run_group_tests_name(

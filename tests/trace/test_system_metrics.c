@@ -87,6 +87,7 @@ static void skips_and_counts_bad_lines(void **state)
                                "   \n"
                                "{\"Type\":\"cpu\",\"Value\":1}\n"
                                "[1,2]\n"
+                               "{\"Type\":\"cpu\",\"Value\":1,\"Timestamp\":9e9}\n"
                                "{\"Type\":\"cpu\",\"Value\":NaN,\"Timestamp\":2.0000019}\n"
                                "{\"Type\":\"cpu\"";
     struct read_report report;
@@ -94,10 +95,10 @@ static void skips_and_counts_bad_lines(void **state)
     assert_int_equal(seen.count, 2);
     assert_true(isnan(seen.last.value));
     assert_int_equal(seen.last.time_us, 2000001); /* cut, not rounded */
-    assert_int_equal(report.damaged, 3);
+    assert_int_equal(report.damaged, 4);          /* the last: not in any year to come */
     assert_int_equal(report.torn, 1);
     assert_string_equal(seen.warning,
-        "s.json ends too early; its 2 whole readings are used; 3 damaged lines were skipped");
+        "s.json ends too early; its 2 whole readings are used; 4 damaged lines were skipped");
 }
 
 int main(void)

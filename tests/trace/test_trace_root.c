@@ -110,6 +110,19 @@ static void names_nodes_by_host_first(void **state)
     rmdir(folder);
 }
 
+static void takes_no_other_name_for_metadata(void **state)
+{
+    (void)state;
+    int64_t start_us = 0, end_us = 0;
+    assert_true(trace_root_metadata_times("a_b_12_34.metadata", &start_us, &end_us));
+    assert_int_equal(start_us, 12);
+    assert_int_equal(end_us, 34);
+    static const char *const others[] = {"12_34.metadata", "a_12_34.meta", "a_12x_34.metadata",
+        "a_12_.metadata", ".metadata", "a_9223372036854775807_1.metadata"}; /* not in nanoseconds */
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(trace_root_metadata_times(others[i], &start_us, &end_us));
+}
+
 static void says_what_is_no_root(void **state)
 {
     (void)state;
@@ -130,6 +143,7 @@ int main(void)
         cmocka_unit_test(chooses_rotated_files_by_time),
         cmocka_unit_test(chooses_by_suffix),
         cmocka_unit_test(names_nodes_by_host_first),
+        cmocka_unit_test(takes_no_other_name_for_metadata),
         cmocka_unit_test(says_what_is_no_root),
     };
     return cmocka_run_group_tests_name("trace/trace_root", tests, set_up, tear_down);
