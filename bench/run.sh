@@ -9,10 +9,12 @@ shift
 bench=$build/bench
 export BENCH_BUILD="$PWD/$build"
 
-# A generated trace, in a folder of its own.
+# A generated trace, in a folder of its own; of 1 GB when there is time (and memory: Python takes 4 GB for it).
 trace() {
     folder=$(mktemp -d)
-    python3 bench/kineto-trace.py 200 "$folder/trace.json" && "$bench/bench-trace" "$folder/trace.json" "$folder" ||
+    megabytes=200
+    [ -z "${BENCH_FULL:-}" ] || megabytes=1000
+    python3 bench/kineto-trace.py $megabytes "$folder/trace.json" && "$bench/bench-trace" "$folder/trace.json" "$folder" ||
         { rm -rf "$folder"; return 1; }
     rm -rf "$folder"
 }
@@ -38,8 +40,8 @@ run() {
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
     energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
-    trace) title own "Traces: 200 MB as PyTorch's profiler writes them"; trace ;;
-    trace-peer) title own "Traces: SageMaker Debugger's merger"; python3 bench/trace-peer.py "$build" ;;
+    trace) title own "Traces as PyTorch's profiler writes them"; trace ;;
+    trace-peer) title own "Traces: SageMaker Debugger's merger"; python3 bench/trace-peer.py "$build" 28 ${BENCH_FULL:+100} ;;
     *) echo "There is no benchmark $1." >&2; return 2 ;;
     esac
 }

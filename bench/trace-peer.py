@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The merger of SageMaker Debugger (smdebug from PyPI, in an environment of its own) on a profile of its own form, and ours
-on the same files: trace-peer.py BUILD [MEGABYTES]"""
+on the same files: trace-peer.py BUILD [MEGABYTES…]. Several sizes show how each grows."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 PEER = BUILD / "peer-smdebug"
-MEGABYTES = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+SIZES = [int(size) for size in sys.argv[2:]] or [28]
 NEEDS = ["smdebug", "numpy", "pandas", "protobuf<4", "packaging", "boto3", "pyinstrument==3.4.2", "setuptools<80", "requests",
          "psutil", "bokeh", "tqdm", "ipywidgets"]
 START = 1594662618000000
@@ -28,13 +28,13 @@ def make_environment():
     (PEER / "ready").touch()
 
 
-def write_profile(root):
+def write_profile(root, megabytes):
     """Files of some 10 MB, as the profiler rotates them. Returns their bytes."""
     random.seed(1)
     hour = root / "framework/pevents/2020071317"
     hour.mkdir(parents=True)
     now, total, phases = 0, 0, ["Step:ModeKeys.TRAIN", "Forward-node", "Backward-node", "DataIterator"]
-    while total < MEGABYTES * 1000000:
+    while total < megabytes * 1000000:
         events = [{"name": "process_name", "ph": "M", "pid": i, "args": {"name": phase, "start_time_since_epoch_in_micros": START}}
                   for i, phase in enumerate(phases)]
         for _ in range(60000):
@@ -49,19 +49,18 @@ def write_profile(root):
 
 
 def measured(what, size, command):
-    """Runs a command and prints its CPU time."""
+    """Runs a command and prints its CPU time and its memory."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     cpu = usage.ru_utime + usage.ru_stime
-    print(f"{what:32} {cpu:8.2f} s CPU {size / 1e9 / cpu:8.4f} GB/s"
+    print(f"{what:24} {size / 1e6:6.0f} MB {cpu:8.2f} s CPU {size / 1e9 / cpu:8.4f} GB/s {usage.ru_maxrss / 1024:7.0f} MB memory"
           f"{'' if status == 0 else '  (failed)'}", flush=True)
 
 
-def main():
-    make_environment()
+def compare(megabytes):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder, "profile")
-        size = write_profile(root)
+        size = write_profile(root, megabytes)
         old = ("import sys\nfrom smdebug.profiler.analysis.utils.merge_timelines import MergedTimeline, MergeUnit\n"
                f"MergedTimeline(sys.argv[1], output_directory=sys.argv[2]).merge_timeline({START - 1}, {START * 2}, MergeUnit.TIME)\n")
         files = [str(path) for path in sorted(root.rglob("*.json"))]
@@ -74,4 +73,6 @@ def main():
         print(f"slices: {ours} ours, {theirs} smdebug's")
 
 
-main()
+make_environment()
+for megabytes in SIZES:
+    compare(megabytes)
