@@ -92,8 +92,9 @@ static double largest_collected(const struct gput_session *session)
     return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
 }
 
-static void fill_descendants(
-    const struct gput_session *session, const struct gput_peak *main, struct gput_peak *peak)
+/* `has_unwaited`: what was collected is not of all of them. */
+static void fill_descendants(const struct gput_session *session, bool has_unwaited,
+    const struct gput_peak *main, struct gput_peak *peak)
 {
     bool exact;
     double seen = (double)process_log_largest_descendant(&session->log, &exact);
@@ -105,6 +106,10 @@ static void fill_descendants(
     else if (exact)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
+    else if (has_unwaited)
+        set_peak(peak, seen, NAN,
+            "RSS of the largest single one seen (VmHWM): nobody waited for some, who may be "
+            "larger");
     else if (collected > main->at_most_bytes && collected > seen)
         set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
     else if (session->has_main_usage)
@@ -174,7 +179,8 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
     raise_to(combined, largest_collected(session));
 }
 
-void session_fill_peaks(const struct gput_session *session, struct gput_results *results)
+void session_fill_peaks(
+    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
 {
     if (session->mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
@@ -182,7 +188,7 @@ void session_fill_peaks(const struct gput_session *session, struct gput_results 
         return;
     }
     fill_main(session, &results->peaks.main);
-    fill_descendants(session, &results->peaks.main, &results->peaks.descendants);
+    fill_descendants(session, has_unwaited, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);
     fill_combined(session, results->max[GPUT_COMBINED_RAM], &results->peaks.combined);
 }

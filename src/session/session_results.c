@@ -297,8 +297,8 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     if (!session->has_ended)
         session_surroundings_update(&session->surroundings);
     process_log_refresh(&session->log);
-    session_fill_peaks(session, results);
     bool has_unwaited = session_fill_accounting(session, &results->accounting);
+    session_fill_peaks(session, has_unwaited, results);
     session_fill_bytes_so_far(session, &results->accounting);
     session_gpus_fill_results(session, results);
     fill_now(session, results);

@@ -134,6 +134,7 @@ class Exact(CommandTest):
             self.assertEqual(source["state"], "sampled")
             self.assertIn("at least", source["reason"])
             self.assertIsNone(seconds["kernel_user"])
+            self.assertEqual(report["peaks"]["descendants_at_most"] is not None, self.knows_ends(report))
 
     def test_no_process_is_missed_where_the_kernel_announces_them(self):
         report = self.track("swarm", 100, 0)
