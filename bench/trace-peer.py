@@ -49,11 +49,11 @@ def write_profile(root, megabytes):
 
 
 def measured(what, size, command):
-    """Runs a command and prints its CPU time and its memory."""
+    """Runs a command and prints its CPU time."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     cpu = usage.ru_utime + usage.ru_stime
-    print(f"{what:24} {size / 1e6:6.0f} MB {cpu:8.2f} s CPU {size / 1e9 / cpu:8.4f} GB/s {usage.ru_maxrss / 1024:7.0f} MB memory"
+    print(f"{what:24} {size / 1e6:6.0f} MB {cpu:8.2f} s CPU {size / 1e9 / cpu:8.4f} GB/s"
           f"{'' if status == 0 else '  (failed)'}", flush=True)
 
 
