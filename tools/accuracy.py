@@ -59,6 +59,7 @@ CASES = [
     ("a child and a grandchild", "child [ spin 0.6 child [ spin 0.6 ] wait ] spin 0.6 wait", None, 0, 3),
     ("200 children of 10 ms each", "swarm 200 0.01", None, 0, 201),
     ("a daemon of 0.5 s", "daemon [ spin 0.5 ] sleep 6", 0.5, 0, 3),
+    ("20 children of 50 ms that nobody waits for", "ignored 20 0.05", 1, 0, 21),
     ("10,000 times `true`", "programs 10000 /bin/true", None, 0, 10001),
     ("300 MB", "alloc 300 sleep 1.2", None, None, 1),
     # The rest of the words, and with them the report, are another thread's.
@@ -232,11 +233,15 @@ HEAD = """# Accuracy
 Made by `make accuracy` on Linux {kernel}, {cores} cores; every tool sampled every {interval} s. In brackets:
 the error. The truth is what each program says of itself at its end: the kernel's count (getrusage) of
 itself and all it waited for, its own VmHWM, and for families of processes what it was told to allocate
-and 1 MB each for the programs themselves; bytes written are what it was told to write. It differs a little from run to run, so that each error is against the
+and 1 MB each for the programs themselves; CPU time of daemons and of what nobody waits for, and bytes written,
+are what it was told to use and to write. It differs a little from run to run, so that each error is against the
 truth of its own run; the column shows that of the first.
 
 - *run*: `gpu-tracker run` as the superuser; *no rights*: the same as a user without any; *attach*: as the
-  superuser, to a program that runs already.
+  superuser, to a program that runs already. Its CPU seconds are at least: what a process used since its last
+  clock tick is in the books of its parent alone, which come in ticks of 10 ms and are gone with it.
+- Children that nobody waits for are in nobody's books. A control group counts them, and the kernel tells their
+  ends to the superuser; without rights there is what samples see of them, and the report says "at least".
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.
 - *psutil*: a loop over `psutil` that adds up RSS and CPU time of the family, as psrecord does.
 - *PyPI*: the Python package `gpu-tracker` {version}; CPU seconds are its mean percent times its time.
