@@ -93,7 +93,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
         session->options.sample(session->options.user, &sample);
     if (is_row)
         write_row(session);
-    if (is_row)
+    if (is_row && session->mode == SESSION_SELF)
         session->sampler_cpu_ns = clock_thread_cpu_ns();
     if (session->sampler.energy_moved) {
         energy_power_add(&session->power, &session->sampler.energy.energy, now_ns);
