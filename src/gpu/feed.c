@@ -382,8 +382,10 @@ void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view)
         view->devices_version = feed->devices_version;
         view->n_devices = feed->n_devices;
     }
-    memcpy(view->readings, feed->readings, feed->n_devices * sizeof *feed->readings);
-    memcpy(view->read_ns, feed->read_ns, feed->n_devices * sizeof *feed->read_ns);
+    if (feed->n_devices > 0) {
+        memcpy(view->readings, feed->readings, feed->n_devices * sizeof *feed->readings);
+        memcpy(view->read_ns, feed->read_ns, feed->n_devices * sizeof *feed->read_ns);
+    }
     if (view->processes_version != feed->processes_version &&
         gpu_process_list_copy(&view->processes, &feed->processes)) {
         view->processes_version = feed->processes_version;
