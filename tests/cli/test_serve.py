@@ -65,7 +65,7 @@ class Written(ServeTest):
         self.assert_folder_is("nightly.prom")
         done = self.run_command("run", "-f", "prometheus", "--", "true", env=self.environment)
         said = "".join(line + "\n" for line in done.stderr.splitlines() if not line.startswith("gpu-tracker: "))
-        self.assertIn("gputracker_main_threads", exposition.parse(said))
+        self.assertIn("gputracker_combined_cpu_seconds_total", exposition.parse(said))
 
 
 class Serving(ServeTest):
