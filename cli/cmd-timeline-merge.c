@@ -95,8 +95,8 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
 static void say(const struct gput_timeline_result *result)
 {
     const char *path = result->path;
-    bool to_stdout = strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
-                     strncmp(path, "/proc/", 6) == 0;
+    bool to_stdout =
+        strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
     FILE *file = to_stdout ? stderr : stdout;
     fprintf(file,
         "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
