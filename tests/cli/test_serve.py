@@ -63,7 +63,7 @@ class Written(ServeTest):
         self.assertGreater(samples["gputracker_combined_cpu_seconds_total"], 0)
         self.assertGreater(samples["gputracker_combined_written_bytes_total"], 5)
         self.assert_folder_is("nightly.prom")
-        done = self.run_command("run", "-f", "prometheus", "--", "true", env=self.environment)
+        done = self.run_command("run", "-f", "prometheus", "--", "sleep", "0.1", env=self.environment)
         said = "".join(line + "\n" for line in done.stderr.splitlines() if not line.startswith("gpu-tracker: "))
         self.assertIn("gputracker_combined_cpu_seconds_total", exposition.parse(said))
 
