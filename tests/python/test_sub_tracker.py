@@ -260,6 +260,7 @@ class Locked(package.PackageTest):
         self.thread.join()
         self.assertGreater(self.progressed, 10)
 
+    @package.skip_where_forks_hang
     def test_a_child_that_is_forked_meanwhile_marks_and_ends(self):
         self.thread.start()
         self.wait_a_little()
