@@ -111,10 +111,7 @@ static int read_limits(
     int code = GPUT_OK;
     while (code == GPUT_OK && (text = arguments_next(arguments, OPTION_LIMIT, &position)))
         code = gput_limits_parse(text, limits, error);
-    limits->enforce = arguments_have(arguments, OPTION_ENFORCE);
-    if (code == GPUT_OK && limits->enforce && !arguments_have(arguments, OPTION_LIMIT))
-        return fail(error, GPUT_ERROR_INVALID,
-            "--enforce has nothing to enforce. Give a limit too, for example --limit ram=8GB.");
+    limits->enforce |= arguments_have(arguments, OPTION_ENFORCE);
     return code;
 }
 

@@ -99,7 +99,11 @@ struct gput_session;
 GPUT_API int gput_session_create(
     const struct gput_options *options, struct gput_session **session, struct gput_error *error);
 
-/** Starts to track the calling process and its descendants; the sampling thread does not count. */
+/**
+ * Starts to track the calling process and its descendants; the sampling thread does not count.
+ * Errors besides those of gput_session_track_pid(): GPUT_ERROR_INVALID when limits are to be
+ * enforced, for nothing ends the process that it runs in.
+ */
 GPUT_API int gput_session_track_self(struct gput_session *session, struct gput_error *error);
 
 /**

@@ -23,7 +23,7 @@ _OPTIONS = {
     "ram_mode": "--ram",
     "listen": "--listen",
 }
-_FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines"}
+_FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
 _DETACH = 'log=$1; shift; "$@" </dev/null >/dev/null 2>"$log" & echo $!'
 _BEGIN_SECONDS = 30
@@ -55,6 +55,7 @@ class OwnProcessSession:
                 words.append(f"{option}={self._options[name]}")
         if self._options["n_expected_cores"]:
             words.append(f"--nec={self._options['n_expected_cores']}")
+        words += [f"--limit={kind}={amount}" for kind, amount in (self._options["limits"] or {}).items()]
         for name, option in _FLAGS.items():
             if self._options[name]:
                 words.append(option)

@@ -63,6 +63,10 @@ class Tracker:
         others must not see.
     listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs; a port
         alone is of this machine only, port 0 any that is free, which `address` then tells.
+    limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when what is tracked passes
+        one, a warning says so, and `limit_passed`. Sizes take B, KB, KiB and so on, times s, m, h, d.
+    enforce: end what is tracked, with all it started, when it passes a limit: SIGTERM, and five seconds later SIGKILL for
+        what is still there. It needs `process_id`, or `own_process`: a program that tracks itself is not ended.
 
     `resource_usage` holds the figures as data classes after `stop`, None before; `max_ram`, `max_gpu_ram`, `cpu_utilization`,
     `gpu_utilization` and `compute_time` are its parts.
@@ -92,6 +96,8 @@ class Tracker:
         processes=False,
         command_lines=False,
         listen=None,
+        limits=None,
+        enforce=False,
     ):
         self.state = self.State.NEW
         self.resource_usage = None
@@ -117,6 +123,8 @@ class Tracker:
             "processes": processes or command_lines,
             "command_lines": command_lines,
             "listen": listen,
+            "limits": limits,
+            "enforce": enforce,
         }
         self._has_processes = options["processes"] and not own_process
         if own_process:
@@ -225,6 +233,19 @@ class Tracker:
     def address(self):
         """Where metrics are served, as "127.0.0.1:5001" (of `own_process` as it was given); None: nowhere, or not any more."""
         return self._session and self._session.address()
+
+    @property
+    def limit_passed(self):
+        """The first of `limits` that was passed, as a dictionary: kind, value (sizes in `ram_unit` or `gpu_ram_unit`, times in
+        seconds), at_seconds, enforced. None: none was. Also while tracking runs, as of the last sample, but not with
+        `own_process`."""
+        report = self._report
+        if report is None and self.state is self.State.STARTED and not self._is_gone:
+            import json
+
+            text = self._session.report(_native.JSON)
+            report = text and json.loads(text)
+        return _plain(report.get("limit_passed")) if report else None
 
     def _warn(self):
         for message in self._session.take_warnings():

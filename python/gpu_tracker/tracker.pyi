@@ -1,5 +1,5 @@
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Any, Literal
@@ -56,6 +56,8 @@ class Tracker:
         processes: bool = False,
         command_lines: bool = False,
         listen: str | None = None,
+        limits: Mapping[str, str | float] | None = None,
+        enforce: bool = False,
     ) -> None: ...
     def __enter__(self) -> Tracker: ...
     def __exit__(
@@ -67,6 +69,8 @@ class Tracker:
     def processes(self) -> Table: ...
     @property
     def address(self) -> str | None: ...
+    @property
+    def limit_passed(self) -> dict[str, Any] | None: ...
     def to_json(self) -> dict[str, dict[str, Any]]: ...
     def report(self) -> str: ...
     @property

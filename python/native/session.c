@@ -101,6 +101,29 @@ static int read_path(PyObject *object, void *bytes)
     return object == Py_None ? 1 : PyUnicode_FSConverter(object, bytes);
 }
 
+/* For "O&": a dict as {"ram": "8GB", "seconds": 90}, or None. */
+static int read_limits(PyObject *object, void *limits)
+{
+    PyObject *kind, *amount;
+    Py_ssize_t position = 0;
+    if (object != Py_None && !PyDict_Check(object)) {
+        PyErr_SetString(PyExc_TypeError, "limits is a dict, for example {\"ram\": \"8GB\"}");
+        return 0;
+    }
+    while (object != Py_None && PyDict_Next(object, &position, &kind, &amount)) {
+        struct gput_error error;
+        PyObject *limit = PyUnicode_FromFormat("%S=%S", kind, amount);
+        const char *text = limit ? PyUnicode_AsUTF8AndSize(limit, NULL) : NULL;
+        int code = text ? gput_limits_parse(text, limits, &error) : GPUT_OK;
+        Py_XDECREF(limit);
+        if (code != GPUT_OK)
+            native_raise(&error);
+        if (!text || code != GPUT_OK)
+            return 0;
+    }
+    return 1;
+}
+
 static const char *path_text(PyObject *bytes)
 {
     return bytes ? PyBytes_AsString(bytes) : NULL;
@@ -132,24 +155,25 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", "listen", NULL};
+        "energy_continue", "listen", "limits", "enforce", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
     int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
-    int n_expected_cores = 0, keep_samples = 0;
+    int n_expected_cores = 0, keep_samples = 0, enforce = 0;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
     forget_paths(self);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpz", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&p", names,
             &options.sleep_time_seconds, &ram, &gpu_ram, &time, read_number, &n_expected_cores,
             &options.gpu_uuids, &options.gpu_brand, read_path, &self->tracking_file, &overwrite,
             read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
             &command_lines, read_path, &self->energy_folder, &energy_sqlite,
-            &options.energy_period_seconds, &energy_continue, &options.listen))
+            &options.energy_period_seconds, &energy_continue, &options.listen, read_limits,
+            &options.limits, &enforce))
         return -1;
     options.n_expected_cores = (unsigned)n_expected_cores;
     options.tracking_file = path_text(self->tracking_file);
@@ -158,6 +182,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     options.overwrite = overwrite;
     options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
     options.energy_continue = energy_continue;
+    options.limits.enforce = enforce;
     options.processes = self->processes = processes || command_lines;
     options.command_lines = command_lines;
     struct gput_error error;

@@ -56,6 +56,8 @@ static double parse_amount(const char *text, const struct unit *units)
     const char *rest = number_parse_double(text, text + strlen(text), &number);
     if (!rest || !(number > 0 && number < 1e300))
         return 0;
+    while (*rest == ' ')
+        rest++;
     for (; units->name; units++) {
         if (strcasecmp(rest, units->name) == 0)
             return number * units->factor;

@@ -3,6 +3,7 @@
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "base/str.h"
 
 #include <limits.h>
@@ -146,6 +147,29 @@ static int read_nothing(
     return GPUT_OK;
 }
 
+/* An object: {"ram": "8GB", "seconds": 90}. */
+static int read_limits(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_OBJECT)
+        return wrong_type(value, "an object of limits, for example {\"ram\": \"8GB\"}", error);
+    for (const struct doc *limit = value->first; limit; limit = limit->next) {
+        char number[NUMBER_TEXT_SIZE] = "";
+        if (limit->kind == DOC_INT)
+            number_format_int64(limit->integer, number);
+        else if (limit->kind == DOC_DOUBLE)
+            number_format_double(limit->number, number);
+        struct str text = {0};
+        str_printf(&text, "%s=%s", limit->key, limit->kind == DOC_STRING ? limit->string : number);
+        int code =
+            text.failed ? error_memory(error) : gput_limits_parse(str_text(&text), field, error);
+        str_finish(&text);
+        TRY(code);
+    }
+    return GPUT_OK;
+}
+
 #define IN_CONFIG(field) offsetof(struct gput_config, field)
 
 static const struct member {
@@ -167,6 +191,8 @@ static const struct member {
     {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
     {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
     {"listen", read_string, IN_CONFIG(options.listen)},
+    {"limits", read_limits, IN_CONFIG(options.limits)},
+    {"enforce", read_bool, IN_CONFIG(options.limits.enforce)},
     {"n_join_attempts", read_nothing, 0},
     {"join_timeout", read_nothing, 0},
 };

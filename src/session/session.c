@@ -35,6 +35,12 @@ static int check_options(const struct gput_options *options, struct gput_error *
         return error_set(error, GPUT_ERROR_INVALID,
             "The measurement period of energy must be above 0 seconds, not %g.",
             options->energy_period_seconds);
+    bool is_limited = false;
+    for (int i = 0; i < GPUT_LIMIT_KINDS; i++)
+        is_limited |= options->limits.values[i] > 0;
+    if (options->limits.enforce && !is_limited)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There is no limit to enforce. Give one, for example ram=8GB.");
     const struct gput_carbon_intensity *intensity;
     if (options->carbon_country)
         TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));

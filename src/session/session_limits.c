@@ -77,7 +77,7 @@ static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, 
     session_warn(session, "The %s limit of %s was passed after %.3f s%s.",
         gput_limit_kind_name(kind), amount,
         (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND,
-        limits->enforce ? "; the command is being ended" : "");
+        limits->enforce ? "; what is tracked is being ended" : "");
     if (limits->enforce && session->terminated_ns == 0) {
         session->terminated_ns = now_ns;
         signal_tree(session, SIGTERM);

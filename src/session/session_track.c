@@ -178,6 +178,10 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
 
 int gput_session_track_self(struct gput_session *session, struct gput_error *error)
 {
+    if (session->options.limits.enforce)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "A program that tracks itself cannot be ended for a limit. Let another process track "
+            "it.");
     TRY(begin(session, SESSION_SELF, error));
     getrusage(RUSAGE_SELF, &session->self_at_start);
     getrusage(RUSAGE_CHILDREN, &session->children_at_start);

@@ -32,7 +32,7 @@ class Config(CommandTest):
             "sleep_time": 1, "ram_unit": "bytes", "gpu_ram_unit": "terabytes", "time_unit": "days", "n_expected_cores": 5,
             "gpu_uuids": None, "gpu_brand": None, "disable_logs": True, "process_id": 1, "resource_usage_file": "kept",
             "tracking_file": "rows.csv", "overwrite": True, "n_join_attempts": 5, "join_timeout": 10.5,
-            "ram_mode": "exact", "listen": "127.0.0.1:0"})
+            "ram_mode": "exact", "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90, "cpu_seconds": 0.5}, "enforce": False})
         report = self.report()
         self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
         self.assert_folder_is("config.json", "rows.csv")
@@ -78,6 +78,12 @@ class Config(CommandTest):
             ({"tracking_file": {}}, '"tracking_file" must be a string.'),
             ({"process_id": "me"}, '"process_id" must be a whole number above 0.'),
             ({"join_timeout": "long"}, '"join_timeout" must be a number.'),
+            ({"limits": ["ram=8GB"]}, '"limits" must be an object of limits, for example {"ram": "8GB"}.'),
+            ({"limits": {"ram": None}}, '"ram=" is not a valid limit. Give a size, for example ram=8GB.'),
+            ({"limits": {"ram": -1.5}}, '"ram=-1.5" is not a valid limit. Give a size, for example ram=8GB.'),
+            ({"limits": {"RAM": 1}},
+             '"RAM=1" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for example ram=8GB.'),
+            ({"enforce": 1}, '"enforce" must be true or false.'),
             ({"ram_mode": "much"}, '"ram_mode" must be "adaptive" or "exact".'),
         ]
         for content, message in cases:

@@ -81,6 +81,12 @@ class Limits(CommandTest):
             process.kill()
             process.wait()
 
+    def test_limits_of_a_config_file(self):
+        (self.folder / "config.json").write_text('{"limits": {"seconds": "1 d", "cpu_seconds": 1e9}, "enforce": true}')
+        done = self.run_command("run", "--tconfig", "config.json", "--limit", "seconds=0.2", "--", CONSUMER, "sleep", "100")
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("The seconds limit of 0.2 s was passed", done.stderr)
+
     def test_a_limit_that_is_none_is_refused(self):
         done = self.run_command("run", "--limit", "ram=lots", "--", "true")
         self.assertEqual(done.returncode, 125)
@@ -89,7 +95,7 @@ class Limits(CommandTest):
     def test_enforcing_nothing_is_refused(self):
         done = self.run_command("run", "--enforce", "--", "true")
         self.assertEqual(done.returncode, 125)
-        self.assertIn("--enforce has nothing to enforce", done.stderr)
+        self.assertIn("There is no limit to enforce. Give one, for example ram=8GB.", done.stderr)
 
 
 if __name__ == "__main__":

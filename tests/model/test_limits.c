@@ -12,6 +12,8 @@ static void reads_sizes_in_powers_of_1000_and_1024(void **state)
     assert_true(limits.values[GPUT_LIMIT_RAM] == 8e9);
     assert_int_equal(gput_limits_parse("ram=1.5gib", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_RAM] == 1.5 * 1024 * 1024 * 1024);
+    assert_int_equal(gput_limits_parse("ram=2 MB", &limits, NULL), GPUT_OK);
+    assert_true(limits.values[GPUT_LIMIT_RAM] == 2e6);
     assert_int_equal(gput_limits_parse("gpu_ram=123", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_GPU_RAM] == 123);
 }

@@ -365,6 +365,60 @@ class Listening(package.PackageTest):
         self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 0)
 
 
+class Limits(package.PackageTest):
+    def test_a_limit_passed_is_told_while_it_tracks_and_after(self):
+        limits = {"seconds": 0.05, "ram": "1TB", "gpu_ram": 1e15, "cpu_seconds": "1 d"}
+        with self.assertLogs("gpu_tracker", "WARNING") as logs, gput.Tracker(sleep_time=0.02, limits=limits) as tracker:
+            end = time.monotonic() + package.PATIENCE
+            while tracker.limit_passed is None and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(tracker.limit_passed["kind"], "seconds")
+        self.assertEqual(tracker.limit_passed, tracker.details["limit_passed"])
+        self.assertEqual((tracker.limit_passed["value"], tracker.limit_passed["enforced"]), (0.05, False))
+        self.assertGreaterEqual(tracker.limit_passed["at_seconds"], 0.05)
+        self.assertEqual(sum("The seconds limit of 0.05 s was passed" in line for line in logs.output), 1)
+
+    def test_none_was_passed(self):
+        with gput.Tracker(limits={"ram": "1TB"}) as tracker:
+            self.assertIsNone(tracker.limit_passed)
+        self.assertIsNone(tracker.limit_passed)
+
+    def test_enforced_on_another_process(self):
+        with subprocess.Popen(["sleep", str(package.PATIENCE)]) as child:
+            with gput.Tracker(process_id=child.pid, sleep_time=0.02, limits={"seconds": 0.05}, enforce=True) as tracker:
+                self.assertEqual(child.wait(package.PATIENCE), -signal.SIGTERM)
+        self.assertTrue(tracker.limit_passed["enforced"])
+
+    def test_a_program_does_not_end_itself(self):
+        tracker = gput.Tracker(tracking_file="t.csv", limits={"ram": "1TB"}, enforce=True)
+        with self.assertRaisesRegex(ValueError, "cannot be ended for a limit"):
+            tracker.start()
+        del tracker
+        self.assertEqual(os.listdir(), [])
+
+    def test_own_process_ends_the_program(self):
+        done = self.run_python("""
+import gpu_tracker as gput, time
+tracker = gput.Tracker(sleep_time=0.02, limits={"seconds": 0.2}, enforce=True, own_process=True, resource_usage_file="kept")
+tracker.start()
+time.sleep(60)
+""", check=False)
+        self.assertEqual(done.returncode, -signal.SIGTERM)
+        end = time.monotonic() + package.PATIENCE
+        while not os.path.exists("kept") and time.monotonic() < end:
+            time.sleep(0.01)
+        with open("kept") as file:
+            self.assertEqual(json.load(file)["limit_passed"]["kind"], "seconds")
+
+    def test_wrong_ones(self):
+        for own_process in False, True:
+            for limits in {"ram": "lots"}, {"ram": 0}, {"disk": "1GB"}, {"seconds": None}, {"seconds": float("nan")}:
+                self.assertRaises(ValueError, gput.Tracker, limits=limits, own_process=own_process)
+            self.assertRaises(TypeError, gput.Tracker, limits="ram=8GB", own_process=own_process)
+            self.assertRaises(ValueError, gput.Tracker, enforce=True, own_process=own_process)
+        self.assertEqual(os.listdir(), [])
+
+
 class OwnProcess(package.PackageTest):
     def test_tells_the_same(self):
         with gput.Tracker(sleep_time=0.02, own_process=True, ram_unit="bytes", tracking_file="t.csv") as tracker:

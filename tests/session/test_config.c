@@ -49,7 +49,9 @@ static void reads_every_member(void **state)
                     "\"gpu_uuids\": [\"GPU-1\", \"2\"], \"gpu_brand\": \"amd\", \"disable_logs\": "
                     "true, \"process_id\": 42, \"resource_usage_file\": \"kept\", "
                     "\"tracking_file\": \"rows.csv\", \"overwrite\": true, \"ram_mode\": "
-                    "\"exact\", \"n_join_attempts\": 5, \"join_timeout\": 1.5}",
+                    "\"exact\", \"limits\": {\"ram\": \"1.5GB\", \"seconds\": 90, "
+                    "\"cpu_seconds\": 0.25}, \"enforce\": true, \"n_join_attempts\": 5, "
+                    "\"join_timeout\": 1.5}",
             &config, NULL),
         GPUT_OK);
     assert_true(config.options.sleep_time_seconds == 0.25);
@@ -65,6 +67,11 @@ static void reads_every_member(void **state)
     assert_string_equal(config.options.tracking_file, "rows.csv");
     assert_true(config.options.overwrite);
     assert_int_equal(config.options.ram_mode, GPUT_RAM_EXACT);
+    assert_true(config.options.limits.values[GPUT_LIMIT_RAM] == 1.5e9);
+    assert_true(config.options.limits.values[GPUT_LIMIT_GPU_RAM] == 0);
+    assert_true(config.options.limits.values[GPUT_LIMIT_SECONDS] == 90);
+    assert_true(config.options.limits.values[GPUT_LIMIT_CPU_SECONDS] == 0.25);
+    assert_true(config.options.limits.enforce);
     gput_config_finish(&config);
     assert_null(config.storage);
 }
