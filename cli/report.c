@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Whether a list with blanks between its words has this one. */
@@ -56,40 +55,9 @@ int report_read_format(const struct arguments *arguments, enum option_id id,
     return GPUT_OK;
 }
 
-/* The folder that a file is in. False without memory. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
-static int check_folder(const char *path, struct gput_error *error)
-{
-    char *folder = folder_of(path);
-    if (!folder)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    int code = GPUT_OK;
-    if (access(folder, W_OK | X_OK) != 0)
-        code = fail(error, errno == EACCES ? GPUT_ERROR_PERMISSION : GPUT_ERROR_NOT_FOUND,
-            "Cannot write %s: the folder %s: %s", path, folder, strerror(errno));
-    free(folder);
-    return code;
-}
-
 int report_check_output(const char *path, struct gput_error *error)
 {
-    if (!path || strcmp(path, "-") == 0)
-        return GPUT_OK;
-    struct stat file;
-    if (stat(path, &file) != 0)
-        return check_folder(path, error);
-    if (S_ISDIR(file.st_mode))
-        return fail(error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder.", path);
-    if (access(path, W_OK) != 0)
-        return fail(error, GPUT_ERROR_PERMISSION, "Cannot write %s: %s", path, strerror(errno));
-    return S_ISREG(file.st_mode) ? check_folder(path, error) : GPUT_OK;
+    return !path || strcmp(path, "-") == 0 ? GPUT_OK : gput_file_check(path, error);
 }
 
 static int write_to_screen(int fd, const char *bytes, size_t length, struct gput_error *error)

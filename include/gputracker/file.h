@@ -14,13 +14,21 @@ extern "C" {
 
 /**
  * Writes a file so that `path` holds either its old content or all of the new, whatever happens on
- * the way. What is no regular file (a pipe, /dev/stdout) is written straight.
+ * the way. Of a link, what it leads to is written, and the link stays. What is no regular file (a
+ * pipe), and /dev/stdout wherever it leads, is written straight.
  *
  * Errors, which name the file: GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_NOT_FOUND (the
  * folder), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_file_write(
     const char *path, const void *bytes, size_t length, struct gput_error *error);
+
+/**
+ * Whether gput_file_write() could write there, as far as can be told without trying: to be asked
+ * before hours of work. Errors, which name the file: GPUT_ERROR_NOT_FOUND (the folder),
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (it is a folder), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_file_check(const char *path, struct gput_error *error);
 
 struct gput_file; /**< a file that is written piece by piece */
 

@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MOST_LINKS 40 /* as many as the system follows */
 
 int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error)
 {
@@ -63,18 +67,141 @@ int file_write_fd(
     return GPUT_OK;
 }
 
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* /dev/stdout and /proc/self/fd/1 are links of the system's; what is in /dev/shm is of users. */
+static bool is_of_the_system(const char *path)
+{
+    return starts_with(path, "/proc/") ||
+           (starts_with(path, "/dev/") && !starts_with(path, "/dev/shm/"));
+}
+
+/* What is called `name` as seen from the folder of `path`. NULL without memory. */
+static char *name_from(const char *path, const char *name)
+{
+    struct str full = {0};
+    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
+    if (slash)
+        str_append_bytes(&full, path, (size_t)(slash - path) + 1);
+    str_append(&full, name);
+    return str_take(&full);
+}
+
+/* Where the links at `path` lead, whether something is there or not; to be freed. NULL with errno
+ * set. `*straight`: one of them is the system's, and where it leads is no path. */
+static char *follow_links(const char *path, bool *straight)
+{
+    char link[4096], *at = strdup(path);
+    *straight = false;
+    for (int links = 0; at && !*straight && links < MOST_LINKS; links++) {
+        ssize_t length = readlink(at, link, sizeof link - 1);
+        if (length < 0)
+            return at;
+        link[length] = '\0';
+        *straight = is_of_the_system(at);
+        char *next = name_from(at, link);
+        free(at);
+        at = next;
+    }
+    if (!at || *straight)
+        return at;
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
 bool file_is_straight(const char *path)
 {
     struct stat info;
+    bool straight;
     if (stat(path, &info) != 0)
         return false;
     if (!S_ISREG(info.st_mode))
         return true;
-    bool of_the_system = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    return of_the_system && lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+    free(follow_links(path, &straight));
+    return straight;
 }
 
-/* mkstemp() makes private files; a result file gets the mode that open() would have given it. */
+int file_target(const char *path, char **target, struct gput_error *error)
+{
+    bool straight;
+    *target = follow_links(path, &straight);
+    return *target ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", path);
+}
+
+/* The folder that a file is in. NULL without memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static int check_folder(const char *path, const char *target, struct gput_error *error)
+{
+    char *folder = folder_of(target);
+    if (!folder)
+        return error_memory(error);
+    int code = GPUT_OK;
+    if (access(folder, W_OK | X_OK) != 0)
+        code = error_set_errno(error, errno, "Cannot write %s: the folder %s", path, folder);
+    free(folder);
+    return code;
+}
+
+int file_check(const char *path, struct gput_error *error)
+{
+    struct stat info;
+    char *target;
+    bool there = stat(path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode))
+        return error_set(error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder.", path);
+    if (there && access(path, W_OK) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    if (there && file_is_straight(path))
+        return GPUT_OK;
+    TRY(file_target(path, &target, error));
+    int code = check_folder(path, target, error);
+    free(target);
+    return code;
+}
+
+/* A file without a name in the folder of `path`; -1 where the file system has none, or /proc is
+ * missing, by which it gets its name. */
+static int open_nameless(const char *path)
+{
+    char *folder = folder_of(path);
+    int fd = -1;
+    if (folder && access("/proc/self/fd", X_OK) == 0)
+        fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    free(folder);
+    return fd;
+}
+
+int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
+{
+    *fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (*fd >= 0)
+        return GPUT_OK;
+    struct str path = {0}; /* a file system without nameless files */
+    str_printf(&path, "%s/.gpu-tracker-XXXXXX", folder);
+    char *name = str_take(&path);
+    if (!name)
+        return error_memory(error);
+    int code = GPUT_OK;
+    if ((*fd = mkostemp(name, O_CLOEXEC)) >= 0)
+        unlink(name);
+    else
+        code = error_set_errno(error, errno, "Cannot make a temporary file in %s", folder);
+    free(name);
+    return code;
+}
+
+/* Temporary files are private; a result file gets the mode that open() would have given it. */
 static void take_usual_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -85,13 +212,16 @@ static void take_usual_mode(int fd, const struct stat *old)
 static int open_beside(struct file_writing *writing, struct gput_error *error)
 {
     struct stat old;
-    bool exists = stat(writing->path, &old) == 0;
+    bool exists = stat(writing->target, &old) == 0;
     struct str beside = {0};
-    str_printf(&beside, "%s.XXXXXX", writing->path);
+    str_printf(&beside, "%s.XXXXXX", writing->target);
     writing->beside = str_take(&beside);
     if (!writing->beside)
         return error_memory(error);
-    writing->fd = mkostemp(writing->beside, O_CLOEXEC);
+    writing->fd = open_nameless(writing->target);
+    writing->nameless = writing->fd >= 0;
+    if (!writing->nameless)
+        writing->fd = mkostemp(writing->beside, O_CLOEXEC);
     if (writing->fd >= 0) {
         take_usual_mode(writing->fd, exists ? &old : NULL);
         return GPUT_OK;
@@ -108,10 +238,15 @@ int file_writing_begin(const char *path, struct file_writing *writing, struct gp
     *writing = (struct file_writing){.fd = -1, .path = strdup(path)};
     if (!writing->path)
         return error_memory(error);
-    if (!file_is_straight(path))
-        code = open_beside(writing, error);
-    else if ((writing->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
-        code = error_set_errno(error, errno, "Cannot write %s", path);
+    if (file_is_straight(path)) {
+        writing->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (writing->fd < 0)
+            code = error_set_errno(error, errno, "Cannot write %s", path);
+    } else {
+        code = file_target(path, &writing->target, error);
+        if (code == GPUT_OK)
+            code = open_beside(writing, error);
+    }
     if (code != GPUT_OK)
         file_writing_discard(writing);
     return code;
@@ -123,18 +258,47 @@ int file_writing_add(
     return file_write_fd(writing->fd, writing->path, bytes, length, error);
 }
 
+/* Gives a nameless file the temporary name, so that it can be renamed to its own. */
+static bool take_name(struct file_writing *writing)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    char *end = writing->beside + strlen(writing->beside) - 6, link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", writing->fd);
+    for (int attempt = 0; attempt < 100; attempt++) {
+        uint64_t random = (uint64_t)clock_monotonic_ns() ^ (uint64_t)getpid() << 40;
+        for (int i = 0; i < 6; i++, random /= sizeof letters - 1)
+            end[i] = letters[random % (sizeof letters - 1)];
+        if (linkat(AT_FDCWD, link, AT_FDCWD, writing->beside, AT_SYMLINK_FOLLOW) == 0) {
+            writing->nameless = false;
+            return true;
+        }
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+/* Of a whole file: its name. False with errno set. */
+static bool take_its_place(struct file_writing *writing)
+{
+    bool named = !writing->nameless || take_name(writing);
+    if (close(writing->fd) != 0)
+        named = false;
+    writing->fd = -1;
+    if (!named || !writing->beside)
+        return named;
+    if (rename(writing->beside, writing->target) != 0)
+        return false;
+    free(writing->beside);
+    writing->beside = NULL;
+    return true;
+}
+
 int file_writing_end(struct file_writing *writing, struct gput_error *error)
 {
     int code = GPUT_OK;
-    if (close(writing->fd) != 0)
+    if (!take_its_place(writing))
         code = error_set_errno(error, errno, "Cannot write %s", writing->path);
-    writing->fd = -1;
-    if (code == GPUT_OK && writing->beside && rename(writing->beside, writing->path) != 0)
-        code = error_set_errno(error, errno, "Cannot write %s", writing->path);
-    if (code == GPUT_OK) {
-        free(writing->beside);
-        writing->beside = NULL;
-    }
     file_writing_discard(writing);
     return code;
 }
@@ -143,9 +307,10 @@ void file_writing_discard(struct file_writing *writing)
 {
     if (writing->fd >= 0)
         close(writing->fd);
-    if (writing->beside)
+    if (writing->beside && !writing->nameless)
         unlink(writing->beside);
     free(writing->beside);
+    free(writing->target);
     free(writing->path);
     *writing = (struct file_writing){.fd = -1};
 }

@@ -29,18 +29,31 @@ int file_write_fd(
 /*
  * Whether what is at `path` has to be written straight: a pipe, a terminal, and /dev/stdout also
  * where it leads to a regular file, since the link there is the system's. To be opened with
- * O_APPEND. All else, as what is not there, can be written beside and renamed.
+ * O_APPEND. All else, as what is not there, can be written beside its target and renamed.
  */
 bool file_is_straight(const char *path);
 
+/* The file that is meant by `path`: where its links lead, whether it is there or not. On success
+ * `*target` is to be freed. */
+int file_target(const char *path, char **target, struct gput_error *error);
+
+/* Whether file_writing_begin() could write there, as far as can be told without trying. */
+int file_check(const char *path, struct gput_error *error);
+
+/* Opens a file for reading and writing that has no name and is gone once closed. */
+int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
+
 /*
- * A file written piece by piece, beside its path; file_writing_end() renames it when it is whole,
- * so that the path holds either its old content or all of the new. What has to be written straight
- * is.
+ * A file written piece by piece, beside its target (of a link, what it leads to: the link stays);
+ * file_writing_end() gives it its name when it is whole, so that the path holds either its old
+ * content or all of the new. Until then it has no name, or is a temporary file where the file
+ * system knows no nameless files. What has to be written straight is.
  */
 struct file_writing {
-    char *path;
-    char *beside; /* NULL: written straight */
+    char *path;    /* for messages */
+    char *target;  /* NULL: written straight */
+    char *beside;  /* the temporary name; NULL: written straight */
+    bool nameless; /* it is not taken yet */
     int fd;
 };
 

@@ -3,7 +3,6 @@
 #include "base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -70,29 +69,13 @@ static void sort_rows(struct row_sorter *sorter)
     sorter->sorted = true;
 }
 
-static int open_file(struct row_sorter *sorter, struct gput_error *error)
-{
-    if (sorter->fd >= 0)
-        return GPUT_OK;
-    sorter->fd = open(sorter->memory.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (sorter->fd >= 0)
-        return GPUT_OK;
-    char path[4096]; /* a file system without nameless files */
-    snprintf(path, sizeof path, "%s/.gpu-tracker-XXXXXX", sorter->memory.folder);
-    sorter->fd = mkostemp(path, O_CLOEXEC);
-    if (sorter->fd < 0)
-        return error_set_errno(
-            error, errno, "The rows do not fit into memory, and %s cannot be made", sorter->name);
-    unlink(path);
-    return GPUT_OK;
-}
-
 /* Moves what is in memory to the file, as a run. */
 static int spill(struct row_sorter *sorter, struct gput_error *error)
 {
     if (sorter->count == 0)
         return GPUT_OK;
-    TRY(open_file(sorter, error));
+    if (sorter->fd < 0)
+        TRY(file_open_temporary(sorter->memory.folder, &sorter->fd, error));
     struct run *runs = realloc(sorter->runs, (sorter->run_count + 1) * sizeof *runs);
     if (!runs)
         return error_memory(error);

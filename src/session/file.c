@@ -13,6 +13,11 @@ int gput_file_write(const char *path, const void *bytes, size_t length, struct g
     return file_write_atomic(path, bytes, length, error);
 }
 
+int gput_file_check(const char *path, struct gput_error *error)
+{
+    return file_check(path, error);
+}
+
 int gput_file_begin(const char *path, struct gput_file **file, struct gput_error *error)
 {
     *file = malloc(sizeof **file);

@@ -1,6 +1,6 @@
 #include "store/sub_tracking_file.h"
 
-#include "base/str.h"
+#include "base/file.h"
 #include "store/sub_tracking_format.h"
 
 #include <errno.h>
@@ -142,6 +142,7 @@ const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader
 static void writer_free(struct sub_tracking_writer *writer)
 {
     free(writer->path);
+    free(writer->target);
     free(writer->beside);
     free(writer);
 }
@@ -153,7 +154,7 @@ static int make_beside(struct sub_tracking_writer *writer, int *fd, struct gput_
     *fd = -1;
     for (unsigned number = 0; *fd < 0 && number < 100; number++) {
         struct str beside = {0};
-        str_printf(&beside, "%s.%ld-%u.part", writer->path, (long)getpid(), number);
+        str_printf(&beside, "%s.%ld-%u.part", writer->target, (long)getpid(), number);
         free(writer->beside);
         writer->beside = str_take(&beside);
         if (!writer->beside)
@@ -180,7 +181,9 @@ int sub_tracking_writer_create(const char *path, unsigned columns,
     created->columns = columns;
     created->path = strdup(path);
     int fd = -1;
-    int code = created->path ? make_beside(created, &fd, error) : error_memory(error);
+    int code = created->path ? file_target(path, &created->target, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = make_beside(created, &fd, error);
     if (code != GPUT_OK) {
         writer_free(created);
         return code;
@@ -204,7 +207,7 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub
 int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error)
 {
     int code = writer->methods->complete(writer, error);
-    if (code == GPUT_OK && rename(writer->beside, writer->path) != 0)
+    if (code == GPUT_OK && rename(writer->beside, writer->target) != 0)
         code = error_set_errno(error, errno, "Cannot write %s", writer->path);
     if (code != GPUT_OK)
         unlink(writer->beside);

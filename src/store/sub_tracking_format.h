@@ -21,7 +21,8 @@ struct sub_tracking_reader {
 /* First member of each format's writer. */
 struct sub_tracking_writer {
     const struct sub_tracking_format_methods *methods;
-    char *path;   /* where the file will be */
+    char *path;   /* as it was given, for messages */
+    char *target; /* where the file will be: where the links at `path` lead */
     char *beside; /* where it is until then */
     unsigned columns;
 };

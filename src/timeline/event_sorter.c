@@ -4,8 +4,6 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -174,23 +172,6 @@ static const char *record_bytes(const struct event_sorter *sorter, const struct 
     return sorter->arena + (size_t)entry->offset * 8;
 }
 
-static int open_file(struct event_sorter *sorter, struct gput_error *error)
-{
-    if (sorter->fd >= 0)
-        return GPUT_OK;
-    sorter->fd = open(sorter->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (sorter->fd >= 0)
-        return GPUT_OK;
-    /* A file system without nameless files. */
-    char path[4096];
-    snprintf(path, sizeof path, "%s/.timeline-XXXXXX", sorter->folder);
-    sorter->fd = mkostemp(path, O_CLOEXEC);
-    if (sorter->fd < 0)
-        return error_set_errno(error, errno, "Cannot make a temporary file in %s", sorter->folder);
-    unlink(path);
-    return GPUT_OK;
-}
-
 static int add_run(struct event_sorter *sorter, struct gput_error *error)
 {
     struct run *runs = realloc(sorter->runs, (sorter->run_count + 1) * sizeof *runs);
@@ -231,7 +212,8 @@ static int spill(struct event_sorter *sorter, struct gput_error *error)
     struct str buffer = {0};
     if (sorter->count == 0)
         return GPUT_OK;
-    TRY(open_file(sorter, error));
+    if (sorter->fd < 0)
+        TRY(file_open_temporary(sorter->folder, &sorter->fd, error));
     TRY(add_run(sorter, error));
     sort_entries(sorter);
     int code = write_entries(sorter, &buffer, error);

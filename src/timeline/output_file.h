@@ -1,22 +1,15 @@
 /*
- * A file written piece by piece that appears under its name only when it is whole: until then it
- * has no name, or is a temporary file beside it where the file system knows no nameless files. What
- * is no regular file (a pipe, /dev/stdout) is written straight.
+ * A file_writing that gathers what is written, packs it for a path that ends in ".gz", and knows
+ * "-" as the standard output.
  */
 #ifndef TIMELINE_OUTPUT_FILE_H
 #define TIMELINE_OUTPUT_FILE_H
 
-#include "base/error.h"
-#include "base/str.h"
-
-#include <stdbool.h>
+#include "base/file.h"
 
 struct output_file {
     struct str buffer; /* append here; output_file_flow() moves it on */
-    char *path;        /* or what messages call the standard output */
-    char *temporary;   /* NULL: written straight */
-    bool nameless;     /* the temporary name is not taken yet */
-    int fd;
+    struct file_writing writing;
     struct gzFile_s *packed; /* NULL: written as it is */
 };
 

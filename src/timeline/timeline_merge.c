@@ -251,17 +251,22 @@ static void folder_of(const char *path, bool itself, char *folder, size_t size)
         slash[slash == folder] = '\0';
 }
 
-static void find_folder(struct merge *merge)
+static int find_folder(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
-    if (options->output && output_file_is_straight(options->output))
+    char *target;
+    if (options->output && output_file_is_straight(options->output)) {
         snprintf(merge->folder, sizeof merge->folder, "/var/tmp");
-    else if (options->output)
-        folder_of(options->output, false, merge->folder, sizeof merge->folder);
-    else if (options->output_folder)
+    } else if (options->output) {
+        TRY(file_target(options->output, &target, error));
+        folder_of(target, false, merge->folder, sizeof merge->folder);
+        free(target);
+    } else if (options->output_folder) {
         snprintf(merge->folder, sizeof merge->folder, "%s", options->output_folder);
-    else
+    } else {
         folder_of(options->inputs[0], true, merge->folder, sizeof merge->folder);
+    }
+    return GPUT_OK;
 }
 
 /* "<end, us>_<node>_merged_timeline.json": the node when there is one only, else "all". */
@@ -325,7 +330,7 @@ int gput_timeline_merge(const struct gput_timeline_options *options,
 {
     struct merge merge = {.options = options};
     TRY(check_options(options, error));
-    find_folder(&merge);
+    TRY(find_folder(&merge, error));
     size_t memory = options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
     int code = timeline_init(&merge.timeline, merge.folder, memory, error);
     merge.adding.timeline = &merge.timeline;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -117,6 +118,72 @@ static void an_open_file_is_added_to_by_its_link(void **state)
     unlink(path);
 }
 
+static void a_link_stays_and_what_it_leads_to_is_written(void **state)
+{
+    (void)state;
+    char target[4096], *found;
+    const char *link = in_folder("link");
+    struct stat status;
+    snprintf(target, sizeof target, "%s/target", folder);
+    assert_int_equal(symlink("target", link), 0);
+    for (int i = 0; i < 2; i++) { /* where there is nothing yet, and where there is something */
+        assert_false(file_is_straight(link));
+        assert_int_equal(file_check(link, NULL), GPUT_OK);
+        assert_int_equal(file_write_atomic(link, "new", 3, NULL), GPUT_OK);
+        assert_int_equal(lstat(link, &status), 0);
+        assert_true(S_ISLNK(status.st_mode));
+        assert_content(target, "new");
+    }
+    assert_int_equal(file_target(link, &found, NULL), GPUT_OK);
+    assert_string_equal(found, target);
+    free(found);
+    unlink(target);
+    unlink(link);
+}
+
+static void links_that_lead_nowhere_are_errors(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    const char *link = in_folder("circle");
+    assert_int_equal(symlink("circle", link), 0);
+    assert_int_not_equal(file_check(link, &error), GPUT_OK);
+    assert_int_not_equal(file_write_atomic(link, "x", 1, &error), GPUT_OK);
+    assert_non_null(strstr(error.message, link));
+    unlink(link);
+    assert_int_equal(symlink("missing/file", link), 0);
+    assert_int_equal(file_check(link, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(file_write_atomic(link, "x", 1, &error), GPUT_ERROR_NOT_FOUND);
+    unlink(link);
+}
+
+static void what_cannot_be_written_is_told_before(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    assert_int_equal(file_check(in_folder("new"), NULL), GPUT_OK);
+    assert_int_equal(file_check("/dev/full", NULL), GPUT_OK);
+    assert_int_equal(file_check(folder, &error), GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "it is a folder"));
+    assert_int_equal(file_check(in_folder("missing/file"), &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "missing/file"));
+    assert_int_equal(access(in_folder("new"), F_OK), -1);
+}
+
+static void a_temporary_file_has_no_name(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    char byte;
+    int fd;
+    assert_int_equal(file_open_temporary(folder, &fd, NULL), GPUT_OK);
+    assert_int_equal(file_write_fd(fd, "it", "x", 1, NULL), GPUT_OK);
+    assert_int_equal(pread(fd, &byte, 1, 0), 1);
+    close(fd); /* the folder is empty then, or it cannot be removed at the end */
+    assert_int_equal(file_open_temporary(in_folder("missing"), &fd, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "missing"));
+}
+
 static void a_full_device_is_an_error(void **state)
 {
     (void)state;
@@ -176,6 +243,10 @@ int main(void)
         cmocka_unit_test(replacing_a_file_keeps_its_mode),
         cmocka_unit_test(a_failed_write_leaves_nothing_behind),
         cmocka_unit_test(an_open_file_is_added_to_by_its_link),
+        cmocka_unit_test(a_link_stays_and_what_it_leads_to_is_written),
+        cmocka_unit_test(links_that_lead_nowhere_are_errors),
+        cmocka_unit_test(what_cannot_be_written_is_told_before),
+        cmocka_unit_test(a_temporary_file_has_no_name),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(files_of_unknown_size_are_read_whole),

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import time
 
-from command import PATIENCE, CommandTest, main, wait_until
+from command import COMMAND, PATIENCE, CommandTest, main, wait_until
 
 STATIC = ["ram_unit", "gpu_ram_unit", "time_unit", "ram_system_capacity", "gpu_ram_system_capacity", "system_core_count",
           "n_expected_cores", "system_gpu_count", "n_expected_gpus"]
@@ -164,6 +164,36 @@ class OutputFile(CommandTest):
         self.assert_is_report(read.stdout)
         self.finish(process)
         self.assert_is_report(self.run_command("run", "-o", "/dev/stdout", "true").stdout)
+
+    # Never as root, whom nothing would keep from putting another file in the place of /dev/stdout.
+    def test_the_standard_output_may_lead_to_a_file(self):
+        def be_ordinary():
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+
+        if subprocess.run(["test", "-x", COMMAND], preexec_fn=be_ordinary).returncode != 0:
+            self.skipTest("an ordinary user cannot reach the command")
+        self.folder.chmod(0o755)
+        with open(self.folder / "out", "w+") as out:
+            if os.geteuid() == 0:
+                os.fchown(out.fileno(), 65534, 65534)
+            done = subprocess.run([COMMAND, "run", "-o", "/dev/stdout", "echo", "said"], stdout=out, stderr=subprocess.PIPE,
+                                  cwd="/", text=True, timeout=PATIENCE, preexec_fn=be_ordinary)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            out.seek(0)
+            written = out.read()
+        self.assertIn("said\n", written)
+        self.assert_is_report(written.replace("said\n", ""))
+
+    def test_a_link_stays_and_what_it_leads_to_is_written(self):
+        (self.folder / "deep").mkdir()
+        (self.folder / "link").symlink_to("deep/report")
+        self.assertEqual(self.run_command("run", "-o", "link", "true").returncode, 0)
+        self.assertEqual(os.readlink(self.folder / "link"), "deep/report")
+        self.assert_is_report((self.folder / "deep" / "report").read_text())
+        self.assertEqual(os.listdir(self.folder / "deep"), ["report"])
 
 
 if __name__ == "__main__":

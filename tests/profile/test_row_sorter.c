@@ -102,7 +102,7 @@ static void a_folder_that_cannot_be_written_is_named(void **state)
     assert_int_equal(row_sorter_add(sorter, &row, NULL), GPUT_OK);
     assert_int_equal(row_sorter_add(sorter, &row, NULL), GPUT_OK);
     assert_int_equal(row_sorter_add(sorter, &row, &error), GPUT_ERROR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "a temporary file in /nowhere cannot be made"));
+    assert_non_null(strstr(error.message, "a temporary file in /nowhere"));
     row_sorter_destroy(sorter);
 }
 
