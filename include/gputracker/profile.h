@@ -142,9 +142,10 @@ GPUT_API int gput_profile(enum gput_profile_view view, const struct gput_profile
 GPUT_API int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error);
 
 /**
- * The steps that events belong to: the one that an event names, else the one whose interval of
- * training contains it strictly, else -1. `steps` has a place for each event. Events of one step
- * number are told apart by mode and node.
+ * The steps that events belong to: the one that an event names, else the latest to begin of those
+ * that contain it strictly, else -1. Where an event's own node has steps, only those count, else
+ * those of all nodes. `steps` has a place for each event. The STEPS of events that name the step
+ * that was found for them are the same as of those that name none.
  * Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_profile_assign_steps(

@@ -1,3 +1,4 @@
+#include "profile/end_index.h"
 #include "profile/profile_views.h"
 #include "profile/statistics.h"
 
@@ -43,22 +44,50 @@ static uint32_t resource_of(const struct profile_frame *frame, const struct syst
 
 #define NO_PHASE UINT32_MAX
 
-/* The phase of the last of the intervals, which are in order of their begins, that holds a moment.
- * They overlap only where several processes train: looking back over a few is enough. */
-static uint32_t phase_at(const struct phase_intervals *intervals, int64_t time_us)
+/* Phases to look moments up in. */
+struct phase_moments {
+    struct phase_intervals intervals; /* in order of their begins */
+    struct end_index ends;
+};
+
+static int64_t end_of_phase(const void *intervals, size_t place)
 {
-    size_t low = 0, high = intervals->count;
+    return ((const struct phase_interval *)intervals)[place].end_us;
+}
+
+/* To be finished, also after a failure. */
+static int phase_moments_make(struct profile_frame *frame,
+    const struct gput_profile_options *options, struct phase_moments *moments,
+    struct gput_error *error)
+{
+    struct phase_intervals *intervals = &moments->intervals;
+    *moments = (struct phase_moments){0};
+    TRY(phase_intervals_make(frame, options, intervals, error));
+    return end_index_make(
+        &moments->ends, intervals->intervals, intervals->count, end_of_phase, error);
+}
+
+static void phase_moments_finish(struct phase_moments *moments)
+{
+    end_index_finish(&moments->ends);
+    phase_intervals_finish(&moments->intervals);
+}
+
+/* The phase of the latest of the intervals that holds a moment. They overlap only where several
+ * processes train. */
+static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
+{
+    const struct phase_interval *intervals = moments->intervals.intervals;
+    size_t low = 0, high = moments->intervals.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (intervals->intervals[middle].start_us <= time_us)
+        if (intervals[middle].start_us <= time_us)
             low = middle + 1;
         else
             high = middle;
     }
-    for (size_t back = 0; back < 64 && low > back; back++)
-        if (intervals->intervals[low - back - 1].end_us >= time_us)
-            return intervals->intervals[low - back - 1].name;
-    return NO_PHASE;
+    size_t place = end_index_find(&moments->ends, 0, low, time_us);
+    return place < low ? intervals[place].name : NO_PHASE;
 }
 
 /* A reading, and the line of the result that it is part of. */
@@ -88,7 +117,7 @@ static int compare_members(const void *left, const void *right)
 }
 
 static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
-    const struct phase_intervals *intervals, struct row_sorter *members, struct gput_error *error)
+    const struct phase_moments *moments, struct row_sorter *members, struct gput_error *error)
 {
     const struct system_row *row;
     TRY(profile_frame_first_reading(frame, &row, error));
@@ -96,7 +125,7 @@ static int gather(struct profile_frame *frame, const struct gput_profile_options
         const struct member member = {.resource = resource_of(frame, row),
             .node = row->node,
             .dimension = options->by_dimension ? row->dimension : 0,
-            .phase = options->by_phase ? phase_at(intervals, row->time_us) : 0,
+            .phase = options->by_phase ? phase_at(moments, row->time_us) : 0,
             .value = row->value};
         if (!isnan(row->value) && member.resource < RESOURCE_COUNT && member.phase != NO_PHASE &&
             asked_for(options, resources[member.resource], true))
@@ -193,7 +222,7 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     const struct row_memory memory =
         row_memory_of(options->memory_bytes, options->temporary_folder);
     const struct row_order order = {sizeof(struct member), compare_members, false};
-    struct phase_intervals intervals = {0};
+    struct phase_moments moments = {0};
     struct row_sorter *members = NULL;
     struct lines lines = {0};
     TRY(check_resources(options, error));
@@ -205,21 +234,20 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
         table_add_column(table, "Training_phase", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
     figure_summary_add_columns(table, "utilization", "");
-    int code =
-        options->by_phase ? phase_intervals_make(frame, options, &intervals, error) : GPUT_OK;
+    int code = options->by_phase ? phase_moments_make(frame, options, &moments, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = row_sorter_create(&memory, &order, &members, error);
     if (code == GPUT_OK)
-        code = gather(frame, options, &intervals, members, error);
+        code = gather(frame, options, &moments, members, error);
     if (code == GPUT_OK)
         code = count_members(frame, members, &lines, error);
     if (code == GPUT_OK)
         code = summarize(members, &lines, error);
     if (code == GPUT_OK)
-        put_lines(options, &intervals, &lines, table);
+        put_lines(options, &moments.intervals, &lines, table);
     free(lines.all);
     row_sorter_destroy(members);
-    phase_intervals_finish(&intervals);
+    phase_moments_finish(&moments);
     return code;
 }
 

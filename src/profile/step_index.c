@@ -1,10 +1,6 @@
 #include "profile/step_index.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* How far back intervals that overlap are looked for. Steps of one mode and node do not overlap. */
-#define LOOK_BACK 64
 
 int step_index_add(struct step_index *index, const struct profile_frame *frame,
     const struct framework_row *row, struct gput_error *error)
@@ -13,41 +9,89 @@ int step_index_add(struct step_index *index, const struct profile_frame *frame,
         return GPUT_OK;
     if (index->count == index->capacity) {
         size_t capacity = index->capacity ? index->capacity * 2 : 256;
-        struct step *steps = realloc(index->by_start, capacity * sizeof *steps);
+        struct step *steps = realloc(index->steps, capacity * sizeof *steps);
         if (!steps)
             return error_memory(error);
-        index->by_start = steps;
+        index->steps = steps;
         index->capacity = capacity;
     }
-    index->by_start[index->count++] =
+    index->steps[index->count++] =
         (struct step){row->start_us, row->end_us, row->step, row->metric, row->node};
     return GPUT_OK;
 }
 
-static int compare_starts(const void *left, const void *right)
+/* What the orders go by before the begins. */
+static const struct {
+    bool number;
+    bool node;
+} kinds[STEP_ORDERS] = {[STEPS_OF_NODE] = {false, true},
+    [STEPS_OF_ALL] = {false, false},
+    [NUMBERS_OF_NODE] = {true, true},
+    [NUMBERS_OF_ALL] = {true, false}};
+
+static int compare_begins(enum step_order order, const struct step *a, const struct step *b)
 {
-    const struct step *a = left, *b = right;
+    if (kinds[order].number && a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (kinds[order].node && a->node != b->node)
+        return a->node < b->node ? -1 : 1;
     return a->start_us < b->start_us ? -1 : a->start_us > b->start_us;
 }
 
-static int compare_numbers(const void *left, const void *right)
+/* Full orders, so that the same step is found in every run. Of those that begin together the
+ * shortest counts as the latest. */
+static int compare_steps(enum step_order order, const void *left, const void *right)
 {
-    const struct step *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return compare_starts(left, right);
+    const struct step *a = *(const struct step *const *)left;
+    const struct step *b = *(const struct step *const *)right;
+    const int64_t x[] = {b->end_us, a->number, a->metric, a->node};
+    const int64_t y[] = {a->end_us, b->number, b->metric, b->node};
+    int compared = compare_begins(order, a, b);
+    for (size_t i = 0; compared == 0 && i < sizeof x / sizeof *x; i++)
+        compared = (x[i] > y[i]) - (x[i] < y[i]);
+    return compared;
+}
+
+static int steps_of_node(const void *left, const void *right)
+{
+    return compare_steps(STEPS_OF_NODE, left, right);
+}
+
+static int steps_of_all(const void *left, const void *right)
+{
+    return compare_steps(STEPS_OF_ALL, left, right);
+}
+
+static int numbers_of_node(const void *left, const void *right)
+{
+    return compare_steps(NUMBERS_OF_NODE, left, right);
+}
+
+static int numbers_of_all(const void *left, const void *right)
+{
+    return compare_steps(NUMBERS_OF_ALL, left, right);
+}
+
+static int (*const orders[STEP_ORDERS])(const void *, const void *) = {
+    steps_of_node, steps_of_all, numbers_of_node, numbers_of_all};
+
+static int64_t end_of_step(const void *intervals, size_t place)
+{
+    return ((const struct step *const *)intervals)[place]->end_us;
 }
 
 int step_index_sort(struct step_index *index, struct gput_error *error)
 {
-    if (index->count == 0)
-        return GPUT_OK;
-    index->by_number = malloc(index->count * sizeof *index->by_number);
-    if (!index->by_number)
-        return error_memory(error);
-    memcpy(index->by_number, index->by_start, index->count * sizeof *index->by_number);
-    qsort(index->by_start, index->count, sizeof *index->by_start, compare_starts);
-    qsort(index->by_number, index->count, sizeof *index->by_number, compare_numbers);
+    for (int order = 0; order < STEP_ORDERS && index->count > 0; order++) {
+        const struct step **ordered = malloc(index->count * sizeof *ordered);
+        if (!ordered)
+            return error_memory(error);
+        index->ordered[order] = ordered;
+        for (size_t i = 0; i < index->count; i++)
+            ordered[i] = index->steps + i;
+        qsort(ordered, index->count, sizeof *ordered, orders[order]);
+        TRY(end_index_make(&index->ends[order], ordered, index->count, end_of_step, error));
+    }
     return GPUT_OK;
 }
 
@@ -62,14 +106,15 @@ int step_index_make(struct step_index *index, struct profile_frame *frame, struc
     return step_index_sort(index, error);
 }
 
-/* How many steps at the front of an order come before a key. */
-static size_t count_before(const struct step *steps, size_t count, const struct step *key,
-    int (*compare)(const void *, const void *))
+/* How many steps of an order come before those of a row that begin at a moment, or with these. */
+static size_t count_before(const struct step_index *index, enum step_order order,
+    const struct framework_row *row, int64_t start_us, bool with)
 {
-    size_t low = 0, high = count;
+    const struct step key = {.number = row->step, .node = row->node, .start_us = start_us};
+    size_t low = 0, high = index->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare(steps + middle, key) < 0)
+        if (compare_begins(order, index->ordered[order][middle], &key) < with)
             low = middle + 1;
         else
             high = middle;
@@ -77,40 +122,25 @@ static size_t count_before(const struct step *steps, size_t count, const struct 
     return low;
 }
 
-/* The latest of the intervals that strictly contain a row, of its own node if there is one. */
-static const struct step *containing(
-    const struct step_index *index, const struct framework_row *row)
+static const struct step *find(const struct step_index *index, const struct framework_row *row)
 {
-    const struct step key = {.start_us = row->start_us}, *of_other_node = NULL;
-    size_t before = count_before(index->by_start, index->count, &key, compare_starts);
-    for (size_t back = 0; back < LOOK_BACK && before > back; back++) {
-        const struct step *step = index->by_start + before - back - 1;
-        if (step->end_us <= row->end_us)
-            continue;
-        if (step->node == row->node)
-            return step;
-        if (!of_other_node)
-            of_other_node = step;
+    bool named = row->step != -1;
+    enum step_order order = named ? NUMBERS_OF_NODE : STEPS_OF_NODE;
+    size_t first = count_before(index, order, row, INT64_MIN, false);
+    if (first == count_before(index, order, row, INT64_MAX, true)) { /* none of its node */
+        order = named ? NUMBERS_OF_ALL : STEPS_OF_ALL;
+        first = count_before(index, order, row, INT64_MIN, false);
+        if (first == count_before(index, order, row, INT64_MAX, true))
+            return NULL;
     }
-    return of_other_node;
-}
-
-/* Of the intervals of the step that a row names, the latest that had begun, of its own node if
- * there is one. */
-static const struct step *of_its_number(
-    const struct step_index *index, const struct framework_row *row)
-{
-    const struct step key = {.number = row->step, .start_us = INT64_MIN}, *best = NULL;
-    const struct step *end = index->by_number + index->count;
-    const struct step *step =
-        index->by_number + count_before(index->by_number, index->count, &key, compare_numbers);
-    for (; step < end && step->number == row->step; step++) {
-        bool begun = step->start_us <= row->start_us;
-        bool own = step->node == row->node, best_own = best && best->node == row->node;
-        if (!best || (own != best_own ? own : begun))
-            best = step;
-    }
-    return best;
+    size_t begun = count_before(index, order, row, row->start_us, false);
+    size_t around = row->end_us == INT64_MAX
+                        ? begun
+                        : end_index_find(&index->ends[order], first, begun, row->end_us + 1);
+    if (around < begun)
+        return index->ordered[order][around];
+    begun = count_before(index, order, row, row->start_us, true);
+    return !named ? NULL : index->ordered[order][begun > first ? begun - 1 : first];
 }
 
 bool step_index_find(const struct step_index *index, const struct profile_frame *frame,
@@ -120,7 +150,7 @@ bool step_index_find(const struct step_index *index, const struct profile_frame 
         *found = (struct step){row->start_us, row->end_us, row->step, row->metric, row->node};
         return true;
     }
-    const struct step *step = row->step == -1 ? containing(index, row) : of_its_number(index, row);
+    const struct step *step = find(index, row);
     if (!step)
         return false;
     *found = *step;
@@ -129,7 +159,10 @@ bool step_index_find(const struct step_index *index, const struct profile_frame 
 
 void step_index_finish(struct step_index *index)
 {
-    free(index->by_start);
-    free(index->by_number);
+    for (int order = 0; order < STEP_ORDERS; order++) {
+        end_index_finish(&index->ends[order]);
+        free(index->ordered[order]);
+    }
+    free(index->steps);
     *index = (struct step_index){0};
 }

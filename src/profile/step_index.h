@@ -4,6 +4,7 @@
 #ifndef PROFILE_STEP_INDEX_H
 #define PROFILE_STEP_INDEX_H
 
+#include "profile/end_index.h"
 #include "profile/profile_frame.h"
 
 #include <stddef.h>
@@ -17,11 +18,15 @@ struct step {
     uint32_t node;
 };
 
+/* What steps stand together by, in order of their begins. */
+enum step_order { STEPS_OF_NODE, STEPS_OF_ALL, NUMBERS_OF_NODE, NUMBERS_OF_ALL, STEP_ORDERS };
+
 struct step_index {
-    struct step *by_start;
-    struct step *by_number;
+    struct step *steps;
     size_t count;
     size_t capacity;
+    const struct step **ordered[STEP_ORDERS];
+    struct end_index ends[STEP_ORDERS];
 };
 
 /* An empty index is all zeroes. */
@@ -37,9 +42,17 @@ int step_index_make(
 /* Puts them in order; after the last one. */
 int step_index_sort(struct step_index *index, struct gput_error *error);
 
-/* The step that a row belongs to: the one that it is or names, else the one whose interval contains
- * it strictly; its mode is the step's metric, its number -1 where nobody tells. False when there is
- * none. */
+/*
+ * The step that a row belongs to; its mode is the step's metric, its number -1 where nobody tells.
+ * False when there is none.
+ *
+ * A row that is a step is that one. One that names no step is of the latest to begin of those that
+ * contain it strictly. Of the several that can have the number that a row names, it is the latest
+ * that contains it, else the latest that had begun, else the first. Where the row's own node has
+ * steps (of that number), only those count, else those of all nodes.
+ *
+ * So a row that names the step that was found for it is of that step again.
+ */
 bool step_index_find(const struct step_index *index, const struct profile_frame *frame,
     const struct framework_row *row, struct step *found);
 
