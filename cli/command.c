@@ -388,8 +388,9 @@ static const struct command commands[] = {
         .summary = "Show what GPUs spent their time on.",
         .help = "Of traces of PyTorch's profiler, one file a rank (or folders of them): for each "
                 "rank and GPU, from its first to its last activity, the time it was idle, "
-                "computed, communicated and moved memory, and how much of the communication ran "
-                "while it computed. Kernels called nccl... or rccl... are communication. Ranks of "
+                "computed, communicated and moved memory, and how much of the communication and of "
+                "the moves ran while it computed. Kernels called nccl... or rccl... are "
+                "communication. Ranks of "
                 "the run without a trace are named.",
         .options = profile_kineto_options,
         .operand = ARGUMENT_FILE,
@@ -416,7 +417,7 @@ static const struct command commands[] = {
         .help = "Gaps between the activities of each stream, by cause: host wait (the next one was "
                 "asked for after the one before had ended), kernel wait (a gap of up to 30 ns, the "
                 "delay between kernels), other (it was asked for in time, but waited for something "
-                "else).",
+                "else), unknown (the trace does not say when it was asked for).",
         .options = profile_kineto_options,
         .operand = ARGUMENT_FILE,
         .least_operands = 1,
@@ -425,10 +426,12 @@ static const struct command commands[] = {
     {
         .name = "profile diff",
         .function = cmd_profile_diff,
-        .usage = "[OPTIONS] TRACE TRACE",
-        .summary = "Compare two traces, name by name.",
-        .help = "Counts and total times of all events with a duration in both traces by category "
-                "and name, the largest change of time first.",
+        .usage = "[OPTIONS] TRACE|DIR TRACE|DIR",
+        .summary = "Compare two traces or runs, name by name.",
+        .help =
+            "Counts and total times of all events with a duration on both sides by category "
+            "and name, the largest change of time first. Of a folder all traces are added up, "
+            "one file a rank. Ranks that are missing, or not the same on both sides, are named.",
         .options = profile_kineto_top_options,
         .operand = ARGUMENT_FILE,
         .least_operands = 2,

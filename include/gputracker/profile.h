@@ -209,15 +209,17 @@ GPUT_API int gput_python_profiles(const struct gput_python_options *options,
 
 /** What is asked of traces of PyTorch's profiler. */
 enum gput_kineto_view {
-    GPUT_KINETO_BREAKDOWN, /**< idle, compute, communication, memory and their overlap, for each
-                              rank and GPU */
+    GPUT_KINETO_BREAKDOWN, /**< idle, compute, communication, memory, and how much of the last two
+                              overlaps with compute, for each trace (its rank, as far as it tells,
+                              and its path) and GPU */
     GPUT_KINETO_KERNELS,   /**< kernels by total time, the rest in one row */
-    GPUT_KINETO_IDLE,      /**< idle time of each stream by cause */
-    GPUT_KINETO_DIFF,      /**< two traces side by side, by name */
+    GPUT_KINETO_IDLE, /**< idle time of each stream by cause; unknown where the trace does not tell
+                    when work was asked for */
+    GPUT_KINETO_DIFF, /**< two traces, or two folders of them, side by side, by name */
 };
 
 struct gput_kineto_options {
-    const char *const *paths; /**< traces, or folders of them, one file a rank; DIFF: two files */
+    const char *const *paths; /**< traces, or folders of them, one file a rank; DIFF: two */
     size_t path_count;
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
@@ -226,7 +228,8 @@ struct gput_kineto_options {
      */
     size_t memory_bytes;
     const char *temporary_folder;                  /**< for that file; NULL: /var/tmp */
-    void (*warn)(void *user, const char *message); /**< files that are not whole, missing ranks */
+    void (*warn)(void *user, const char *message); /**< files that are not whole, ranks that are
+                                                      missing, unknown or not the same */
     /** Called now and then with how far reading is, 0 to 1. NULL: not. */
     void (*progress)(void *user, double done);
     void *user; /**< handed to warn() and progress() */

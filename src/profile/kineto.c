@@ -4,10 +4,7 @@
 #include "profile/row_sorter.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
-#include "trace/trace_folder.h"
-#include "trace/trace_root.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -35,11 +32,6 @@ const char *gpu_work_name(enum gpu_work work)
 {
     static const char *const names[] = {"compute", "communication", "memory"};
     return names[work];
-}
-
-int64_t kineto_rank_number(const struct kineto_run *run, uint32_t rank)
-{
-    return run->ranks[rank].rank >= 0 ? run->ranks[rank].rank : INT64_MIN;
 }
 
 static bool communicates(const char *name)
@@ -163,7 +155,7 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     event_stream_tell_end(stream, report);
     /* Only now: what tells the rank may stand behind the events. */
     const struct trace_header *header = event_stream_header(stream);
-    struct kineto_rank *rank = reading->run->ranks + reading->rank;
+    struct kineto_rank *rank = reading->run->ranks.all + reading->rank;
     rank->rank = header->rank;
     rank->world_size = header->world_size;
     rank->span_count = reading->span_count;
@@ -198,114 +190,24 @@ static int read_path(
 }
 
 /* `reading` is what all traces have in common. */
-static int read_trace(struct reading reading, const char *path,
+static int read_trace(struct reading reading, uint32_t rank,
     const struct gput_kineto_options *options, bool with_launches, struct read_report *report,
     struct gput_error *error)
 {
-    struct kineto_run *run = reading.run;
-    struct kineto_rank *ranks = realloc(run->ranks, (run->rank_count + 1) * sizeof *ranks);
-    if (!ranks)
-        return error_memory(error);
-    run->ranks = ranks;
-    reading.rank = run->rank_count++;
-    ranks[reading.rank] = (struct kineto_rank){.rank = -1, .world_size = -1, .path = strdup(path)};
-    if (!ranks[reading.rank].path)
-        return error_memory(error);
+    reading.rank = rank;
     int code = with_launches ? make_sorters(&reading, options, error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = read_path(&reading, path, report, error);
+        code = read_path(&reading, reading.run->ranks.all[rank].path, report, error);
     row_sorter_destroy(reading.launches);
     row_sorter_destroy(reading.launched);
     str_finish(&reading.text);
     return code;
 }
 
-/* Says which traces add no row to the result. */
-static void warn_of_idle(const struct kineto_run *run, const struct read_report *report)
-{
-    for (uint32_t i = 0; i < run->rank_count; i++) {
-        const struct kineto_rank *rank = run->ranks + i;
-        struct str text = {0};
-        if (rank->span_count > 0)
-            continue;
-        if (rank->rank >= 0)
-            str_printf(&text, "Rank %" PRId64 " has no GPU events: %s", rank->rank, rank->path);
-        else
-            str_printf(&text, "%s has no GPU events", rank->path);
-        if (!text.failed)
-            read_report_warn(report, str_text(&text));
-        str_finish(&text);
-    }
-}
-
-/* Says which ranks have several traces: parts of a run, or one and the same trace by mistake. */
-static void warn_of_repeated(const struct kineto_run *run, const struct read_report *report)
-{
-    for (uint32_t i = 0; i < run->rank_count; i++) {
-        const struct kineto_rank *first = run->ranks + i;
-        uint32_t others = 0, earlier = 0;
-        const char *other = NULL;
-        for (uint32_t j = 0; j < run->rank_count && first->rank >= 0; j++)
-            if (j != i && run->ranks[j].rank == first->rank) {
-                earlier += j < i;
-                others++;
-                other = other ? other : run->ranks[j].path;
-            }
-        if (others == 0 || earlier > 0)
-            continue;
-        struct str text = {0};
-        str_printf(&text,
-            "Rank %" PRId64 " has %" PRIu32 " traces, and what several of them hold counts several "
-            "times: %s, %s%s",
-            first->rank, others + 1, first->path, other, others > 1 ? ", ..." : "");
-        if (!text.failed)
-            read_report_warn(report, str_text(&text));
-        str_finish(&text);
-    }
-}
-
-/* Says which ranks of the run there is no trace of. */
-static void warn_of_missing(const struct kineto_run *run, const struct read_report *report)
-{
-    struct str text = {0};
-    int64_t world = -1, missing = 0;
-    for (uint32_t i = 0; i < run->rank_count; i++)
-        if (run->ranks[i].world_size > world)
-            world = run->ranks[i].world_size;
-    for (int64_t rank = 0; rank < world && rank < 100000; rank++) {
-        bool there = false;
-        for (uint32_t i = 0; i < run->rank_count; i++)
-            there = there || run->ranks[i].rank == rank;
-        if (there)
-            continue;
-        if (missing++ < 20)
-            str_printf(&text, "%s%" PRId64, text.length > 0 ? ", " : "", rank);
-    }
-    if (missing > 0 && !text.failed) {
-        struct str message = {0};
-        str_printf(&message, "%" PRId64 " of %" PRId64 " ranks %s missing: %s%s", missing, world,
-            missing == 1 ? "is" : "are", str_text(&text), missing > 20 ? ", ..." : "");
-        read_report_warn(report, str_text(&message));
-        str_finish(&message);
-    }
-    str_finish(&text);
-}
-
-static int add_paths(struct trace_paths *list, const char *path, struct gput_error *error)
-{
-    int code = trace_paths_add(list, path, error);
-    if (code == GPUT_ERROR_FORMAT)
-        return error_set(error, code,
-            "There are no trace files (.json, .json.gz) in %s: this view is of traces of PyTorch's "
-            "profiler%s",
-            path, trace_root_is(path) ? ", and that is the trace root of a training profile" : "");
-    return code;
-}
-
 static bool has_spans(const struct kineto_run *run)
 {
-    for (uint32_t i = 0; i < run->rank_count; i++)
-        if (run->ranks[i].span_count > 0)
+    for (uint32_t i = 0; i < run->ranks.count; i++)
+        if (run->ranks.all[i].span_count > 0)
             return true;
     return false;
 }
@@ -315,34 +217,32 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     struct gput_error *error)
 {
     const struct reading reading = {.run = run, .visit = visit, .user = user};
-    struct trace_paths list = {0};
+    struct kineto_ranks *ranks = &run->ranks;
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
     for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
-        code = add_paths(&list, options->paths[i], error);
-    for (size_t i = 0; code == GPUT_OK && i < list.count; i++)
-        read_report_expect(report, list.paths[i]);
-    for (size_t i = 0; code == GPUT_OK && i < list.count; i++)
-        code = read_trace(reading, list.paths[i], options, with_launches, report, error);
-    trace_paths_finish(&list);
+        code = kineto_ranks_add(ranks, options->paths[i], error);
+    for (uint32_t i = 0; code == GPUT_OK && i < ranks->count; i++)
+        read_report_expect(report, ranks->all[i].path);
+    for (uint32_t i = 0; code == GPUT_OK && i < ranks->count; i++)
+        code = read_trace(reading, i, options, with_launches, report, error);
     if (code == GPUT_OK && !has_spans(run))
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no GPU activity in the trace%s: no events of the categories kernel, "
             "gpu_memcpy or gpu_memset",
-            run->rank_count == 1 ? "" : "s");
+            run->ranks.count == 1 ? "" : "s");
     if (code == GPUT_OK) {
-        warn_of_idle(run, report);
-        warn_of_repeated(run, report);
-        warn_of_missing(run, report);
+        kineto_ranks_warn_of_idle(ranks, report);
+        kineto_ranks_warn_of_unknown(ranks, report);
+        kineto_ranks_warn_of_repeated(ranks, report);
+        kineto_ranks_warn_of_missing(ranks, "", report);
     }
     return code;
 }
 
 void kineto_run_finish(struct kineto_run *run)
 {
-    for (uint32_t i = 0; i < run->rank_count; i++)
-        free(run->ranks[i].path);
-    free(run->ranks);
+    kineto_ranks_finish(&run->ranks);
     names_finish(&run->names);
     *run = (struct kineto_run){0};
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "profile/kineto_ranks.h"
 #include "trace/read_report.h"
 
 #include <gputracker/profile.h>
@@ -24,22 +25,14 @@ struct gpu_span {
     int64_t stream;
     int64_t correlation; /* -1: none */
     uint32_t name;       /* in `names` of the run */
-    uint32_t rank;       /* number of the trace */
+    uint32_t rank;       /* number of its trace in `ranks` of the run */
     uint8_t work;        /* enum gpu_work */
-};
-
-struct kineto_rank {
-    int64_t rank;       /* -1: the trace does not tell */
-    int64_t world_size; /* -1 */
-    uint64_t span_count;
-    char *path;
 };
 
 /* All traces that were read. */
 struct kineto_run {
     struct names names;
-    struct kineto_rank *ranks;
-    uint32_t rank_count;
+    struct kineto_ranks ranks;
 };
 
 /* Called for each span, in any order; anything but GPUT_OK ends the reading and is passed on. */
@@ -51,9 +44,6 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     struct gput_error *error);
 
 void kineto_run_finish(struct kineto_run *run);
-
-/* The rank of a trace as a figure for tables: its number, INT64_MIN where it does not tell. */
-int64_t kineto_rank_number(const struct kineto_run *run, uint32_t rank);
 
 /* "compute", "communication", "memory" */
 const char *gpu_work_name(enum gpu_work work);

@@ -2,13 +2,14 @@
 
 #include "base/names.h"
 #include "base/str.h"
+#include "profile/kineto_ranks.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* All events of one category and name, in both traces. */
+/* All events of one category and name, on both sides. */
 struct side_by_side {
     int64_t count[2];
     int64_t total_ns[2];
@@ -20,6 +21,7 @@ struct comparing {
     size_t capacity;
     struct str text;
     uint64_t unusable; /* events of the trace that is read */
+    struct kineto_ranks ranks[2];
 };
 
 static int take_event(struct comparing *comparing, const struct trace_event *event, int side,
@@ -54,13 +56,13 @@ static int take_event(struct comparing *comparing, const struct trace_event *eve
     return GPUT_OK;
 }
 
-static int read_side(struct comparing *comparing, const char *path, int side,
+static int read_trace(struct comparing *comparing, struct kineto_rank *rank, int side,
     struct read_report *report, struct gput_error *error)
 {
     struct event_stream *stream;
     struct trace_event event;
     bool there = true;
-    int code = event_stream_open(path, &stream, error);
+    int code = event_stream_open(rank->path, &stream, error);
     if (code != GPUT_OK)
         return code;
     comparing->unusable = 0;
@@ -72,8 +74,10 @@ static int read_side(struct comparing *comparing, const char *path, int side,
     }
     if (code == GPUT_OK) {
         event_stream_tell_end(stream, report);
+        rank->rank = event_stream_header(stream)->rank;
+        rank->world_size = event_stream_header(stream)->world_size;
         read_report_warn(report, event_stream_warning(stream));
-        read_report_warn_unusable(report, path, comparing->unusable);
+        read_report_warn_unusable(report, rank->path, comparing->unusable);
     }
     event_stream_close(stream);
     return code;
@@ -139,19 +143,50 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
     return GPUT_OK;
 }
 
+/* Says what is odd about the ranks that are compared. Of a trace that was named by itself nobody
+ * asked for the other ranks. */
+static void warn_of_ranks(
+    struct comparing *comparing, const char *const *paths, const struct read_report *report)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct kineto_ranks *ranks = comparing->ranks + side;
+        struct str where = {0};
+        kineto_ranks_warn_of_repeated(ranks, report);
+        str_printf(&where, " in %s", paths[side]);
+        if (!where.failed && strcmp(ranks->all[0].path, paths[side]) != 0)
+            kineto_ranks_warn_of_missing(ranks, str_text(&where), report);
+        str_finish(&where);
+    }
+    kineto_ranks_warn_of_difference(&comparing->ranks[0], &comparing->ranks[1], report);
+}
+
+static int read_sides(struct comparing *comparing, const char *const *paths,
+    struct read_report *report, struct gput_error *error)
+{
+    for (int side = 0; side < 2; side++)
+        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], error));
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
+            read_report_expect(report, comparing->ranks[side].all[i].path);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
+            TRY(read_trace(comparing, comparing->ranks[side].all + i, side, report, error));
+    return GPUT_OK;
+}
+
 int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error)
 {
     struct comparing comparing = {0};
-    for (int side = 0; side < 2; side++)
-        read_report_expect(report, options->paths[side]);
-    int code = read_side(&comparing, options->paths[0], 0, report, error);
-    if (code == GPUT_OK)
-        code = read_side(&comparing, options->paths[1], 1, report, error);
+    int code = read_sides(&comparing, options->paths, report, error);
     if (code == GPUT_OK && comparing.keys.count == 0)
-        code = error_set(error, GPUT_ERROR_NOT_FOUND, "Neither trace has events with a duration");
-    if (code == GPUT_OK)
+        code = error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
+    if (code == GPUT_OK) {
+        warn_of_ranks(&comparing, options->paths, report);
         code = put_rows(&comparing, options->limit, tables, error);
+    }
+    for (int side = 0; side < 2; side++)
+        kineto_ranks_finish(&comparing.ranks[side]);
     names_finish(&comparing.keys);
     free(comparing.sums);
     str_finish(&comparing.text);

@@ -1,5 +1,6 @@
 /*
- * Two traces side by side: what there is more or less of, by category and name.
+ * Two traces, or two runs with all their ranks, side by side: what there is more or less of, by
+ * category and name.
  */
 #ifndef PROFILE_KINETO_DIFF_H
 #define PROFILE_KINETO_DIFF_H
@@ -9,7 +10,7 @@
 
 #include <gputracker/profile.h>
 
-/* options->paths are two files. */
+/* options->paths are two files or folders. */
 int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error);
 

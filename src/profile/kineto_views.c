@@ -75,7 +75,15 @@ static void cover(struct coverage *coverage, const struct gpu_span *span)
     coverage->until_ns = span->end_ns;
 }
 
-enum { BUSY, COMPUTING, COMMUNICATING, EITHER, COPYING, COVERAGES };
+enum {
+    BUSY,
+    COMPUTING,
+    COMMUNICATING,
+    COPYING,
+    COMPUTING_OR_COMMUNICATING,
+    COMPUTING_OR_COPYING,
+    COVERAGES
+};
 
 /* One GPU of one rank. */
 struct gpu_time {
@@ -91,30 +99,49 @@ static struct gpu_time gpu_time_from(const struct gpu_span *first)
         .of = {[BUSY] = {compute | communication | memory, 0, INT64_MIN},
             [COMPUTING] = {compute, 0, INT64_MIN},
             [COMMUNICATING] = {communication, 0, INT64_MIN},
-            [EITHER] = {compute | communication, 0, INT64_MIN},
-            [COPYING] = {memory, 0, INT64_MIN}}};
+            [COPYING] = {memory, 0, INT64_MIN},
+            [COMPUTING_OR_COMMUNICATING] = {compute | communication, 0, INT64_MIN},
+            [COMPUTING_OR_COPYING] = {compute | memory, 0, INT64_MIN}}};
 }
 
-static void put_breakdown(
-    int64_t rank, int64_t device, const struct gpu_time *time, struct gput_table *table)
+/* Which GPU a row is about: there may be several traces that do not tell their rank. */
+static void add_gpu_columns(struct gput_table *table)
+{
+    table_add_column(table, "rank", GPUT_COLUMN_INT);
+    table_add_column(table, "trace", GPUT_COLUMN_TEXT);
+    table_add_column(table, "gpu", GPUT_COLUMN_INT);
+}
+
+static void put_gpu(
+    const struct kineto_run *run, const struct gpu_span *span, struct gput_table *table)
+{
+    const struct kineto_rank *rank = run->ranks.all + span->rank;
+    table_put_int(table, kineto_rank_number(rank));
+    table_put_text(table, rank->path);
+    table_put_int(table, span->device);
+}
+
+static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
 {
     int64_t span = time->of[BUSY].until_ns - time->start_ns;
     int64_t busy = time->of[BUSY].sum_ns, computing = time->of[COMPUTING].sum_ns;
-    int64_t communicating = time->of[COMMUNICATING].sum_ns;
-    int64_t overlap = computing + communicating - time->of[EITHER].sum_ns;
-    table_put_int(table, rank);
-    table_put_int(table, device);
+    int64_t communicating = time->of[COMMUNICATING].sum_ns, copying = time->of[COPYING].sum_ns;
+    int64_t communication_overlap =
+        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].sum_ns;
+    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].sum_ns;
     table_put_double(table, us(span));
     table_put_double(table, us(span - busy));
     table_put_double(table, us(computing));
     table_put_double(table, us(busy - computing));
     table_put_double(table, us(communicating));
-    table_put_double(table, us(time->of[COPYING].sum_ns));
-    table_put_double(table, us(overlap));
+    table_put_double(table, us(copying));
+    table_put_double(table, us(communication_overlap));
+    table_put_double(table, us(memory_overlap));
     table_put_double(table, percent(span - busy, span));
     table_put_double(table, percent(computing, span));
     table_put_double(table, percent(busy - computing, span));
-    table_put_double(table, percent(overlap, communicating));
+    table_put_double(table, percent(communication_overlap, communicating));
+    table_put_double(table, percent(memory_overlap, copying));
 }
 
 static int put_breakdowns(
@@ -131,7 +158,8 @@ static int put_breakdowns(
             TRY(row_sorter_next(ordered->spans, &row, error));
             span = row;
         }
-        put_breakdown(kineto_rank_number(&ordered->run, first.rank), first.device, &time, table);
+        put_gpu(&ordered->run, &first, table);
+        put_breakdown(&time, table);
     }
     return GPUT_OK;
 }
@@ -140,12 +168,11 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     struct read_report *report, struct gput_error *error)
 {
     static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
-        "communication_us", "memory_us", "communication_overlap_us", "idle_%", "compute_%",
-        "non_compute_%", "communication_overlap_%"};
+        "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
+        "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
     struct ordered_spans ordered;
     struct gput_table *table = tables_add(tables, "breakdown");
-    table_add_column(table, "rank", GPUT_COLUMN_INT);
-    table_add_column(table, "gpu", GPUT_COLUMN_INT);
+    add_gpu_columns(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int code = ordered_spans_read(options, false, by_device, &ordered, report, error);
@@ -280,7 +307,7 @@ static int by_stream(const void *left, const void *right)
 /* One stream of a GPU: its gaps, by what they are due to. */
 struct stream_time {
     int64_t start_ns, until_ns;
-    int64_t host_ns, kernel_ns, other_ns;
+    int64_t host_ns, kernel_ns, other_ns, unknown_ns;
 };
 
 static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
@@ -290,26 +317,29 @@ static void add_gap(struct stream_time *time, const struct gpu_span *span, int64
         time->host_ns += gap; /* nothing was asked of the GPU before */
     else if (gap > 0 && gap <= delay_ns)
         time->kernel_ns += gap;
+    else if (gap > 0 && span->launched_ns != INT64_MIN)
+        time->other_ns += gap; /* asked for in time */
     else if (gap > 0)
-        time->other_ns += gap;
+        time->unknown_ns += gap;
     time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
 }
 
 static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
     const struct stream_time *time, struct gput_table *table)
 {
-    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns;
-    table_put_int(table, kineto_rank_number(run, first->rank));
-    table_put_int(table, first->device);
+    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
+    put_gpu(run, first, table);
     table_put_int(table, first->stream);
     table_put_double(table, us(time->until_ns - time->start_ns));
     table_put_double(table, us(idle));
     table_put_double(table, us(time->host_ns));
     table_put_double(table, us(time->kernel_ns));
     table_put_double(table, us(time->other_ns));
+    table_put_double(table, us(time->unknown_ns));
     table_put_double(table, percent(time->host_ns, idle));
     table_put_double(table, percent(time->kernel_ns, idle));
     table_put_double(table, percent(time->other_ns, idle));
+    table_put_double(table, percent(time->unknown_ns, idle));
 }
 
 static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
@@ -338,11 +368,10 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     struct read_report *report, struct gput_error *error)
 {
     static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
-        "other_us", "host_wait_%", "kernel_wait_%", "other_%"};
+        "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
     struct ordered_spans ordered;
     struct gput_table *table = tables_add(tables, "idle");
-    table_add_column(table, "rank", GPUT_COLUMN_INT);
-    table_add_column(table, "gpu", GPUT_COLUMN_INT);
+    add_gpu_columns(table);
     table_add_column(table, "stream", GPUT_COLUMN_INT);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
@@ -382,7 +411,8 @@ int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *op
     if (options->path_count == 0)
         return error_set(error, GPUT_ERROR_INVALID, "Name a trace of PyTorch's profiler");
     if (view == GPUT_KINETO_DIFF && options->path_count != 2)
-        return error_set(error, GPUT_ERROR_INVALID, "Name the two traces to compare");
+        return error_set(
+            error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
     struct gput_tables *made = tables_create();
     int code = made ? make_view(view, options, made, error) : error_memory(error);
     if (code == GPUT_OK)

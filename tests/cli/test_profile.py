@@ -181,6 +181,65 @@ class Kineto(CommandTest):
         self.assertEqual(len(warnings), 1)
         self.assertIn("Rank 0 has 3 traces", warnings[0])
 
+    def diff(self, *paths):
+        done = self.run_command("profile", "diff", *map(str, paths), "-f", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {row["name"]: (row["total_a_us"], row["total_b_us"]) for row in json.loads(done.stdout)}
+        return rows, [line.removeprefix("gpu-tracker: warning: ") for line in done.stderr.splitlines()]
+
+    def test_runs_are_compared_with_all_their_ranks(self):
+        for run, ranks in {"a": (0, 1), "b": (0, 2)}.items():
+            (self.folder / run).mkdir()
+            for rank in ranks:
+                self.trace(f"{run}/rank{rank}.json", rank, self.KERNEL | {"dur": 10 + rank}, world_size=3)
+        self.assertEqual(self.diff("a/rank0.json", "b/rank0.json"), ({"sgemm": (10, 10)}, []))
+        _, warnings = self.diff("a/rank1.json", "b/rank2.json")
+        self.assertEqual(warnings, ["Different ranks are compared: rank 1 with rank 2"])
+        rows, warnings = self.diff("a", "b")
+        self.assertEqual(rows, {"sgemm": (21, 22)})
+        self.assertEqual(warnings, [
+            "1 of 3 ranks is missing in a: 2",
+            "1 of 3 ranks is missing in b: 1",
+            "Different ranks are compared: ranks 0, 1 with ranks 0, 2",
+        ])
+        (self.folder / "b" / "rank1.json").write_text(json.dumps([self.KERNEL]))
+        self.assertEqual(
+            self.diff("a/rank0.json", "b")[1][-1], "Different ranks are compared: rank 0 with 1 trace of unknown rank and ranks 0, 2")
+        self.assertEqual(self.diff("b/rank1.json", "b/rank1.json")[1], [])
+        (self.folder / "empty").mkdir()
+        done = self.run_command("profile", "diff", "a", "empty")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no trace files (.json, .json.gz) in empty", done.stderr)
+
+    def test_traces_that_do_not_tell_their_rank_are_told_apart(self):
+        for name in "a.json", "b.json":
+            (self.folder / name).write_text(json.dumps([self.KERNEL]))
+        for view in "breakdown", "idle":
+            done = self.run_command("profile", view, "a.json", "b.json", "-f", "json")
+            self.assertEqual([(row["rank"], row["trace"]) for row in json.loads(done.stdout)], [(None, "a.json"), (None, "b.json")])
+            self.assertIn("2 of 2 traces do not tell their rank (distributedInfo): a.json, b.json", done.stderr)
+            done = self.run_command("profile", view, "a.json", self.trace("r0.json", 0, self.KERNEL, world_size=1))
+            self.assertIn("1 of 2 traces does not tell its rank (distributedInfo): a.json", done.stderr)
+            self.assertEqual(self.run_command("profile", view, "a.json").stderr, "")
+
+    def of_gpu(self, view, *events):
+        (self.folder / "gpu.json").write_text(json.dumps(events))
+        done = self.run_command("profile", view, "gpu.json", "-f", "json")
+        return json.loads(done.stdout)[0]
+
+    def test_memory_that_is_moved_meanwhile_overlaps(self):
+        copy = self.KERNEL | {"cat": "gpu_memcpy", "name": "copy", "tid": 8}
+        row = self.of_gpu("breakdown", self.KERNEL, copy | {"ts": 90, "dur": 30}, copy | {"ts": 145, "dur": 5}, copy | {"ts": 200, "dur": 5})
+        names = "memory_us", "memory_overlap_us", "memory_overlap_%", "communication_overlap_us"
+        self.assertEqual([row[name] for name in names], [40, 25, 62.5, 0])
+
+    def test_idle_time_without_evidence_has_no_cause(self):
+        kernels = [self.KERNEL | {"ts": ts, "dur": 5, "args": {"correlation": ts}} for ts in (10, 20, 40)]
+        launch = {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 9, "tid": 9, "ts": 12, "dur": 1, "args": {"correlation": 40}}
+        names = "idle_us", "host_wait_us", "kernel_wait_us", "other_us", "unknown_us"
+        self.assertEqual([self.of_gpu("idle", *kernels)[name] for name in names], [20, 0, 0, 0, 20])
+        self.assertEqual([self.of_gpu("idle", *kernels, launch)[name] for name in names], [20, 0, 0, 15, 5])
+
     def test_events_of_no_use_are_counted(self):
         broken = self.KERNEL | {"dur": -1}
         path = self.trace("r0.json", 0, self.KERNEL, broken, world_size=1)

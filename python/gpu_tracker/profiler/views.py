@@ -62,7 +62,7 @@ def read_profile(view, path, *, start=None, end=None, unit="time", by="training_
 def read_kineto(view, *paths, limit=0):
     """A view of traces of PyTorch's profiler (files, or folders of them, one file a rank) as a Table; times in microseconds.
 
-    view: "breakdown", "kernels", "idle" or "diff" (of two files).
+    view: "breakdown", "kernels", "idle" or "diff" (of two files, or two folders).
     limit: how many kernels, names; 0: 10 kernels, all names.
 
     Raises FileNotFoundError (a path; no GPU activity in any trace), ValueError (no trace).
