@@ -12,6 +12,7 @@
 
 /* The moments when two steps first began; INT64_MAX while not seen. */
 struct step_search {
+    const char *suffix; /* of the files of framework events to look into; NULL: into all there is */
     int64_t first_step;
     int64_t last_step;
     int64_t first_begin_ns;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define DEFAULT_MEMORY (192u << 20)
+#define PYTHON_TIMELINE "pythontimeline.json"
 
 enum input_kind { INPUT_ROOT, INPUT_FRAMEWORK_FILE, INPUT_TRACE, INPUT_SESSION };
 
@@ -112,11 +113,21 @@ static int find_inputs(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* Whether an input is of those that steps are looked for in, if they are looked for. */
+static bool is_wanted(const struct merge *merge, const struct input *input)
+{
+    const struct step_search *search = merge->adding.search;
+    return !search || !search->suffix || input->kind == INPUT_ROOT ||
+           (input->kind == INPUT_FRAMEWORK_FILE && strcmp(input->suffix, search->suffix) == 0);
+}
+
 static int add_inputs(struct merge *merge, struct gput_error *error)
 {
     merge->adding.trace_file = 0;
     for (size_t i = 0; i < merge->input_count; i++) {
         const struct input *input = merge->inputs + i;
+        if (!is_wanted(merge, input))
+            continue;
         char none[] = "";
         struct trace_file file = {
             .kind = TRACE_FILE_EVENTS, .path = input->path, .node = none, .suffix = input->suffix};
@@ -155,20 +166,33 @@ static void listen(struct merge *merge, double from, double span)
     merge->timeline.progress_from = from + span;
 }
 
-/* From the begin of the one step to a microsecond before the other's. */
+/* Looks for the steps in one pass over the inputs. */
+static int search_steps(struct merge *merge, struct step_search *search, struct gput_error *error)
+{
+    merge->adding.search = search;
+    merge->adding.report = (struct read_report){0};
+    listen(merge, 0, 1.0 / 3);
+    int code = add_inputs(merge, error);
+    merge->adding.search = NULL;
+    return code;
+}
+
+/* From the begin of the one step to a microsecond before the other's. The files of the Python
+ * timeline say when steps begin; in others, a number of a step may count something else. */
 static int find_steps(struct merge *merge, struct gput_error *error)
 {
     const struct gput_timeline_options *options = merge->options;
-    struct step_search search = {.first_step = options->has_start ? options->start : -1,
+    struct step_search search = {.suffix = PYTHON_TIMELINE,
+        .first_step = options->has_start ? options->start : -1,
         .last_step = options->has_end ? options->end : -1,
         .first_begin_ns = INT64_MAX,
         .last_begin_ns = INT64_MAX,
         .least_step = INT64_MAX,
         .most_step = -1};
-    merge->adding.search = &search;
-    listen(merge, 0, 1.0 / 3);
-    TRY(add_inputs(merge, error));
-    merge->adding.search = NULL;
+    TRY(search_steps(merge, &search, error));
+    search.suffix = NULL;
+    if (search.most_step < 0)
+        TRY(search_steps(merge, &search, error));
     merge->adding.report = (struct read_report){0};
     listen(merge, 1.0 / 3, 1.0 / 3);
     if (options->has_start && search.first_begin_ns == INT64_MAX)

@@ -184,11 +184,16 @@ int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct g
 {
     struct adding adding = {.inputs = inputs};
     struct trace_root root;
+    struct trace_choice choice = inputs->choice;
+    if (inputs->search) { /* steps are of the whole, whatever of it is merged */
+        choice.suffixes = &inputs->search->suffix;
+        choice.suffix_count = inputs->search->suffix != NULL;
+    }
     TRY(trace_root_read(path, &root, error));
     bool *chosen = calloc(root.count + 1, sizeof *chosen);
     int code = chosen ? GPUT_OK : error_memory(error);
     if (code == GPUT_OK) {
-        trace_root_choose(&root, &inputs->choice, chosen);
+        trace_root_choose(&root, &choice, chosen);
         code = add_chosen(&adding, &root, chosen, error);
     }
     free(chosen);

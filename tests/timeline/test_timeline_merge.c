@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "testing.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -167,6 +168,10 @@ static void selects_by_time_step_and_suffix(void **state)
     assert_int_equal(result.slices, 6);
     assert_int_equal(result.start_us, T0 + 1300000);
 
+    options.suffixes = (const char *const[]){"horovod_timeline.json"}; /* carries no steps */
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 1);
+
     struct gput_error error;
     options.end = 99;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
@@ -175,6 +180,42 @@ static void selects_by_time_step_and_suffix(void **state)
     options.start = options.end = 5;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "nothing to merge"));
+}
+
+/* Writes a file of one event 'X' that carries a step, and gives its path to be freed. */
+static char *write_step(const char *suffix, int step, int64_t ts_us)
+{
+    char *path = malloc(256), text[512];
+    snprintf(path, 256, "%s/1600000009000000_1-host_%s", folder, suffix);
+    int length = snprintf(text, sizeof text,
+        "[{\"ph\": \"X\", \"name\": \"%s\", \"pid\": 1, \"ts\": %lld, \"dur\": 10, "
+        "\"args\": {\"step_num\": %d}}]",
+        suffix, (long long)ts_us, step);
+    assert_int_equal(file_write_atomic(path, text, (size_t)length, NULL), GPUT_OK);
+    return path;
+}
+
+static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
+{
+    (void)state;
+    char *python = write_step("pythontimeline.json", 3, T0 + 500);
+    char *model = write_step("model_timeline.json", 3, T0 + 100);
+    const char *const inputs[] = {model, python};
+    struct gput_timeline_options options = options_for(inputs, 2);
+    struct gput_timeline_result result;
+    options.unit = GPUT_MERGE_STEP;
+    options.has_start = true;
+    options.start = 3;
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 1);
+    assert_int_equal(result.start_us, T0 + 500);
+    options.input_count = 1; /* what else carries steps, does without it */
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.start_us, T0 + 100);
+    unlink(python);
+    unlink(model);
+    free(python);
+    free(model);
 }
 
 static void aligns_ranks_on_one_clock(void **state)
@@ -466,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(merges_a_trace_root, NULL, NULL),
         cmocka_unit_test(marks_low_readings_with_all_around_them),
         cmocka_unit_test(selects_by_time_step_and_suffix),
+        cmocka_unit_test(steps_are_those_of_the_python_timeline_if_there_is_one),
         cmocka_unit_test(aligns_ranks_on_one_clock),
         cmocka_unit_test(keeps_overlapping_slices_apart),
         cmocka_unit_test(leaves_out_what_ends_before_it_begins),
