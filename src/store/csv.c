@@ -184,21 +184,6 @@ int csv_reader_next(
     return GPUT_OK;
 }
 
-bool csv_time_looks_cut(const struct csv_record *record, double time, double before)
-{
-    if (!(time < before))
-        return false;
-    const char *at = record->end;
-    double unit = 1; /* what the last digit is worth */
-    while (at > record->text && at[-1] >= '0' && at[-1] <= '9') {
-        unit /= 10;
-        at--;
-    }
-    if (at == record->text || at[-1] != '.')
-        unit = 1;
-    return time < before / 2 || before < time + unit;
-}
-
 size_t csv_count_cells(const struct csv_record *record)
 {
     enum place place = CELL_START;

@@ -26,7 +26,7 @@ struct csv_record {
     char *text;
     char *end;       /* past its last byte */
     uint64_t line;   /* of the file, from 1, that it starts on */
-    bool terminated; /* false for a last line without a line end */
+    bool terminated; /* false for a last line without a line end: it may be cut off anywhere */
 };
 
 /* The content of a cell, quotes taken off. Not terminated. */
@@ -49,12 +49,6 @@ int csv_reader_next(
 
 /* How far reading has come, and the size of the file (0 when it is no regular file), in bytes. */
 void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64_t *total);
-
-/*
- * Of a record without a line end whose last cell is `time`: whether it looks cut within that
- * number, "17454" or "1745449609.7" of "1745449609.75", as seen from the time of the record before.
- */
-bool csv_time_looks_cut(const struct csv_record *record, double time, double before);
 
 /* The number of cells of a record, at least 1. */
 size_t csv_count_cells(const struct csv_record *record);

@@ -17,11 +17,9 @@ struct sub_tracking_csv_reader {
     struct sub_tracking_reader base;
     struct csv_reader *csv;
     struct sub_tracking_csv_layout layout;
-    double last_timestamp;
     uint32_t last_name;
     const char *last_name_text; /* NULL at first */
     size_t last_name_length;
-    uint64_t cut_bytes; /* of the last line, when it was left out */
 };
 
 /* ---- Fields ---- */
@@ -163,102 +161,6 @@ static int parse_row(
     return text == end ? ROW_FINE : ROW_TOO_LONG;
 }
 
-/* ---- A last line without a line end ---- */
-
-/* `*known`: whether a row before has the same block, process and thread. */
-static int find_same(struct sub_tracking_csv_reader *reader, uint64_t rows_before,
-    const struct sub_tracking_row *row, bool *known, struct gput_error *error)
-{
-    struct sub_tracking_reader *again;
-    struct sub_tracking_row rows[64];
-    size_t got = 1;
-    *known = false;
-    TRY(sub_tracking_reader_open(reader->base.path, reader->base.names, &again, error));
-    int code = GPUT_OK;
-    for (uint64_t left = rows_before; code == GPUT_OK && got > 0 && left > 0 && !*known;
-         left -= got) {
-        code = sub_tracking_reader_next(again, rows, left < 64 ? (size_t)left : 64, &got, error);
-        for (size_t i = 0; i < got; i++)
-            *known =
-                *known || (rows[i].name == row->name && rows[i].process_id == row->process_id &&
-                              rows[i].thread_id == row->thread_id);
-    }
-    sub_tracking_reader_close(again);
-    return code;
-}
-
-/*
- * Whether such a row looks cut within its last field, which ends where the file does. A stop whose
- * id or name was cut has no start before it (and a start without a stop is no call in any case); a
- * figure that may have been cut is forgotten.
- */
-static int looks_cut(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
-    uint64_t rows_before, struct sub_tracking_row *row, bool *cut, struct gput_error *error)
-{
-    enum sub_tracking_column last = reader->layout.fields[reader->layout.count - 1];
-    uint64_t done, size;
-    bool known = false;
-    *cut = false;
-    switch (last) {
-    case SUB_TRACKING_TIMESTAMP:
-        *cut = csv_time_looks_cut(record, row->timestamp, reader->last_timestamp);
-        return GPUT_OK;
-    case SUB_TRACKING_PROCESS_ID:
-    case SUB_TRACKING_NAME:
-    case SUB_TRACKING_THREAD_ID:
-        if (row->position == SUB_TRACKING_START)
-            return GPUT_OK;
-        csv_reader_progress(reader->csv, &done, &size);
-        if (size > 0) /* a pipe cannot be read again */
-            TRY(find_same(reader, rows_before, row, &known, error));
-        *cut = !known;
-        return GPUT_OK;
-    case SUB_TRACKING_POSITION: /* a single digit */
-    case SUB_TRACKING_OTHER_COLUMN:
-        return GPUT_OK;
-    default:
-        *sub_tracking_column_figure(row, last) = SUB_TRACKING_UNKNOWN;
-        return GPUT_OK;
-    }
-}
-
-/* `*keep`: whether the row counts. Says what became of it. */
-static int judge_last_line(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
-    uint64_t rows_before, bool parsed, struct sub_tracking_row *row, bool *keep,
-    struct gput_error *error)
-{
-    bool cut = !parsed;
-    if (parsed)
-        TRY(looks_cut(reader, record, rows_before, row, &cut, error));
-    *keep = !cut;
-    if (cut) {
-        reader->cut_bytes = (uint64_t)(record->end - record->text);
-        sub_tracking_warn(&reader->base,
-            "the last line is cut off and was left out; %" PRIu64 " rows were kept.", rows_before);
-    } else {
-        sub_tracking_warn(
-            &reader->base, "the last line has no line end; it was kept, but may be cut off.");
-    }
-    return GPUT_OK;
-}
-
-int sub_tracking_csv_find_cut(const char *path, uint64_t *cut_bytes, struct gput_error *error)
-{
-    *cut_bytes = 0;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    struct sub_tracking_reader *reader = NULL;
-    struct sub_tracking_row rows[64];
-    size_t got = 1;
-    int code = names ? sub_tracking_reader_open(path, names, &reader, error) : error_memory(error);
-    while (code == GPUT_OK && got > 0)
-        code = sub_tracking_reader_next(reader, rows, 64, &got, error);
-    if (code == GPUT_OK)
-        *cut_bytes = ((struct sub_tracking_csv_reader *)reader)->cut_bytes;
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
-    return code;
-}
-
 /* ---- The reader ---- */
 
 static int row_error(
@@ -285,19 +187,18 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *r
         TRY(csv_reader_next(reader->csv, &record, &end, error));
         if (end)
             return GPUT_OK;
+        if (!record.terminated) { /* every writer ends a row with a line end */
+            sub_tracking_warn(&reader->base,
+                "the last line is cut off (it has no line end) and was left out; %" PRIu64
+                " rows were kept.",
+                base->rows + *count);
+            return GPUT_OK;
+        }
         struct sub_tracking_row *row = &rows[*count];
         sub_tracking_row_clear_figures(row);
         int field = parse_row(reader, record.text, record.end, row);
-        if (!record.terminated) {
-            bool keep;
-            TRY(judge_last_line(
-                reader, &record, base->rows + *count, field == ROW_FINE, row, &keep, error));
-            *count += keep;
-            return GPUT_OK;
-        }
         if (field != ROW_FINE)
             return row_error(reader, record.line, field, error);
-        reader->last_timestamp = row->timestamp;
         ++*count;
     }
     return GPUT_OK;

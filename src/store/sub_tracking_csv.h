@@ -32,12 +32,6 @@ void sub_tracking_csv_layout_finish(struct sub_tracking_csv_layout *layout);
  */
 const char *sub_tracking_csv_field_end(const char *text, const char *end);
 
-/*
- * Of a file of which the last line has no line end: how many bytes that line has when it is not a
- * whole row (and readers leave it out), 0 when it is one. Errors: as for reading the file.
- */
-int sub_tracking_csv_find_cut(const char *path, uint64_t *cut_bytes, struct gput_error *error);
-
 /* Appends the header line or a row's line, newline included. */
 void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_csv_layout *layout);
 void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,

@@ -38,19 +38,37 @@ static int read_layout(
     return code;
 }
 
-/* Makes the file, which is locked, end in a whole line: what was cut off is taken away, a row that
- * only lacks its line end gets it. */
+/* How many bytes there are behind the last line end: of a row that was cut off, 0 of a header. */
+static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
+{
+    struct csv_reader *reader;
+    struct csv_record record;
+    bool end = false;
+    int code = GPUT_OK;
+    *bytes = 0;
+    TRY(csv_reader_open(path, &reader, error));
+    for (size_t records = 0; code == GPUT_OK && !end; records++) {
+        code = csv_reader_next(reader, &record, &end, error);
+        if (code == GPUT_OK && !end && !record.terminated && records > 0)
+            *bytes = (size_t)(record.end - record.text);
+    }
+    csv_reader_close(reader);
+    return code;
+}
+
+/* Makes the file, which is locked, end in a whole line: a row that has no line end, which no reader
+ * counts, is taken away. */
 static int end_last_line(
     int fd, const char *path, off_t size, struct str *text, struct gput_error *error)
 {
     char last;
+    size_t torn_bytes;
     if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
         return GPUT_OK;
-    uint64_t cut_bytes;
-    TRY(sub_tracking_csv_find_cut(path, &cut_bytes, error));
-    if (cut_bytes == 0)
+    TRY(find_torn_row(path, &torn_bytes, error));
+    if (torn_bytes == 0)
         str_append_char(text, '\n');
-    else if (ftruncate(fd, size - (off_t)cut_bytes) != 0)
+    else if (ftruncate(fd, size - (off_t)torn_bytes) != 0)
         return error_set_errno(error, errno, "Cannot write %s", path);
     return GPUT_OK;
 }

@@ -163,7 +163,6 @@ struct csv_tracking_reader {
     struct tracking_reader base;
     struct csv_reader *csv;
     size_t column_count;
-    double last_timestamp;
     int *columns; /* by their place in the file: the index of the column, -1: not one of ours */
 };
 
@@ -314,12 +313,14 @@ static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *
     return code;
 }
 
-/* A row that is not whole: the last line was cut off; in the middle, the file is damaged. */
+/* A row that is not whole, or that has no line end, which every writer ends a row with: the last
+ * line was cut off; in the middle, the file is damaged. */
 static int end_with_torn_row(
     struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
 {
     struct tracking_reader *base = &reader->base;
     unsigned long long line = record->line;
+    bool terminated = record->terminated;
     size_t cells = csv_count_cells(record);
     struct csv_record next;
     bool end;
@@ -328,24 +329,9 @@ static int end_with_torn_row(
         return tracking_reader_invalid(base, error,
             "line %llu has %zu cells where the header has %zu.", line, cells, reader->column_count);
     str_printf(&base->warning,
-        "Tracking file %s: the last line is cut off and was left out; %llu rows were kept.",
-        base->path, (unsigned long long)base->rows);
+        "Tracking file %s: the last line is cut off%s and was left out; %llu rows were kept.",
+        base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
     return base->warning.failed ? error_memory(error) : GPUT_OK;
-}
-
-static bool looks_cut(
-    const struct csv_tracking_reader *reader, const struct csv_record *record, double timestamp)
-{
-    return reader->columns[reader->column_count - 1] == TRACKING_TIMESTAMP &&
-           csv_time_looks_cut(record, timestamp, reader->last_timestamp);
-}
-
-static int warn_of_no_end(struct tracking_reader *reader, struct gput_error *error)
-{
-    str_printf(&reader->warning,
-        "Tracking file %s: the last line has no line end; it was kept, but may be cut off.",
-        reader->path);
-    return reader->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
@@ -358,6 +344,8 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
         TRY(csv_reader_next(csv->csv, &record, &end, error));
         if (end)
             break;
+        if (!record.terminated)
+            return end_with_torn_row(csv, &record, error);
         double values[TRACKING_COLUMNS];
         for (size_t i = 0; i < TRACKING_COLUMNS; i++)
             values[i] = NAN;
@@ -365,17 +353,8 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
         if (!plain || isnan(values[TRACKING_TIMESTAMP])) {
             if (csv_count_cells(&record) != csv->column_count)
                 return end_with_torn_row(csv, &record, error);
-            int code = parse_odd_row(csv, &record, values, error);
-            if (code == GPUT_ERROR_FORMAT && !record.terminated)
-                return end_with_torn_row(csv, &record, error);
-            TRY(code);
+            TRY(parse_odd_row(csv, &record, values, error));
         }
-        if (!record.terminated) {
-            if (looks_cut(csv, &record, values[TRACKING_TIMESTAMP]))
-                return end_with_torn_row(csv, &record, error);
-            TRY(warn_of_no_end(reader, error));
-        }
-        csv->last_timestamp = values[TRACKING_TIMESTAMP];
         memcpy(rows[*count].values, values, sizeof rows->values);
         rows[*count].timestamp = values[TRACKING_TIMESTAMP];
         *count += 1;

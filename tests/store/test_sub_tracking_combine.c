@@ -160,18 +160,24 @@ static void a_mark_makes_the_file_and_later_ones_follow_its_columns(void **state
     assert_memory_equal(text, HEADER "7,\"a,b\",0,", strlen(HEADER "7,\"a,b\",0,"));
     free(text);
 
-    temporary_write(path, "note,position,timestamp,process_id,code_block_name\n,0,5.5,7,X");
+    temporary_write(path, "note,position,timestamp,process_id,code_block_name\n,0,5.5,7,X\n");
     assert_int_equal(gput_sub_tracking_mark(path, 7, "X", GPUT_BLOCK_STOP, NULL), GPUT_OK);
     text = temporary_read(path);
     assert_non_null(strstr(text, "code_block_name\n,0,5.5,7,X\n,1,"));
     assert_string_equal(text + strlen(text) - 5, ",7,X\n");
+    free(text);
+
+    temporary_write(path, "process_id,code_block_name,position,timestamp"); /* made by hand */
+    assert_int_equal(gput_sub_tracking_mark(path, 7, "X", GPUT_BLOCK_STOP, NULL), GPUT_OK);
+    text = temporary_read(path);
+    assert_non_null(strstr(text, HEADER "7,X,1,"));
     free(text);
 }
 
 static void a_mark_takes_a_last_line_that_was_cut_off_away(void **state)
 {
     (void)state;
-    static const char *const cut[] = {"7,X,1", "7,X,0,17", "7,\"X\ny", "7"};
+    static const char *const cut[] = {"7,X,1", "7,X,0,17", "7,X,0,1745449610.75", "7,\"X\ny", "7"};
     const char *path = temporary("m.csv");
     for (size_t i = 0; i < sizeof cut / sizeof cut[0]; i++) {
         char text[256];

@@ -87,39 +87,28 @@ static void a_torn_last_line_is_left_out_with_a_warning(void **state)
         struct tracking_row rows[8];
         assert_int_equal(read_rows(reader, rows, 8), 2);
         assert_int_equal(read_rows(reader, rows, 8), 0);
-        assert_non_null(strstr(tracking_reader_warning(reader),
-            "x.csv: the last line is cut off and was left out; 2 rows were kept."));
+        assert_non_null(strstr(tracking_reader_warning(reader), "x.csv: the last line is cut off"));
         tracking_reader_close(reader);
         str_finish(&text);
     }
 }
 
-static void a_last_line_that_only_lacks_its_line_end_counts(void **state)
+/* What is there of it may be a part of a number. */
+static void a_last_line_without_its_line_end_is_left_out(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        size_t rows; /* 1: the last one was left out */
-    } cases[] = {
-        {"timestamp,main_ram\n1,1\n2,2", 2},
-        {"main_ram,timestamp\n1,1745449609.75\n2,1745449610.5", 2},
-        {"main_ram,timestamp\n1,1745449609.75\n2,\"1745449610.5\"", 2},
-        {"main_ram,timestamp\n1,1745449609.75\n2,1745449609.8", 2},
-        {"main_ram,timestamp\n1,1745449609.75\n2,1745449609.7", 1},
-        {"main_ram,timestamp\n1,1745449609.75\n2,1745449609.", 1},
-        {"main_ram,timestamp\n1,1745449609.75\n2,17454496", 1},
-        {"main_ram,timestamp\n1,1745449609.75\n2,1745449609.6", 2}, /* just out of order */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    static const char *const last[] = {"2,1745449610.5", "2,\"1745449610.5\"", "2,1745449609.8",
+        "2,1745449609.", "2,17454496", "2,1745449610.5\r"};
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
         struct str text = {0};
-        str_printf(&text, STATIC_LINES "%s", cases[i].text);
+        str_printf(&text, STATIC_LINES "main_ram,timestamp\n1,1745449609.75\n%s", last[i]);
         struct tracking_reader *reader = open_text(str_text(&text));
         struct tracking_row rows[8];
-        assert_int_equal(read_rows(reader, rows, 8), cases[i].rows);
+        assert_int_equal(read_rows(reader, rows, 8), 1);
         assert_int_equal(read_rows(reader, rows, 8), 0);
         assert_non_null(strstr(tracking_reader_warning(reader),
-            cases[i].rows == 2 ? "x.csv: the last line has no line end; it was kept, but may be"
-                               : "x.csv: the last line is cut off and was left out"));
+            "x.csv: the last line is cut off (it has no line end) "
+            "and was left out; 1 rows were kept."));
         tracking_reader_close(reader);
         str_finish(&text);
     }
@@ -274,7 +263,7 @@ int main(void)
         temporary_test(static_data_comes_as_text_and_as_numbers),
         temporary_test(columns_are_found_by_name),
         temporary_test(a_torn_last_line_is_left_out_with_a_warning),
-        temporary_test(a_last_line_that_only_lacks_its_line_end_counts),
+        temporary_test(a_last_line_without_its_line_end_is_left_out),
         temporary_test(damaged_files_are_refused_by_line_and_column),
         temporary_test(files_that_cannot_be_opened_are_named),
         temporary_test(a_database_is_read_whatever_its_columns),
