@@ -104,7 +104,9 @@ static void say(const struct gput_timeline_result *result)
         result->path, result->slices, result->counters, result->others, result->files,
         (double)(result->end_us - result->start_us) / 1e6);
     if (result->unusable > 0)
-        fprintf(file, "%" PRIu64 " events lack a time, a duration or their other end\n",
+        fprintf(file,
+            "%" PRIu64
+            " events lack a time, a duration or their other end, or are of no known type\n",
             result->unusable);
 }
 

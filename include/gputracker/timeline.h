@@ -71,7 +71,7 @@ struct gput_timeline_result {
     uint64_t left_out; /**< events outside of the selection */
     uint64_t damaged;  /**< places that could not be read and were skipped */
     uint64_t torn;     /**< files that end too early */
-    uint64_t unusable; /**< events without a time, a duration or a partner */
+    uint64_t unusable; /**< events without a time, a duration or a partner, or of no known type */
     int64_t start_us;  /**< the earliest begin, since the epoch */
     int64_t end_us;    /**< the latest end */
 };

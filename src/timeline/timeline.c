@@ -1,17 +1,20 @@
 #include "timeline/timeline.h"
 
+#include "trace/json_scan.h"
+
 #include <string.h>
 
-/* How an event lies in the sorter, with its texts behind it or where they stand in a file. */
+/* How an event lies in the sorter, with its texts behind it or where they stand in a file. Behind
+ * the record, before the texts: the id of an event that has one. */
 struct record_head {
     uint32_t thread;
-    uint32_t id;
     char type;
     char scope;
     char bind_point;
     bool has_id : 1;
+    bool id_is_local : 1;
     bool placed : 1;
-    uint8_t flags[TEXT_COUNT]; /* of the texts */
+    bool not_ascii : 1; /* any of the texts */
 };
 
 struct copied_record {
@@ -51,13 +54,19 @@ static void count(struct timeline *timeline, const struct timeline_event *event,
 static struct record_head head_of(const struct timeline_event *event, bool placed)
 {
     return (struct record_head){.thread = event->thread,
-        .id = event->id,
         .type = event->type,
         .scope = event->scope,
         .bind_point = event->bind_point,
         .has_id = event->has_id,
+        .id_is_local = event->id_is_local,
         .placed = placed,
-        .flags = {event->name.flags, event->category.flags, event->args.flags}};
+        .not_ascii =
+            (event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII};
+}
+
+static size_t id_size(const struct record_head *head)
+{
+    return head->has_id ? sizeof(uint64_t) : 0;
 }
 
 static void *room_for(struct timeline *timeline, const struct timeline_event *event, size_t length,
@@ -70,7 +79,7 @@ static bool add_copied(
     struct timeline *timeline, const struct timeline_event *event, struct gput_error *error)
 {
     struct copied_record record = {.head = head_of(event, false)};
-    size_t length = sizeof record;
+    size_t id = id_size(&record.head), length = sizeof record + id;
     for (int i = 0; i < TEXT_COUNT; i++) {
         record.lengths[i] = (uint32_t)event->texts[i].length;
         length += event->texts[i].length;
@@ -79,7 +88,8 @@ static bool add_copied(
     if (!place)
         return false;
     memcpy(place, &record, sizeof record);
-    place += sizeof record;
+    memcpy(place + sizeof record, &event->id, id);
+    place += sizeof record + id;
     for (int i = 0; i < TEXT_COUNT; place += event->texts[i++].length)
         if (event->texts[i].length > 0)
             memcpy(place, event->texts[i].text, event->texts[i].length);
@@ -89,10 +99,13 @@ static bool add_copied(
 static bool add_placed(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error)
 {
-    struct placed_record *record = room_for(timeline, event, sizeof *record, error);
+    struct record_head head = head_of(event, true);
+    struct placed_record *record =
+        room_for(timeline, event, sizeof *record + id_size(&head), error);
     if (!record)
         return false;
-    *record = (struct placed_record){.head = head_of(event, true),
+    memcpy(record + 1, &event->id, id_size(&head));
+    *record = (struct placed_record){.head = head,
         .file = (uint16_t)place->file,
         .at = place->at & ((UINT64_C(1) << 48) - 1),
         .length = (uint16_t)place->length};
@@ -129,9 +142,10 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
 
 static void take_copied(const struct copied_record *record, struct timeline_event *event)
 {
-    const char *text = (const char *)(record + 1);
+    const char *text = (const char *)(record + 1) + id_size(&record->head);
+    uint8_t flags = record->head.not_ascii ? JSON_NOT_ASCII : 0;
     for (int i = 0; i < TEXT_COUNT; i++) {
-        event->texts[i] = (struct json_text){text, record->lengths[i], record->head.flags[i]};
+        event->texts[i] = (struct json_text){text, record->lengths[i], flags};
         text += record->lengths[i];
     }
 }
@@ -140,11 +154,11 @@ static int take_placed(struct timeline *timeline, const struct placed_record *re
     struct timeline_event *event, struct gput_error *error)
 {
     const char *text;
+    uint8_t flags = record->head.not_ascii ? JSON_NOT_ASCII : 0;
     TRY(source_texts_fetch(
         timeline->texts, record->file, record->at, record->length, &text, error));
     for (int i = 0; i < TEXT_COUNT; i++)
-        event->texts[i] =
-            (struct json_text){text + record->starts[i], record->lengths[i], record->head.flags[i]};
+        event->texts[i] = (struct json_text){text + record->starts[i], record->lengths[i], flags};
     return GPUT_OK;
 }
 
@@ -160,7 +174,10 @@ int timeline_next(
     event->scope = head->scope;
     event->bind_point = head->bind_point;
     event->has_id = head->has_id;
-    event->id = head->id;
+    event->id_is_local = head->id_is_local;
+    size_t fixed = head->placed ? sizeof(struct placed_record) : sizeof(struct copied_record);
+    event->id = 0;
+    memcpy(&event->id, (const char *)head + fixed, id_size(head));
     event->thread = head->thread;
     event->start_ns = sorted.start_ns;
     event->duration_ns = sorted.duration_ns;

@@ -32,11 +32,12 @@ struct event_place {
 };
 
 struct timeline_event {
-    char type;       /* 'X', 'i', 'C', 's', 't', 'f', 'b', 'e', 'n' */
+    char type;       /* of the Chrome form, but for 'B', 'E', 'M' and 'I' */
     char scope;      /* of an instant: 't', 'p', 'g'; 0: none */
     char bind_point; /* of a flow: 'e'; 0: none */
     bool has_id;
-    uint32_t id;
+    bool id_is_local; /* to the process, instead of the timeline */
+    uint64_t id;
     uint32_t thread;     /* timeline_thread() */
     int64_t start_ns;    /* since the epoch */
     int64_t duration_ns; /* 0 but for 'X' */

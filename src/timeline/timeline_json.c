@@ -126,12 +126,24 @@ static char *put_us(char *at, int64_t ns)
     return put_decimals(at, (unsigned)rest);
 }
 
+/* An id as a number, or in hex where readers that take numbers for floating point would mix it up
+ * with others. */
+static char *put_id(char *at, const struct timeline_event *event)
+{
+    at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
+    if (event->id_is_local || event->id >> 53 != 0)
+        at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
+    else
+        at = put_int(at, (int64_t)event->id);
+    if (event->id_is_local)
+        *at++ = '}';
+    return at;
+}
+
 static char *put_options(char *at, const struct timeline_event *event)
 {
-    if (event->has_id) {
-        at = PUT(at, ", \"id\": ");
-        at = put_int(at, event->id);
-    }
+    if (event->has_id)
+        at = put_id(at, event);
     if (event->bind_point) {
         at = PUT(at, ", \"bp\": \"");
         *at++ = event->bind_point;

@@ -173,21 +173,46 @@ static int take_metadata(
     return done && !adding->args.failed && !adding->name.failed ? GPUT_OK : error_memory(error);
 }
 
-/* Ids are made different from file to file, and fit 32 bits. */
-static uint32_t own_id(const struct adding *adding, const struct json_value *value)
+/* An id as a number: what it says in digits or in hex ("0x7f00"), else a hash of it. */
+static uint64_t id_number(const struct json_value *value)
 {
-    uint64_t id, files = adding->inputs->trace_files;
     int64_t number;
-    if (json_int64(value, &number) && number >= 0 && number <= UINT32_MAX)
-        id = (uint64_t)number;
-    else
-        id = names_hash(value->text, value->length) & UINT32_MAX;
+    if (json_int64(value, &number) && number >= 0)
+        return (uint64_t)number;
+    if (value->length > 2 && value->length <= 18 && memcmp(value->text, "0x", 2) == 0) {
+        char *end;
+        unsigned long long hex = strtoull(value->text, &end, 16); /* the quote ends it */
+        if (end == value->text + value->length)
+            return hex;
+    }
+    return names_hash(value->text, value->length);
+}
+
+/* Ids are made different from file to file. */
+static uint64_t own_id(const struct adding *adding, uint64_t id)
+{
+    uint64_t files = adding->inputs->trace_files, spread[2] = {id, adding->file};
     if (files <= 1)
-        return (uint32_t)id;
-    uint64_t spread = id * files + adding->file;
-    if (spread <= UINT32_MAX)
-        return (uint32_t)spread;
-    return (uint32_t)names_hash(&spread, sizeof spread);
+        return id;
+    if (__builtin_mul_overflow(id, files, &id) || __builtin_add_overflow(id, adding->file, &id))
+        return names_hash(spread, sizeof spread);
+    return id;
+}
+
+/* "id", or "id2" with an id that is local to the process, or global. */
+static void take_id(
+    const struct adding *adding, const struct trace_event *event, struct timeline_event *out)
+{
+    struct json_value id = event->id;
+    if (id.kind == JSON_NONE && strchr("bneNODSTpF", event->type)) {
+        struct json_value whole = {event->text, (uint32_t)event->length, JSON_OBJECT, 0};
+        struct json_value id2 = json_member(&whole, "id2"), local = json_member(&id2, "local");
+        out->id_is_local = local.kind == JSON_NUMBER || local.kind == JSON_STRING;
+        id = out->id_is_local ? local : json_member(&id2, "global");
+    }
+    out->has_id = id.kind == JSON_NUMBER || id.kind == JSON_STRING;
+    if (out->has_id)
+        out->id = out->id_is_local ? id_number(&id) : own_id(adding, id_number(&id));
 }
 
 static char one_letter(const struct json_value *value)
@@ -324,7 +349,7 @@ static int take_end(struct adding *adding, const struct trace_event *event, int6
     return code;
 }
 
-/* Slices, instants, counters and flows go over as they are. */
+/* Slices, instants, counters, flows, objects and all else go over as they are. */
 static int take_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
@@ -340,10 +365,7 @@ static int take_plain(struct adding *adding, const struct trace_event *event, in
         out.duration_ns = event->duration_ns;
     }
     TRY(find_thread(adding, event, &out.thread, error));
-    if (event->id.kind == JSON_NUMBER || event->id.kind == JSON_STRING) {
-        out.has_id = true;
-        out.id = own_id(adding, &event->id);
-    }
+    take_id(adding, event, &out);
     out.name = string_text(&event->name);
     out.category = string_text(&event->category);
     out.args = args_text(&event->args, &adding->args);
@@ -387,6 +409,17 @@ static int take_event(
     case 'b':
     case 'n':
     case 'e':
+    case 'S': /* the older forms of 'b', 'n' and 'e' */
+    case 'T':
+    case 'p':
+    case 'F':
+    case 'N': /* objects */
+    case 'O':
+    case 'D':
+    case 'P': /* samples, marks, memory dumps */
+    case 'R':
+    case 'v':
+    case 'V':
         return take_plain(adding, event, start_ns, error);
     default:
         adding->inputs->report.unusable++;

@@ -16,7 +16,7 @@ KINETO = SOURCE / "tests" / "fixtures" / "trace-kineto"
 
 
 def check_structure(test, events):
-    """What Perfetto asks of a trace: slices of a thread nest, every process and thread has one name, ids fit 32 bits."""
+    """What Perfetto asks of a trace: slices of a thread nest, every process and thread has one name, ids are numbers or hex."""
     names = collections.Counter()
     open_slices = collections.defaultdict(list)
     for event in events:
@@ -27,7 +27,7 @@ def check_structure(test, events):
         test.assertEqual(names["process_name", event["pid"], None], 1)
         test.assertEqual(names[("thread_name", *thread)], 1)
         test.assertTrue(0 <= event["tid"] < 2**31)
-        test.assertTrue(0 <= event.get("id", 0) < 2**32)
+        test.assertTrue(isinstance(event.get("id", "0x"), str) or event["id"] < 2**53)
         if event["ph"] == "X":
             stack = open_slices[thread]
             while stack and stack[-1] <= event["ts"]:
@@ -115,6 +115,31 @@ class Merge(CommandTest):
         check_structure(self, events)
         self.assertEqual([e["args"]["name"] for e in events if e["name"] in ("process_name", "thread_name")],
                          ["Spans", "PyTorch \u00e9", "thread 12", "whole trace", "thread 0"])
+
+    def test_events_of_all_types_keep_their_ids(self):
+        ids = [{"id": 7}, {"id": "0x7"}, {"id": 2**60}, {"id": "0x1000000000000001"}, {"id2": {"local": "0x7"}},
+               {"id2": {"global": "0x9"}}, {"id": "word"}, {}]
+        for name in ("one.json", "two.json"):
+            (self.folder / name).write_text(json.dumps(
+                [{"ph": type, "name": "n", "cat": "c", "pid": 1, "tid": 1, "ts": 1, **id}
+                 for id in ids for type in "bneSTpFNODPRvVstf"] + [{"ph": "?", "pid": 1, "tid": 1, "ts": 1}]))
+        done = self.merge("one.json", "-o", "-")
+        self.assertIn("1 events lack a time, a duration or their other end, or are of no known type", done.stderr)
+        events = [event for event in json.loads(done.stdout) if event["ph"] != "M"]
+        kept = [{key: event[key] for key in ("id", "id2") if key in event} for event in events if event["ph"] == "b"]
+        self.assertEqual(kept[:6], [{"id": 7}, {"id": 7}, {"id": "0x1000000000000000"}, {"id": "0x1000000000000001"},
+                                    {"id2": {"local": "0x7"}}, {"id": 9}])
+        self.assertIn("id", kept[6])
+        self.assertEqual(kept[7], {})
+        for type in "neSTpFNOD":
+            self.assertEqual([{key: event[key] for key in ("id", "id2") if key in event}
+                              for event in events if event["ph"] == type], kept)
+        self.assertEqual(sum(event["ph"] in "PRvVstf" for event in events), 7 * len(ids))
+
+        both = [event for event in json.loads(self.merge("one.json", "two.json", "-o", "-").stdout) if event["ph"] == "b"]
+        self.assertEqual(len({(event["pid"], str(event.get("id2"))) for event in both if "id2" in event}), 2)
+        counts = collections.Counter(event["id"] for event in both if "id" in event)
+        self.assertEqual(sorted(counts.values()), [1] * 8 + [2] * 2)  # 7 and "0x7" of a file are one
 
     def test_progress_is_shown_on_a_terminal(self):
         events = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20000)]
