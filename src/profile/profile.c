@@ -51,6 +51,16 @@ void profile_put_moment(struct gput_table *table, int64_t time_us)
     table_put_text(table, text);
 }
 
+int profile_nothing(
+    const struct gput_profile_options *options, const char *what, struct gput_error *error)
+{
+    const char *which = !options->has_start && !options->has_end ? ""
+                        : options->unit == GPUT_MERGE_STEP       ? " in the steps asked for"
+                                                                 : " in the time asked for";
+    return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no %s in %s%s", what,
+        profile_source(options), which);
+}
+
 static struct profile_frame_selection selection_of(
     const struct gput_profile_options *options, enum gput_profile_view view)
 {

@@ -1,6 +1,7 @@
 #include "base/str.h"
 #include "profile/profile_views.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,14 @@ static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64
     return GPUT_OK;
 }
 
+static int say_that_none(const struct gput_profile_options *options, struct gput_error *error)
+{
+    char what[256];
+    snprintf(what, sizeof what, "steps of %s",
+        options->phase_count > 0 ? options->phases[0] : "any training phase");
+    return profile_nothing(options, what, error);
+}
+
 int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *intervals, struct gput_error *error)
 {
@@ -104,9 +113,7 @@ int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_
     *intervals = (struct phase_intervals){0};
     int code = add_runs(frame, options, &runs, error);
     if (code == GPUT_OK && runs.count == 0)
-        code = error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps of %s in %s",
-            options->phase_count > 0 ? options->phases[0] : "any training phase",
-            profile_source(options));
+        code = say_that_none(options, error);
     /* The time that was watched: that of the readings, without any that of the events. */
     const struct profile_span *watched = frame->reading_span.first_us <= frame->reading_span.last_us
                                              ? &frame->reading_span

@@ -162,6 +162,11 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
         code = gather(frame, options->by, &index, members, error);
     if (code == GPUT_OK)
         code = make_lines(frame, members, &lines, error);
+    if (code == GPUT_OK && lines.count == 0 && !options->rows)
+        code = profile_nothing(options,
+            options->by == GPUT_BY_TRAINING_PHASE ? "steps of any training phase"
+                                                  : "events of any training step",
+            error);
     if (code == GPUT_OK)
         put_lines(&lines, table);
     free(lines.all);

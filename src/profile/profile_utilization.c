@@ -32,6 +32,21 @@ static int check_resources(const struct gput_profile_options *options, struct gp
     return GPUT_OK;
 }
 
+/* Of the caller's rows there may be none: that is no more than an empty table. */
+static int say_that_none(
+    const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
+{
+    char what[64];
+    if (options->rows)
+        return GPUT_OK;
+    snprintf(what, sizeof what, "readings of %s%s",
+        options->resource_count == 0   ? of_all
+        : options->resource_count == 1 ? options->resources[0]
+                                       : "these resources",
+        options->by_phase ? " during these training phases" : "");
+    return profile_nothing(options, what, error);
+}
+
 /* The number of a resource, RESOURCE_COUNT for none. */
 static uint32_t resource_of(const struct profile_frame *frame, const struct system_row *row)
 {
@@ -243,6 +258,8 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
         code = count_members(frame, members, &lines, error);
     if (code == GPUT_OK)
         code = summarize(members, &lines, error);
+    if (code == GPUT_OK && lines.count == 0)
+        code = say_that_none(options, "the system", error);
     if (code == GPUT_OK)
         put_lines(options, &moments.intervals, &lines, table);
     free(lines.all);
@@ -371,6 +388,8 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     int code = usages_init(&usages, frame)
                    ? count_readings(frame, options, ranges, range_count, &usages, error)
                    : error_memory(error);
+    if (code == GPUT_OK && usages.count == 0)
+        code = say_that_none(options, "CPUs and GPUs", error);
     if (code == GPUT_OK)
         put_usages(&usages, range_count, table);
     usages_finish(&usages);

@@ -53,6 +53,10 @@ static inline const char *profile_source(const struct gput_profile_options *opti
     return options->rows ? "the rows" : options->path;
 }
 
+/* The error of a view that has nothing to show: "There are no WHAT in …". */
+int profile_nothing(
+    const struct gput_profile_options *options, const char *what, struct gput_error *error);
+
 /* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
 void profile_put_moment(struct gput_table *table, int64_t time_us);
 

@@ -55,9 +55,19 @@ class Training(CommandTest):
         self.assertEqual(json.loads((self.folder / "job.json").read_text())["job_duration"], 14.5)
 
     def test_wrong_use_is_one_line(self):
+        (self.folder / "none" / "system").mkdir(parents=True)
         for arguments, status, words in [
             (["job", "/nowhere"], 1, "no folder /nowhere"),
             (["job", self.folder], 1, "no trace root"),
+            (["steps", "none"], 1, "There are no steps of any training phase in none"),
+            (["steps", "none", "--by", "process"], 1, "There are no events of any training step in none"),
+            (["steps", ROOT, "--unit", "step", "--start", 900], 1, "There are no steps of any training phase in "),
+            (["steps", ROOT, "--unit", "step", "--start", 900], 1, "trace-root in the steps asked for"),
+            (["phases", ROOT, "--end", 5], 1, "trace-root in the time asked for"),
+            (["utilization", "none"], 1, "There are no readings of the system in none"),
+            (["utilization", "none", "--resource", "gpu"], 1, "There are no readings of gpu in none"),
+            (["devices", "none"], 1, "There are no readings of CPUs and GPUs in none"),
+            (["devices", ROOT, "--resource", "network"], 1, "There are no readings of network in "),
             (["steps", ROOT, "--by", "x"], 2, "not a valid grouping"),
             (["devices", ROOT, "--ranges", "9-1"], 2, "--ranges"),
             (["utilization", ROOT, "--resource", "tpu"], 1, "not a valid resource"),
@@ -116,7 +126,7 @@ class Training(CommandTest):
         self.write_long_profile(10000)
         trace = {"traceEvents": [Kineto.KERNEL | {"ts": 100 * i} for i in range(20000)]}
         (self.folder / "trace.json").write_text(json.dumps(trace))
-        for arguments in (["steps", "long"], ["metrics", "long"], ["breakdown", "trace.json"], ["diff", "trace.json", "trace.json"]):
+        for arguments in (["steps", "long", "--by", "process"], ["metrics", "long"], ["breakdown", "trace.json"], ["diff", "trace.json", "trace.json"]):
             ours, theirs = pty.openpty()
             subprocess.run([COMMAND, "profile", *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs, check=True)
             os.close(theirs)

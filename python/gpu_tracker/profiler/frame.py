@@ -71,7 +71,8 @@ class PandasFrame:
         """The events of the framework: start_time, end_time, start_time_us, end_time_us, tid, pid, framework_metric, step,
         bytes, process, nodeID; step and bytes are -1 where they are not known.
 
-        selected_framework_metrics: only those of these names or processes (training phases).
+        selected_framework_metrics: only those of these names, their own or what the column framework_metric shows, or
+            processes (training phases).
         """
         return self._events(selected_framework_metrics)
 
