@@ -1,0 +1,142 @@
+/*
+ * Sessions for tests, each in a folder of its own.
+ */
+#ifndef TESTS_SESSION_SESSIONS_H
+#define TESTS_SESSION_SESSIONS_H
+
+#include "testing.h"
+#include "track/live.h"
+
+#include <gputracker/gputracker.h>
+
+#include <dirent.h>
+#include <math.h>
+
+/* Each test has a folder of its own, so that what a session leaves behind is seen. */
+static char folder[64];
+static char kept_path[128], csv_path[128];
+
+static inline int enter_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/gput-session-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(kept_path, sizeof kept_path, "%s/kept", folder);
+    snprintf(csv_path, sizeof csv_path, "%s/samples.csv", folder);
+    return 0;
+}
+
+static inline size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(directory);
+    return count;
+}
+
+static inline int leave_folder(void **state)
+{
+    (void)state;
+    unlink(kept_path);
+    unlink(csv_path);
+    return rmdir(folder);
+}
+
+static inline struct gput_options options_every(double seconds)
+{
+    struct gput_options options = gput_options_default();
+    options.sleep_time_seconds = seconds;
+    options.resource_usage_file = kept_path;
+    return options;
+}
+
+static inline struct gput_session *create(const struct gput_options *options)
+{
+    struct gput_session *session;
+    struct gput_error error;
+    if (gput_session_create(options, &session, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return session;
+}
+
+static inline struct gput_session *create_every(double seconds)
+{
+    struct gput_options options = options_every(seconds);
+    return create(&options);
+}
+
+/* For commands that leave orphans: nothing else is started meanwhile. */
+static inline struct gput_session *create_alone(double seconds)
+{
+    struct gput_options options = options_every(seconds);
+    options.starts_nothing_else = true;
+    return create(&options);
+}
+
+static inline struct gput_results results_of(struct gput_session *session)
+{
+    struct gput_results results;
+    assert_int_equal(gput_session_results(session, &results, NULL), GPUT_OK);
+    return results;
+}
+
+static inline void launch_consumer(struct gput_session *session, const char *words)
+{
+    char text[512];
+    char *argv[64];
+    struct gput_error error;
+    snprintf(text, sizeof text, "%s", words);
+    consumer_words(text, argv, 64);
+    if (gput_session_launch(session, argv, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+}
+
+static inline int wait_for_end(struct gput_session *session)
+{
+    bool ended = false;
+    int status;
+    assert_int_equal(gput_session_wait(session, 60000, &ended, &status, NULL), GPUT_OK);
+    assert_true(ended);
+    return status;
+}
+
+/* Uses CPU time of the calling thread. */
+static inline void spin(double seconds)
+{
+    struct timespec time;
+    double start = -1, now;
+    volatile unsigned sink = 0;
+    do {
+        for (int i = 0; i < 10000; i++)
+            sink += (unsigned)i;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        now = (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+        if (start < 0)
+            start = now;
+    } while (now - start < seconds);
+}
+
+static inline void nap(double seconds)
+{
+    struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
+    nanosleep(&time, NULL);
+}
+
+/* As of the last half a second. */
+static inline struct gput_results snapshot_after(struct gput_session *session, double seconds)
+{
+    struct gput_results results;
+    do {
+        assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_OK);
+        nap(0.01);
+    } while (results.elapsed_seconds < seconds);
+    return results;
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+#endif

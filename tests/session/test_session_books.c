@@ -1,0 +1,145 @@
+#include "session/sessions.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void *spin_a_little(void *unused)
+{
+    (void)unused;
+    spin(0.1);
+    return NULL;
+}
+
+static void our_threads_and_children_are_counted(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, spin_a_little, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        spin(0.1);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.max[GPUT_MAIN_THREADS] == 4);
+    assert_int_equal(results.accounting.processes_seen, 2);
+    /* Starting threads and processes costs something too, under valgrind much. */
+    assert_true(results.accounting.kernel_cpu_seconds >= 0.39);
+    assert_true(results.accounting.kernel_cpu_seconds < 0.45 || under_valgrind());
+    assert_true(fabs(results.accounting.sampled_cpu_seconds -
+                     results.accounting.kernel_cpu_seconds) < 0.04);
+    gput_session_destroy(session);
+}
+
+static void our_children_that_nobody_waits_for_are_counted(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    signal(SIGCHLD, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        spin(0.3);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), -1);
+    signal(SIGCHLD, SIG_DFL);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    const struct gput_accounting *accounting = &results.accounting;
+    assert_true(accounting->kernel_cpu_seconds >= 0.1);
+    assert_true(accounting->kernel_cpu_seconds < 0.4 || under_valgrind());
+    assert_true(accounting->kernel_cpu_seconds >= accounting->sampled_cpu_seconds);
+    assert_true(isnan(accounting->kernel_user_cpu_seconds));
+    for (uint32_t i = 0; i < results.n_sources; i++) {
+        if (strcmp(results.sources[i].name, "kernel_cpu_time") == 0)
+            assert_int_equal(results.sources[i].state, GPUT_SOURCE_SAMPLED);
+    }
+    gput_session_destroy(session);
+}
+
+static void what_was_used_before_is_not_counted(void **state)
+{
+    (void)state;
+    int hold[2], told[2];
+    char byte = '.';
+    assert_int_equal(pipe(hold), 0);
+    assert_int_equal(pipe(told), 0);
+    spin(0.2);
+    pid_t child = fork();
+    if (child == 0) {
+        close(hold[1]);
+        spin(0.2);
+        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(hold[0]);
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    close(told[1]);
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    /* The child, with what it used before, is collected while we track. */
+    close(hold[1]);
+    waitpid(child, NULL, 0);
+    nap(0.03);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.accounting.sampled_cpu_seconds < 0.1);
+    assert_true(results.accounting.kernel_cpu_seconds < 0.1);
+    gput_session_destroy(session);
+}
+
+static void the_books_of_a_command_close(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_alone(0.02);
+    launch_consumer(session, "child [ spin 0.2 ] daemon [ spin 0.1 ] swarm 20 0.005 spin 0.2 wait");
+    assert_int_equal(wait_for_end(session), 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    double kernel = results.accounting.kernel_cpu_seconds;
+    double sampled = results.accounting.sampled_cpu_seconds;
+    assert_true(kernel >= 0.6 && kernel < 0.75);
+    /* Collected time comes in ticks of 10 ms. */
+    assert_true(fabs(sampled - kernel) < 0.05);
+    gput_session_destroy(session);
+}
+
+static void an_orphan_that_outlives_main_is_counted_so_far(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_alone(0.02);
+    launch_consumer(session, "daemon [ spin 0.15 sleep 0.5 ] spin 0.3");
+    assert_int_equal(wait_for_end(session), 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.accounting.kernel_cpu_seconds >= 0.43);
+    assert_true(results.accounting.kernel_cpu_seconds < 0.55);
+    double parts =
+        results.accounting.kernel_user_cpu_seconds + results.accounting.kernel_system_cpu_seconds;
+    /* Unknown where more was seen than was waited for. */
+    assert_true(isnan(parts) || fabs(results.accounting.kernel_cpu_seconds - parts) < 0.0011);
+    gput_session_destroy(session);
+    collect_orphans();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(our_threads_and_children_are_counted),
+        IN_FOLDER(our_children_that_nobody_waits_for_are_counted),
+        IN_FOLDER(what_was_used_before_is_not_counted),
+        IN_FOLDER(the_books_of_a_command_close),
+        IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
+    };
+    return cmocka_run_group_tests_name("session/session_books", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+#include "os/proc_children.h"
+#include "session/sessions.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+static void our_own_earlier_children_stay_ours(void **state)
+{
+    (void)state;
+    pid_t mine = fork();
+    if (mine == 0)
+        _exit(9);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)mine, &info, WEXITED | WNOWAIT), 0);
+    struct gput_session *session = create_every(0.01);
+    launch_consumer(session, "daemon [ spin 0.02 ] spin 0.1");
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_int_equal(results_of(session).accounting.processes_seen <= 3, true);
+    gput_session_destroy(session);
+    int status;
+    assert_int_equal(waitpid(mine, &status, 0), mine);
+    assert_int_equal(WEXITSTATUS(status), 9);
+    collect_orphans();
+}
+
+static void children_that_we_start_meanwhile_stay_ours(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    launch_consumer(session, "sleep 0.4 daemon [ spin 0.05 ] spin 0.3");
+    /* One that lives for a while and has a child of its own, and two that end at once. */
+    pid_t mine[3];
+    mine[0] = fork();
+    if (mine[0] == 0) {
+        pid_t grandchild = fork();
+        if (grandchild == 0)
+            _exit(usleep(200000));
+        waitpid(grandchild, NULL, 0);
+        _exit(7);
+    }
+    for (int i = 1; i < 3; i++) {
+        mine[i] = fork();
+        if (mine[i] == 0)
+            _exit(7 + i);
+    }
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.accounting.processes_seen <= 3);
+    assert_true(results.max[GPUT_COMBINED_THREADS] <= 3);
+    gput_session_destroy(session);
+    for (int i = 0; i < 3; i++) {
+        int status;
+        assert_int_equal(waitpid(mine[i], &status, 0), mine[i]);
+        assert_int_equal(WEXITSTATUS(status), 7 + i);
+    }
+    collect_orphans();
+}
+
+static size_t children_of_ours(void)
+{
+    struct pid_vector children = {0};
+    assert_int_equal(proc_children_read("/proc", getpid(), 1, &children, NULL), GPUT_OK);
+    size_t count = children.count;
+    pid_vector_finish(&children);
+    return count;
+}
+
+/* The end of a child of ours stands before that of the orphan, and is left to us. */
+static void orphans_are_collected_behind_children_of_ours(void **state)
+{
+    (void)state;
+    pid_t mine = fork();
+    if (mine == 0)
+        _exit(9);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)mine, &info, WEXITED | WNOWAIT), 0);
+    struct gput_session *session = create_alone(0.01);
+    launch_consumer(session, "daemon [ spin 0.1 ] sleep 100");
+    EVENTUALLY(results_of(session).accounting.sampled_cpu_seconds >= 0.1) usleep(1000);
+    EVENTUALLY(children_of_ours() == 2) usleep(1000);
+    kill(gput_session_pid(session), SIGKILL);
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).accounting.kernel_cpu_seconds >= 0.1);
+    gput_session_destroy(session);
+    assert_int_equal(waitpid(mine, NULL, 0), mine);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(our_own_earlier_children_stay_ours),
+        IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
+        IN_FOLDER(orphans_are_collected_behind_children_of_ours),
+    };
+    return cmocka_run_group_tests_name("session/session_orphans", tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+#include "session/sessions.h"
+
+#include <math.h>
+
+static void results_so_far_grow(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.005);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    struct gput_results first = results_of(session), later = first;
+    EVENTUALLY(later.tracker.ticks > first.tracker.ticks + 3)
+    {
+        later = results_of(session);
+    }
+    assert_true(later.elapsed_seconds > first.elapsed_seconds);
+    assert_true(later.max[GPUT_MAIN_RAM] > 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).tracker.ticks >= later.tracker.ticks);
+    gput_session_destroy(session);
+}
+
+static void results_are_kept_on_disk_until_a_good_end(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    struct gput_results kept;
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    EVENTUALLY(gput_results_load(kept_path, &kept, NULL) == GPUT_OK && kept.tracker.ticks > 3) {}
+    assert_true(kept.max[GPUT_MAIN_RAM] > 0);
+    assert_int_equal(
+        kept.static_data.system_core_count, results_of(session).static_data.system_core_count);
+    gput_session_destroy(session);
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void a_session_of_no_time_has_figures(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(1);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    nap(0.005);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_int_equal(results.tracker.ticks, 2);
+    assert_true(results.max[GPUT_MAIN_RAM] > 0);
+    assert_true(results.max[GPUT_SYSTEM_RAM] > 0);
+    assert_true(results.max[GPUT_MAIN_THREADS] == 1);
+    assert_false(isnan(results.max[GPUT_CPU_MAIN_SUM]));
+    assert_true(results.elapsed_seconds >= 0.005);
+    gput_session_destroy(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(results_so_far_grow),
+        IN_FOLDER(results_are_kept_on_disk_until_a_good_end),
+        IN_FOLDER(a_session_of_no_time_has_figures),
+    };
+    return cmocka_run_group_tests_name("session/session_results", tests, NULL, NULL);
+}

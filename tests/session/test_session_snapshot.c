@@ -1,0 +1,28 @@
+#include "session/sessions.h"
+
+static void a_snapshot_says_what_is_known_now(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.05);
+    struct gput_results results;
+    assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_ERROR_STATE);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    results = snapshot_after(session, 0);
+    assert_true(results.now.values[GPUT_MAIN_RAM] > 0);
+    spin(0.1);
+    results = snapshot_after(session, 0.6);
+    assert_true(results.now.main_cpu_seconds >= 0.1);
+    assert_true(results.now.main_cpu_seconds == results.accounting.sampled_cpu_seconds);
+    assert_true(results.now.descendants_cpu_seconds == 0);
+    assert_true(results.now.system_cpu_seconds >= 0);
+    assert_true(results.tracker.cpu_seconds > 0);
+    gput_session_destroy(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_snapshot_says_what_is_known_now),
+    };
+    return cmocka_run_group_tests_name("session/session_snapshot", tests, NULL, NULL);
+}

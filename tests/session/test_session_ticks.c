@@ -1,0 +1,30 @@
+#include "session/sessions.h"
+
+#include <math.h>
+
+static void the_sampling_thread_is_not_counted(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.001);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    spin(0.3);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.max[GPUT_MAIN_THREADS] == 1);
+    assert_true(results.max[GPUT_COMBINED_THREADS] == 1);
+    assert_true(results.tracker.cpu_seconds > 0);
+    assert_true(isnan(results.tracker.rss_bytes));
+    /* What the sampler used is neither in the samples nor in the kernel's figure. */
+    double spun = results.accounting.sampled_cpu_seconds;
+    assert_true(spun >= 0.29 && (spun < 0.33 || under_valgrind()));
+    assert_true(fabs(results.accounting.kernel_cpu_seconds - spun) < 0.015 || under_valgrind());
+    gput_session_destroy(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(the_sampling_thread_is_not_counted),
+    };
+    return cmocka_run_group_tests_name("session/session_ticks", tests, NULL, NULL);
+}

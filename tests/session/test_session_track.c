@@ -1,0 +1,252 @@
+#include "session/sessions.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static void there_must_be_such_a_process(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(1);
+    struct gput_error error;
+    assert_int_equal(gput_session_track_pid(session, -5, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_session_track_pid(session, 999999999, &error), GPUT_ERROR_NOT_FOUND);
+    assert_string_equal(error.message, "There is no process 999999999 to track.");
+    gput_session_destroy(session);
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void a_command_of_5_ms_has_figures_and_its_status(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(1);
+    char *argv[4] = {strdup("sh"), strdup("-c"), strdup("exit 3")};
+    assert_int_equal(gput_session_launch(session, argv, NULL), GPUT_OK);
+    int status = wait_for_end(session);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(results.max[GPUT_MAIN_RAM] > 0);
+    assert_true(results.accounting.kernel_cpu_seconds > 0);
+    assert_true(results.peaks.main.bytes > 0);
+    assert_true(results.tracker.ticks >= 2);
+    gput_session_destroy(session);
+    for (int i = 0; i < 3; i++)
+        free(argv[i]);
+}
+
+static void a_killed_command_says_by_which_signal(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.05);
+    launch_consumer(session, "sleep 100");
+    bool ended = true;
+    int status;
+    assert_int_equal(gput_session_wait(session, 0, &ended, &status, NULL), GPUT_OK);
+    assert_false(ended);
+    assert_int_equal(gput_session_wait(session, 20, &ended, &status, NULL), GPUT_OK);
+    assert_false(ended);
+    kill(gput_session_pid(session), SIGTERM);
+    status = wait_for_end(session);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+    /* Asking again gives the same. */
+    assert_int_equal(wait_for_end(session), status);
+    gput_session_destroy(session);
+}
+
+static void assert_nothing_is_known_of_its_end(struct gput_session *session)
+{
+    int status = wait_for_end(session);
+    assert_false(WIFEXITED(status) || WIFSIGNALED(status));
+    assert_int_equal(wait_for_end(session), status);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_true(isnan(results.accounting.kernel_cpu_seconds));
+    bool told = false;
+    for (uint32_t i = 0; i < results.n_sources; i++)
+        told |= strcmp(results.sources[i].name, "kernel_cpu_time") == 0 &&
+                strstr(results.sources[i].reason, "somebody else collected the command");
+    assert_true(told);
+    gput_session_destroy(session);
+}
+
+static void a_command_that_somebody_else_collected_has_ended(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.02);
+    launch_consumer(session, "spin 0.05");
+    assert_int_equal(waitpid(gput_session_pid(session), NULL, 0), gput_session_pid(session));
+    assert_nothing_is_known_of_its_end(session);
+}
+
+static void a_command_ends_where_sigchld_is_ignored(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    struct gput_session *session = create_every(0.02);
+    launch_consumer(session, "spin 0.05");
+    assert_nothing_is_known_of_its_end(session);
+    signal(SIGCHLD, before);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 256; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static void a_failed_launch_leaves_nothing(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(1);
+    struct gput_error error;
+    char name[] = "no-such-command-anywhere";
+    char *argv[] = {name, NULL}, *nothing[] = {NULL};
+    assert_int_equal(gput_session_launch(session, nothing, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message, "Empty command provided.");
+    assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
+    assert_string_equal(error.message, "Command not found: \"no-such-command-anywhere\"");
+    int files = open_files();
+    assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(open_files(), files);
+    gput_session_destroy(session);
+    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void an_attached_session_counts_from_now_on(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(
+        &actors, "spin 0.2 child [ spin 0.2 tell hear 3 ] tell hear 4 wait spin 0.1 tell hear 5");
+    actors_await(&actors, 2);
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);
+    actors_release(&actors, 3, 1);
+    actors_release(&actors, 4, 1);
+    actors_await(&actors, 1);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_int_equal(results.accounting.processes_seen, 2);
+    assert_true(results.accounting.sampled_cpu_seconds >= 0.09);
+    assert_true(results.accounting.sampled_cpu_seconds < 0.15);
+    /* Only where the kernel tells how each process ended. */
+    double kernel = results.accounting.kernel_cpu_seconds;
+    assert_true(isnan(kernel) || (kernel >= 0.09 && kernel < 0.15));
+    gput_session_destroy(session);
+    actors_end(&actors);
+}
+
+static void an_attached_session_sees_the_end(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(&actors, "alloc 20 tell hear 3");
+    actors_await(&actors, 1);
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);
+    actors_let_go(&actors);
+    assert_int_equal(wait_for_end(session), 0);
+    waitpid(actors.pid, NULL, 0);
+    actors.pid = 0;
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_true(results_of(session).max[GPUT_MAIN_RAM] > 20e6);
+    gput_session_destroy(session);
+    actors_end(&actors);
+}
+
+static void several_processes_are_tracked_as_one(void **state)
+{
+    (void)state;
+    struct actors first, second;
+    actors_start(&first, "alloc 20 tell hear 3 spin 0.1 tell hear 4");
+    actors_start(&second, "alloc 30 child [ spin 0.1 tell hear 3 ] tell hear 4 wait");
+    actors_await(&first, 1);
+    actors_await(&second, 2);
+    struct gput_session *session = create_every(0.01);
+    const pid_t pids[] = {999999999, first.pid, 999999998, second.pid};
+    assert_int_equal(gput_session_track_pids(session, pids, 0, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_session_track_pids(session, pids, 1, NULL), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(gput_session_track_pids(session, pids, 4, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), first.pid);
+    actors_release(&first, 3, 1);
+    actors_await(&first, 1);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    assert_int_equal(results.accounting.processes_seen, 3);
+    assert_true(results.max[GPUT_MAIN_RAM] > 20e6 && results.max[GPUT_MAIN_RAM] < 30e6);
+    assert_true(results.max[GPUT_DESCENDANTS_RAM] > 30e6);
+    /* What the others used before does not count. */
+    assert_true(results.accounting.sampled_cpu_seconds >= 0.09);
+    assert_true(results.accounting.sampled_cpu_seconds < 0.15);
+    gput_session_destroy(session);
+    actors_end(&first);
+    actors_end(&second);
+}
+
+static void we_come_first_among_several(void **state)
+{
+    (void)state;
+    struct actors actors;
+    actors_start(&actors, "tell hear 3");
+    actors_await(&actors, 1);
+    struct gput_session *session = create_every(0.01);
+    const pid_t pids[] = {actors.pid, getpid()};
+    assert_int_equal(gput_session_track_pids(session, pids, 2, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), getpid());
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_int_equal(results_of(session).accounting.processes_seen, 2);
+    gput_session_destroy(session);
+    actors_end(&actors);
+}
+
+static void the_machine_alone_has_no_processes(void **state)
+{
+    (void)state;
+    struct gput_options options = options_every(0.05);
+    options.resource_usage_file = NULL;
+    options.tracking_file = csv_path;
+    struct gput_session *session = create(&options);
+    assert_int_equal(gput_session_track_machine(session, NULL), GPUT_OK);
+    assert_int_equal(gput_session_pid(session), 0);
+    struct gput_results results = snapshot_after(session, 0.6);
+    assert_true(results.now.values[GPUT_SYSTEM_RAM] > 0);
+    assert_true(isnan(results.now.values[GPUT_MAIN_RAM]));
+    assert_true(isnan(results.now.values[GPUT_COMBINED_GPU_RAM]));
+    assert_true(isnan(results.now.values[GPUT_CPU_COMBINED_SUM]));
+    assert_true(isnan(results.now.main_cpu_seconds));
+    assert_true(isnan(results.max[GPUT_COMBINED_RAM]));
+    assert_true(isnan(results.peaks.combined.bytes));
+    assert_true(isnan(results.accounting.sampled_cpu_seconds));
+    assert_int_equal(results.accounting.processes_seen, 0);
+    bool ended = true;
+    int status;
+    assert_int_equal(gput_session_wait(session, 0, &ended, &status, NULL), GPUT_OK);
+    assert_false(ended);
+    assert_int_equal(files_in_folder(), 1); /* the tracking file */
+    gput_session_destroy(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(there_must_be_such_a_process),
+        IN_FOLDER(a_command_of_5_ms_has_figures_and_its_status),
+        IN_FOLDER(a_killed_command_says_by_which_signal),
+        IN_FOLDER(a_command_that_somebody_else_collected_has_ended),
+        IN_FOLDER(a_command_ends_where_sigchld_is_ignored),
+        IN_FOLDER(a_failed_launch_leaves_nothing),
+        IN_FOLDER(an_attached_session_counts_from_now_on),
+        IN_FOLDER(an_attached_session_sees_the_end),
+        IN_FOLDER(several_processes_are_tracked_as_one),
+        IN_FOLDER(we_come_first_among_several),
+        IN_FOLDER(the_machine_alone_has_no_processes),
+    };
+    return cmocka_run_group_tests_name("session/session_track", tests, NULL, NULL);
+}
