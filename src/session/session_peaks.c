@@ -77,10 +77,10 @@ static void fill_main(const struct gput_session *session, struct gput_peak *peak
     else if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
     else if (session->mode == SESSION_LAUNCHED)
-        set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as of the last sample");
+        set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
     else
         set_peak(peak, kept, NAN,
-            "VmHWM, kept by the kernel since the process began, also before tracking");
+            "VmHWM as last read, kept by the kernel since it began, also before tracking");
 }
 
 /* ---- descendants ---- */

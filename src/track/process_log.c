@@ -11,8 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-/* The kernel's figures of a process that runs are read at most this often. */
-#define READ_INTERVAL_NS NS_PER_SECOND
+/* The kernel's figures of a process that runs are read at most this often: once a tick where ticks
+ * are a second apart and come a little early or late. */
+#define READ_INTERVAL_NS (NS_PER_SECOND * 9 / 10)
+#define READ_INTERVAL_OF_MAIN_NS (NS_PER_SECOND / 10)
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
 
@@ -262,6 +264,11 @@ static void read_counts(const struct process_log *log, struct process_record *re
         process_record_read_io(record, log->options.procfs_root);
 }
 
+static int64_t peak_interval_ns(const struct process_record *record)
+{
+    return record->is_main ? READ_INTERVAL_OF_MAIN_NS : READ_INTERVAL_NS;
+}
+
 /* A process that the tree found: the record that an event made of it, or a new one. */
 static void meet(struct process_log *log, struct process *process)
 {
@@ -284,7 +291,7 @@ static void meet(struct process_log *log, struct process *process)
         record->parent_pid = process->parent;
     }
     if (!log->options.keeps_ended)
-        record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - READ_INTERVAL_NS;
+        record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(record);
     take_name(log, record, process->name);
     take_look(log, record);
     if (record->is_old) {
@@ -305,7 +312,7 @@ static void follow(const struct process_log *log, struct process_record *record,
         take_name(log, record, process->name);
     if (!process_has_memory(process))
         return;
-    bool is_due = now_ns - record->peak_read_ns >= READ_INTERVAL_NS ||
+    bool is_due = now_ns - record->peak_read_ns >= peak_interval_ns(record) ||
                   (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
     bool moved = process_record_may_have_risen(record);
     /* It may not run again until its turn comes. */
@@ -527,6 +534,8 @@ void process_log_count(struct process_log *log)
             continue;
         take_look(log, record);
         read_counts(log, record);
+        if (process_has_memory(record->process) && process_record_may_have_risen(record))
+            read_peak(log, record);
     }
 }
 

@@ -110,7 +110,7 @@ uint64_t process_log_largest_descendant(const struct process_log *log, bool *exa
  * every one. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
-/* Reads what the living have counted; call before their counts are looked at. */
+/* Reads what the living have counted and their peaks; call before these are looked at. */
 void process_log_count(struct process_log *log);
 
 /*

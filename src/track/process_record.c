@@ -107,13 +107,14 @@ void process_record_take_exit(struct process_record *record, const struct taskst
 void process_record_read_peak(struct process_record *record, const char *procfs_root)
 {
     struct proc_status status;
+    /* One that has just ended keeps what was read before, and what it touched since counts. */
+    if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) != GPUT_OK ||
+        !status.has_memory)
+        return;
     record->faults = record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
-    if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) == GPUT_OK &&
-        status.has_memory) {
-        record->kept_peak_bytes = status.peak_rss_bytes;
-        raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
-    }
+    record->kept_peak_bytes = status.peak_rss_bytes;
+    raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
 }
 
 void process_record_read_threads(struct process_record *record, const char *procfs_root)

@@ -23,11 +23,16 @@ static void status_of(struct stage *stage, int pid, int peak_kilobytes)
     fake_write(&stage->fake, text, "%d/status", pid);
 }
 
-static void look(struct stage *stage)
+static void look_after(struct stage *stage, int64_t ns)
 {
-    stage->now_ns += SECOND;
+    stage->now_ns += ns;
     assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
     process_log_look(&stage->log, &stage->tree, stage->now_ns);
+}
+
+static void look(struct stage *stage)
+{
+    look_after(stage, SECOND);
 }
 
 /* Main is 10, which has 100 pages. */
@@ -456,6 +461,55 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     close_stage(&stage);
 }
 
+/* It rose and fell between two looks: the kernel's peak alone tells. */
+static void rise_between_looks(struct stage *stage, int64_t ns)
+{
+    fake_put(&stage->fake,
+        (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50});
+    status_of(stage, 10, 700);
+    look(stage);
+    fake_put(&stage->fake,
+        (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 90});
+    status_of(stage, 10, 900);
+    look_after(stage, ns);
+}
+
+static void the_peak_of_main_is_read_at_a_look_that_comes_early(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){0});
+    rise_between_looks(&stage, SECOND - 1);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
+    close_stage(&stage);
+}
+
+static void peaks_are_read_once_more_at_the_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){0});
+    rise_between_looks(&stage, SECOND / 100);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    process_log_count(&stage.log);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
+    close_stage(&stage);
+}
+
+static void a_peak_that_cannot_be_read_any_more_stays_open(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){0});
+    rise_between_looks(&stage, SECOND / 100);
+    fake_write(&stage.fake, "Name:\tx\nPid:\t10\nPPid:\t1\nThreads:\t1\n", "10/status");
+    look(&stage);
+    process_log_refresh(&stage.log);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    assert_true(process_record_at_most(stage.log.main) > 700 * 1024);
+    close_stage(&stage);
+}
+
 static void an_end_that_was_lost_is_found_out(void **state)
 {
     (void)state;
@@ -487,6 +541,9 @@ int main(void)
         cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
         cmocka_unit_test(without_events_looks_have_to_do),
         cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
+        cmocka_unit_test(the_peak_of_main_is_read_at_a_look_that_comes_early),
+        cmocka_unit_test(peaks_are_read_once_more_at_the_end),
+        cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_open),
         cmocka_unit_test(an_end_that_was_lost_is_found_out),
     };
     return cmocka_run_group_tests_name("track/process_log", tests, NULL, NULL);
