@@ -86,10 +86,10 @@ struct gput_energy {
     double unattributed;   /**< total - combined */
     double idle_share;     /**< part of the machine's CPU time, 0 to 1, in which no process ran */
     double mean_watts;     /**< of the total */
-    double max_watts;      /**< of the total, over intervals of 100 ms or more */
+    double max_watts;      /**< of the total, over a second or more; over the session when that is
+                              shorter */
     double co2e_grams;     /**< of combined; NaN without a carbon intensity */
     char co2e_source[128]; /**< which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
-    char flags[160]; /**< what is wrong with a counter: stood still, went back; "" when nothing */
 };
 
 /** The figures of the enum above, in its order. */

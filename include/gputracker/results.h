@@ -45,10 +45,13 @@ enum gput_source_state {
 /** "exact", "sampled" or "unavailable". Static text. */
 GPUT_API const char *gput_source_state_name(enum gput_source_state state);
 
+/** Room for why a figure is missing, with its final 0. */
+#define GPUT_REASON_SIZE 512
+
 struct gput_source {
     char name[32]; /**< snake_case: "ram", "cpu_time", "gpu" … */
     enum gput_source_state state;
-    char reason[160]; /**< where it comes from, or why it is missing */
+    char reason[GPUT_REASON_SIZE]; /**< where it comes from, or why it is missing */
 };
 
 /** A limit that a session passed. */

@@ -147,6 +147,7 @@ static uint32_t drm_list_devices(void *opaque, struct gpu_device *devices, uint3
     for (uint32_t i = 0; i < count; i++) {
         drm_card_describe(&state->gpus[i].card, "drm", &devices[i]);
         devices[i].in_package = state->targets[i].integrated;
+        devices[i].power_is_counted = true;
         devices[i].ram_capacity_bytes = read_capacity(&state->gpus[i]);
     }
     return count;

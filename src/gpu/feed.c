@@ -38,6 +38,7 @@ struct gpu_feed {
     struct gpu_device_reading *readings; /* the same */
     int64_t read_ns[GPU_MAX_DEVICES];
     uint64_t devices_asked, devices_answered;
+    bool devices_overdue; /* they were waited for in vain, and have not answered since */
 
     struct gpu_process_list processes;
     uint64_t processes_version;
@@ -194,6 +195,7 @@ static void read_devices(struct gpu_feed *feed)
         feed->read_ns[i] = clock_monotonic_ns();
     }
     feed->devices_answered = asked;
+    feed->devices_overdue = false;
     pthread_cond_broadcast(&feed->done);
 }
 
@@ -414,6 +416,16 @@ bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns)
     bool settled = is_settled(feed);
     pthread_mutex_unlock(&feed->lock);
     return settled;
+}
+
+void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns)
+{
+    struct timespec until = clock_timespec_of_ns(deadline_ns);
+    pthread_mutex_lock(&feed->lock);
+    while (feed->opened && !feed->finished && feed->devices_answered < feed->devices_asked &&
+           !feed->devices_overdue)
+        feed->devices_overdue = pthread_cond_timedwait(&feed->done, &feed->lock, &until) != 0;
+    pthread_mutex_unlock(&feed->lock);
 }
 
 void gpu_feed_stop(struct gpu_feed *feed)

@@ -52,6 +52,10 @@ void gpu_feed_ask(struct gpu_feed *feed);
 /* Brings the view up to date, as far as that needs no waiting. */
 void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view);
 
+/* Waits for the devices' figures alone, not past `deadline_ns`; not at all where the source is not
+ * open, or the last such wait was in vain and nothing has come since. */
+void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns);
+
 /* Waits until all that was asked is answered, not past `deadline_ns`; true when it is. */
 bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns);
 

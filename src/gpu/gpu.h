@@ -9,9 +9,9 @@
  *         gpu_set_sample(set, &tree, &gpu_sample);   at its end: takes what is there
  *     gpu_set_close(set);
  *
- * No call but gpu_set_open() and gpu_set_settle() ever waits for a driver: drivers are asked from
- * threads of the set's own, and a tick takes the latest answers with their age. An answer that does
- * not come makes its figures NaN, with a reason, until it comes.
+ * Drivers are asked from threads of the set's own, and a tick takes the latest answers with their
+ * age. Only gpu_set_open(), gpu_set_await() and gpu_set_settle() wait for one, and not for long. An
+ * answer that does not come makes its figures NaN, with a reason, until it comes.
  *
  * A set is used from one thread at a time, and only in the process that opened it: after a fork,
  * the child's gpu_set_sample() gives NaN, and gpu_set_close() frees what it safely can.
@@ -74,12 +74,13 @@ struct gpu_device {
     char uuid[96]; /* the driver's; where it has none, the PCI address */
     char name[96]; /* "NVIDIA H200", "AMD 0x744c" */
     enum gpu_vendor vendor;
-    char pci_address[24];                /* "0000:01:00.0"; "" when it has none */
-    double ram_capacity_bytes;           /* NaN when unknown */
-    char source[16];                     /* who tells: "nvml", "amdgpu", "drm" */
-    bool selected;                       /* among options.uuids, or none were given */
-    bool mig;                            /* a MIG instance */
-    bool in_package;                     /* with the CPU, whose package's power includes it */
+    char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
+    double ram_capacity_bytes; /* NaN when unknown */
+    char source[16];           /* who tells: "nvml", "amdgpu", "drm" */
+    bool selected;             /* among options.uuids, or none were given */
+    bool mig;                  /* a MIG instance */
+    bool in_package;           /* with the CPU, whose package's power includes it */
+    bool power_is_counted; /* its power is how its energy counter moved, and no second witness */
     char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
 };
 
@@ -103,7 +104,8 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
-    double age_seconds; /* of the device's own figures */
+    int64_t read_ns; /* when the device's own figures were read (monotonic clock); 0: they were not
+                      */
 };
 
 /* The processes whose share is wanted. */
@@ -195,6 +197,13 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
 /* Asks the drivers for fresh figures and returns at once. Without it gpu_set_sample() asks, and its
  * figures are one tick old. */
 void gpu_set_refresh(struct gpu_set *set);
+
+/*
+ * Waits until the devices, not the lists of processes, have given the figures last asked for,
+ * `timeout_ns` at most. A driver that kept it waiting in vain is not waited for again until it has
+ * answered; neither is one that has not started yet.
+ */
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
 
 /* The latest figures. Never waits, never fails. */
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);

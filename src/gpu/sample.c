@@ -72,7 +72,6 @@ static void clear_device(struct gpu_device_sample *device)
         .combined_ram_bytes = NAN,
         .main_sm_percent = NAN,
         .descendants_sm_percent = NAN,
-        .age_seconds = NAN,
     };
 }
 
@@ -130,8 +129,9 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->utilization_percent = reading->utilization_percent;
     out->power_watts = reading->power_watts;
     out->energy_joules = reading->energy_joules;
-    out->age_seconds = (double)(now - view->read_ns[index]) / NS_PER_SECOND;
-    sample->device_age_seconds = older(sample->device_age_seconds, out->age_seconds);
+    out->read_ns = view->read_ns[index];
+    sample->device_age_seconds =
+        older(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);
     tell_loss(set, at, reading);
 }
 

@@ -366,6 +366,16 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
     return set->statuses;
 }
 
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
+{
+    if (set->owner != getpid() || set->synchronous)
+        return;
+    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_await_devices(set->members[i].feed, deadline_ns);
+}
+
 bool gpu_set_settle(struct gpu_set *set, double timeout_seconds)
 {
     if (set->owner != getpid())

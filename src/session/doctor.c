@@ -215,15 +215,17 @@ static void look_at_rapl(const struct view *view, struct gput_doctor_source *sou
 {
     struct energy_meter meter;
     energy_meter_init(&meter, view->sysfs_root);
+    char faults[160];
     size_t open = 0;
+    energy_meter_explain_cpu(&meter, faults, sizeof faults);
     for (size_t i = 0; i < meter.powercap.count; i++)
         open += meter.powercap.zones[i].fd >= 0;
     if (open == 0)
         set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s", meter.why_not);
-    else if (open < meter.powercap.count)
+    else if (faults[0])
         set(source, GPUT_DOCTOR_PARTLY, meter.remedy,
             "%zu of %zu counters in %s/class/powercap; %s", open, meter.powercap.count,
-            view->sysfs_root, meter.energy.flags);
+            view->sysfs_root, faults);
     else
         set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters in %s/class/powercap", open,
             view->sysfs_root);

@@ -34,7 +34,11 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     *energy = session->sampler.energy.energy;
     energy->unit = session->options.energy_unit;
     double seconds = (double)(session->last_sample_ns - session->start_ns) / (double)NS_PER_SECOND;
-    energy->mean_watts = seconds > 0 ? energy->machine.total / seconds : NAN;
+    bool is_known = seconds > 0 && !energy_meter_is_partial(&session->sampler.energy);
+    energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
+    /* What is left over at the end is too short a stretch for the highest power. */
+    if (energy->mean_watts > energy->max_watts)
+        energy->max_watts = energy->mean_watts;
     fill_carbon(&session->options, energy);
 }
 
@@ -65,7 +69,7 @@ void session_write_energy(struct gput_session *session)
         session->has_energy_table = true;
     }
     double figures[COLUMN_COUNT] = {(double)session->sampler.sample.time_ns * 1e-9};
-    gput_energy_figures(&session->sampler.energy.energy, figures + 1);
+    energy_meter_figures(&session->sampler.energy, figures + 1);
     struct tracking_value values[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         values[i] = (struct tracking_value){.kind = TRACKING_REAL, .real = figures[i]};
@@ -78,20 +82,25 @@ void session_write_energy(struct gput_session *session)
 static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
-    if (meter->energy.flags[0] != '\0')
+    char faults[GPUT_REASON_SIZE];
+    bool is_known = !isnan(meter->energy.machine.package);
+    const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
+    const char *hint = remedy[0] ? "; an administrator can run: " : "";
+    energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy);
+    if (meter->why_not[0] && !meter->uses_perf)
+        session_add_source(
+            results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
+    else if (faults[0])
         session_add_source(results, "cpu_energy",
-            isnan(meter->energy.machine.package) ? GPUT_SOURCE_UNAVAILABLE : GPUT_SOURCE_SAMPLED,
-            "RAPL, but %s", meter->energy.flags);
-    else if (!isnan(meter->energy.machine.package))
+            is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s", faults,
+            hint, remedy);
+    else if (is_known)
         session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT,
             "RAPL counters %s; shared out by CPU time and RAM",
             meter->uses_perf ? "by perf events" : "by powercap");
-    else if (meter->uses_perf || !meter->why_not[0])
+    else
         session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");
-    else
-        session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not,
-            meter->remedy[0] ? "; an administrator can run: " : "", meter->remedy);
     if (!isnan(meter->energy.machine.battery))
         session_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
             "power drawn from batteries: the whole machine, integrated");
@@ -100,17 +109,18 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
 void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
+    char faults[GPUT_REASON_SIZE / 2];
+    bool is_integrated = energy_meter_integrates_power(meter);
     add_cpu_energy(session, results);
+    energy_meter_explain_gpus(meter, faults, sizeof faults);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",
-            meter->gpu_is_integrated || meter->gpu_flags[0] ? GPUT_SOURCE_SAMPLED
-                                                            : GPUT_SOURCE_EXACT,
+            is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
             "%s%s%s; shared out by %s",
-            meter->gpu_is_integrated ? "power, integrated over time"
-                                     : "energy counters of the GPUs",
-            meter->gpu_flags[0] ? ", but " : "", meter->gpu_flags,
+            is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
+            faults[0] ? ", but " : "", faults,
             meter->gpu_by_memory ? "GPU memory in use" : "use of their processors");
-    else if (meter->gpu_flags[0])
+    else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
-            "energy counters of the GPUs, but %s", meter->gpu_flags);
+            "energy counters of the GPUs, but %s", faults);
 }

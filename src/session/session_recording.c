@@ -24,9 +24,17 @@ int session_open_recording(struct gput_session *session, struct gput_error *erro
 static void warn_of_missing(struct gput_session *session)
 {
     const struct energy_meter *meter = &session->sampler.energy;
-    if (meter->why_not[0] && !meter->uses_perf)
+    char faults[GPUT_REASON_SIZE];
+    const char *end = meter->remedy[0] ? "; an administrator can run: " : ".";
+    if (meter->uses_perf)
+        return;
+    energy_meter_explain_cpu(meter, faults, sizeof faults);
+    if (meter->why_not[0])
         session_warn(session, "The recording goes on without the CPU's power: %s%s%s",
-            meter->why_not, meter->remedy[0] ? "; an administrator can run: " : ".", meter->remedy);
+            meter->why_not, end, meter->remedy);
+    else if (faults[0])
+        session_warn(session, "The recording goes on without some of the CPU's power: %s%s%s",
+            faults, end, meter->remedy);
 }
 
 /* CPU time of a process that is work: our own threads inside it are none. */
@@ -45,6 +53,21 @@ static int64_t tree_cpu_ns(const struct gput_session *session)
 
 /* ---- the state at the start of a period ---- */
 
+/* A figure is first known at the end of its first interval: before, there was none. */
+static void remember_joules(struct session_recording *recording, const struct energy_meter *meter)
+{
+    double counted[GPUT_ENERGY_FIGURE_COUNT];
+    gput_energy_figures(&meter->energy, counted);
+    energy_meter_figures(meter, recording->joules);
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(counted[i]))
+            recording->joules[i] = 0;
+    }
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        recording->gpu_joules[i] =
+            isnan(meter->gpus[i].joules) ? 0 : energy_meter_gpu_joules(meter, i);
+}
+
 static void remember(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
@@ -53,11 +76,9 @@ static void remember(struct gput_session *session)
     recording->since_time_ns = session->sampler.sample.time_ns;
     recording->busy_seconds = system_meter_busy_seconds(&session->system);
     recording->tree_cpu_ns = tree_cpu_ns(session);
-    recording->energy = session->sampler.energy.energy;
+    remember_joules(recording, &session->sampler.energy);
     recording->package_share = session->sampler.energy.package_share;
     recording->dram_share = session->sampler.energy.dram_share;
-    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
-        recording->gpu_joules[i] = session->sampler.energy.gpus[i].joules;
     recording->n_processes = 0;
     struct recorded_process *processes =
         realloc(recording->processes, (tree->count + 1) * sizeof *processes);
@@ -98,28 +119,33 @@ struct period {
     double tree_package, tree_dram; /* of those the tracked processes' */
 };
 
-/* NaN where the domain is not known. A domain is first known at the end of its first interval. */
-static double watts(double now, double before, double seconds)
+/* Mean power by how joules of the tree have grown, where those that they are part of are known. */
+static double tree_watts(double now, double before, double seconds, double whole)
 {
-    return (now - (isnan(before) ? 0 : before)) / seconds;
+    return isnan(whole) ? NAN : (now - (isnan(before) ? 0 : before)) / seconds;
 }
 
 static struct period measure(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
     const struct energy_meter *meter = &session->sampler.energy;
-    const struct gput_energy *now = &meter->energy, *before = &recording->energy;
     double seconds =
         (double)(session->sampler.sampled_ns - recording->since_ns) / (double)NS_PER_SECOND;
+    double watts[GPUT_ENERGY_FIGURE_COUNT];
+    energy_meter_figures(meter, watts);
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        watts[i] = (watts[i] - recording->joules[i]) / seconds;
+    double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period){.seconds = seconds,
         .busy_seconds = system_meter_busy_seconds(&session->system) - recording->busy_seconds,
-        .package = watts(now->machine.package, before->machine.package, seconds),
-        .core = watts(now->machine.core, before->machine.core, seconds),
-        .uncore = watts(now->machine.uncore, before->machine.uncore, seconds),
-        .dram = watts(now->machine.dram, before->machine.dram, seconds),
-        .psys = watts(now->machine.psys, before->machine.psys, seconds),
-        .tree_package = watts(meter->package_share, recording->package_share, seconds),
-        .tree_dram = watts(meter->dram_share, recording->dram_share, seconds)};
+        .package = package,
+        .core = watts[GPUT_ENERGY_CORE],
+        .uncore = watts[GPUT_ENERGY_UNCORE],
+        .dram = dram,
+        .psys = watts[GPUT_ENERGY_PSYS],
+        .tree_package =
+            tree_watts(meter->package_share, recording->package_share, seconds, package),
+        .tree_dram = tree_watts(meter->dram_share, recording->dram_share, seconds, dram)};
 }
 
 static void add_known(struct doc *object, const char *key, double value)
@@ -270,9 +296,10 @@ static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
  * a GPU in the CPU's package) has what it draws now. */
 static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
 {
-    double mean =
-        watts(session->sampler.energy.gpus[i].joules, session->recording.gpu_joules[i], seconds);
-    return isnan(mean) ? session->sampler.gpu.devices[i].power_watts : mean;
+    const struct energy_meter *meter = &session->sampler.energy;
+    if (isnan(meter->gpus[i].joules))
+        return session->sampler.gpu.devices[i].power_watts;
+    return (energy_meter_gpu_joules(meter, i) - session->recording.gpu_joules[i]) / seconds;
 }
 
 /* Adds to a sum that may still be unknown. */

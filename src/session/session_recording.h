@@ -29,7 +29,7 @@ struct session_recording {
     int64_t since_time_ns; /* since the epoch */
     double busy_seconds;   /* of the machine */
     int64_t tree_cpu_ns;
-    struct gput_energy energy;
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
     double package_share, dram_share; /* joules of the tree, as the energy meter has them */
     double gpu_joules[GPU_MAX_DEVICES];
     struct recorded_process *processes; /* owned */

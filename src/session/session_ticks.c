@@ -96,7 +96,9 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (is_row && session->mode == SESSION_SELF)
         session->sampler_cpu_ns = clock_thread_cpu_ns();
     if (session->sampler.energy_moved) {
-        energy_power_add(&session->power, &session->sampler.energy.energy, now_ns);
+        double joules[GPUT_ENERGY_FIGURE_COUNT];
+        energy_meter_figures(&session->sampler.energy, joules);
+        energy_power_add(&session->power, joules, now_ns);
         session_write_energy(session);
     }
     session_record(session, is_last);

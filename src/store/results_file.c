@@ -210,7 +210,6 @@ static bool results_are_sane(struct gput_results *results)
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
     terminate(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason);
-    terminate(results->energy.flags, sizeof results->energy.flags);
     terminate(results->energy.co2e_source, sizeof results->energy.co2e_source);
     terminate(results->limit.kind_name, sizeof results->limit.kind_name);
     for (uint32_t i = 0; i < results->n_sources; i++) {

@@ -19,8 +19,19 @@ void energy_counter_start(
         .has_last = true};
 }
 
+void energy_counter_fail(struct energy_counter *counter)
+{
+    counter->failed = true;
+}
+
+bool energy_counter_stands_still(const struct energy_counter *counter)
+{
+    return counter->last_ns - counter->moved_ns >= STILL_NS;
+}
+
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
 {
+    counter->failed = false;
     if (!counter->has_last) {
         energy_counter_start(counter, joules, counter->range_joules, now_ns);
         return NAN;
@@ -42,7 +53,6 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
     counter->has_moved |= added > 0;
     if (added > 0)
         counter->moved_ns = now_ns;
-    else if (now_ns - counter->moved_ns >= STILL_NS)
-        counter->stood_still = true;
+    counter->stood_still |= energy_counter_stands_still(counter);
     return added;
 }

@@ -16,7 +16,8 @@ struct energy_counter {
     bool has_last;
     bool has_moved;   /* until then it tells nothing: one that never does is stuck */
     bool went_back;   /* at least once, by more than a wrap explains */
-    bool stood_still; /* for longer than a running device can */
+    bool stood_still; /* for longer than a running device can; at least once */
+    bool failed;      /* it could not be read, last */
 };
 
 /* Keeps the counter's first reading. `range_joules` 0: it does not wrap. */
@@ -28,5 +29,11 @@ void energy_counter_start(
  * so nothing is known about this interval; the next one starts from here.
  */
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns);
+
+/* It could not be read. What it moves by until it can be is counted then. */
+void energy_counter_fail(struct energy_counter *counter);
+
+/* Whether it has not moved for longer than a running device can. */
+bool energy_counter_stands_still(const struct energy_counter *counter);
 
 #endif

@@ -3,22 +3,25 @@
 #include "base/clock.h"
 #include "os/battery.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
-/* Power is an average over up to a second, so a counter is held to it only after a while. */
-#define COMPARED_SECONDS 10
-#define MOST_DISAGREEMENT 0.1
+/* Devices bring their counters up to date when they like, so power is a mean over so long at least:
+ * a second, which ticks may come a little early to. */
+#define PEAK_SECONDS 0.9
 
 /* ---- beginning ---- */
 
-static void suggest_remedy(struct energy_meter *meter)
+/* What an administrator can do; nothing helps against other errors than a refusal. */
+static void suggest_remedy(struct energy_meter *meter, int refusal)
 {
-    snprintf(meter->remedy, sizeof meter->remedy,
-        "sudo chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
+    if (refusal == EACCES || refusal == EPERM)
+        snprintf(meter->remedy, sizeof meter->remedy,
+            "sudo chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
 }
 
 static void explain_powercap(struct energy_meter *meter)
@@ -32,22 +35,6 @@ static void explain_powercap(struct energy_meter *meter)
     }
     snprintf(meter->why_not, sizeof meter->why_not, "%s: %s", powercap->zones[0].path,
         strerror(powercap->zones[0].open_errno));
-    suggest_remedy(meter);
-}
-
-/* Where some counters open and others do not: what is missing from the sums. */
-static void flag_refused_zones(struct energy_meter *meter)
-{
-    for (size_t i = 0; i < meter->powercap.count; i++) {
-        const struct powercap_zone *zone = &meter->powercap.zones[i];
-        if (zone->fd >= 0)
-            continue;
-        snprintf(meter->energy.flags, sizeof meter->energy.flags,
-            "that of %s %u cannot be read (%s) and is missing", energy_domain_name(zone->domain),
-            zone->package, strerror(zone->open_errno));
-        suggest_remedy(meter);
-        return;
-    }
 }
 
 static bool any_zone_opened(const struct powercap *powercap)
@@ -64,17 +51,23 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
     double watts;
     *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
     powercap_open(sysfs_root, &meter->powercap);
-    if (!any_zone_opened(&meter->powercap)) {
+    if (!any_zone_opened(&meter->powercap))
         explain_powercap(meter);
-        perf_energy_open(sysfs_root, &meter->perf);
-        meter->uses_perf = meter->perf.count > 0;
-    } else {
-        flag_refused_zones(meter);
+    size_t refused = 0;
+    for (size_t i = 0; i < meter->powercap.count; i++) {
+        refused += meter->powercap.zones[i].fd < 0;
+        suggest_remedy(meter, meter->powercap.zones[i].open_errno);
     }
+    /* The same counters: worth it where it gives more of them. */
+    if (refused > 0 || meter->powercap.count == 0)
+        perf_energy_open(sysfs_root, &meter->perf);
+    meter->uses_perf = meter->perf.count > meter->powercap.count - refused;
+    if (!meter->uses_perf)
+        perf_energy_close(&meter->perf);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], 0);
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         meter->pending[i] = NAN;
-    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
-        meter->gpus[i].joules = NAN;
     meter->package_share = meter->dram_share = NAN;
     meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
 
@@ -140,35 +133,29 @@ static bool may_stand_still(enum energy_domain domain)
     return domain == ENERGY_UNCORE;
 }
 
-/* What is wrong with a counter, or NULL. */
-static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
+/* Whether what was known of a counter does not go on. */
+static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
 {
-    if (counter->went_back)
-        return "went back; those intervals were left out";
-    if (!counter->stood_still || may_stand_still(domain))
-        return NULL;
-    return counter->has_moved ? "stood still; what it missed is not known"
-                              : "stands still and is left out";
+    return counter->has_moved &&
+           (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
 }
 
 /* Reads all counters; what they have moved by goes to `pending`. */
 static void read_counters(struct energy_meter *meter, int64_t now_ns)
 {
+    memset(meter->is_lost, 0, sizeof meter->is_lost);
     for (size_t i = 0; i < counter_count(meter); i++) {
         enum energy_domain domain = domain_of(meter, i);
         struct energy_counter *counter = &meter->counters[i];
-        double joules = read_counter(meter, i);
-        if (isnan(joules))
-            continue;
-        const char *known_fault = fault_of(counter, domain);
+        double joules = read_counter(meter, i), added = NAN;
         /* The first reading starts the counter and gives nothing. */
-        double added = energy_counter_advance(counter, joules, now_ns);
+        if (isnan(joules))
+            energy_counter_fail(counter);
+        else
+            added = energy_counter_advance(counter, joules, now_ns);
         if (counter->has_moved || may_stand_still(domain))
             add(&meter->pending[domain], added);
-        const char *fault = fault_of(counter, domain);
-        if (fault != known_fault)
-            snprintf(meter->energy.flags, sizeof meter->energy.flags, "the %s counter %s",
-                energy_domain_name(domain), fault);
+        meter->is_lost[domain] |= is_lost(counter, domain);
     }
     meter->read_ns = now_ns;
 }
@@ -257,74 +244,6 @@ static void attribute_dram(
 
 /* ---- GPUs ---- */
 
-/* Notes when a counter cannot be right. */
-static void check_gpu(struct energy_meter *meter, size_t i)
-{
-    const struct gpu_energy *gpu = &meter->gpus[i];
-    double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
-    double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
-    char *flags = meter->gpu_flags;
-    if (gpu->counter.went_back || gpu->counter.stood_still)
-        snprintf(flags, sizeof meter->gpu_flags, "that of GPU %zu %s; %s", i,
-            gpu->counter.stood_still ? "stood still" : "went back",
-            isnan(gpu->watts) ? "what it missed is not known" : "its power was integrated instead");
-    else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
-        snprintf(flags, sizeof meter->gpu_flags,
-            "GPU %zu counted %.1f J where its power, integrated, gives %.1f J", i,
-            gpu->counted_joules, gpu->integrated_joules);
-}
-
-/* Joules of an interval: what the counter moved by. While it does not move, or not yet, they are
- * taken from the power (NaN: not known), and from the counter only what is more than that. */
-static double settle_gpu(struct gpu_energy *gpu, double counted, double integrated)
-{
-    if (isnan(counted)) {
-        gpu->ahead_joules = 0; /* it began anew, and tells nothing of what was before */
-        return integrated;
-    }
-    if (gpu->counter.stood_still)
-        return integrated;
-    if (counted == 0 && isnan(integrated))
-        return gpu->counter.has_moved ? 0 : NAN;
-    if (counted == 0) {
-        gpu->ahead_joules += integrated;
-        return integrated;
-    }
-    double joules = fmax(0, counted - gpu->ahead_joules);
-    gpu->ahead_joules = fmax(0, gpu->ahead_joules - counted);
-    return joules;
-}
-
-/* Joules of one GPU since its figures before: by its counter, else its power over the time. */
-static double gpu_joules(
-    struct energy_meter *meter, size_t i, const struct gpu_device_sample *sample, int64_t now_ns)
-{
-    struct gpu_energy *gpu = &meter->gpus[i];
-    /* The figures are of the moment when the driver gave them. */
-    if (sample->age_seconds > 0)
-        now_ns -= (int64_t)(sample->age_seconds * (double)NS_PER_SECOND);
-    if (now_ns < gpu->since_ns)
-        now_ns = gpu->since_ns;
-    double seconds = gpu->since_ns ? (double)(now_ns - gpu->since_ns) / (double)NS_PER_SECOND : NAN;
-    double watts = isnan(gpu->watts) ? sample->power_watts : (sample->power_watts + gpu->watts) / 2;
-    double integrated = watts * seconds, counted = 0;
-    gpu->since_ns = now_ns;
-    gpu->watts = sample->power_watts;
-    if (isnan(sample->energy_joules) && !gpu->counter.has_last) {
-        meter->gpu_is_integrated |= !isnan(integrated);
-        return integrated;
-    }
-    if (!isnan(sample->energy_joules))
-        counted = energy_counter_advance(&gpu->counter, sample->energy_joules, now_ns);
-    if (!isnan(counted) && !isnan(integrated)) {
-        gpu->counted_joules += counted;
-        gpu->integrated_joules += integrated;
-        gpu->seconds += seconds;
-    }
-    check_gpu(meter, i);
-    return settle_gpu(gpu, counted, integrated);
-}
-
 static void attribute_gpu(
     struct energy_meter *meter, const struct gpu_device_sample *gpu, double joules)
 {
@@ -342,19 +261,31 @@ static void attribute_gpu(
         share(gpu->descendants_ram_bytes, gpu->ram_used_bytes));
 }
 
+/* Joules of a GPU since it was asked before; NaN: not known. */
+static double gpu_joules(
+    struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
+{
+    const struct gpu_device_sample *sample = &now->gpus->devices[i];
+    struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
+        .power_watts = now->gpu_devices[i].power_is_counted ? NAN : sample->power_watts,
+        .energy_joules = sample->energy_joules};
+    return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
+}
+
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
     struct interval *interval, int64_t now_ns)
 {
     interval->gpu = NAN;
+    meter->gpu_is_lost = false;
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
         /* A MIG instance's energy is its card's; that of a GPU in the CPU's package, the package's.
          */
         if (now->gpu_devices[i].mig || (now->gpu_devices[i].in_package && has_package(meter)))
             continue;
-        double joules = gpu_joules(meter, i, &now->gpus->devices[i], now_ns);
+        double joules = gpu_joules(meter, now, i, now_ns);
+        meter->gpu_is_lost |= meter->gpus[i].is_lost;
         if (isnan(joules))
             continue;
-        add(&meter->gpus[i].joules, joules);
         add(&interval->gpu, joules);
         attribute_gpu(meter, &now->gpus->devices[i], joules);
     }
@@ -374,6 +305,25 @@ static double total_of(
     return total;
 }
 
+/* Until a stretch is long enough, the mean so far stands for the highest. */
+static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
+{
+    double *max_watts = &meter->energy.max_watts;
+    if (isnan(joules) || meter->gpu_is_lost) {
+        meter->peak_joules = meter->peak_seconds = 0;
+        return;
+    }
+    meter->peak_joules += joules;
+    meter->peak_seconds += seconds;
+    double watts = meter->peak_joules / meter->peak_seconds;
+    bool is_long = meter->peak_seconds >= PEAK_SECONDS;
+    if (meter->peak_seconds > 0 && (!meter->has_peak || (is_long && watts > *max_watts)))
+        *max_watts = watts;
+    meter->has_peak |= is_long;
+    if (is_long)
+        meter->peak_joules = meter->peak_seconds = 0;
+}
+
 static void add_interval(struct energy_meter *meter, const struct interval *interval,
     double battery_joules, double seconds)
 {
@@ -388,10 +338,19 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
 
     double total = total_of(meter, interval, battery_joules);
     add(&energy->machine.total, total);
-    if (seconds > 0 && !isnan(total) && !(total / seconds <= energy->max_watts))
-        energy->max_watts = total / seconds;
+    add_to_peak(meter, total, seconds);
     if (!isnan(energy->machine.total) && !isnan(energy->combined))
         energy->unattributed = fmax(0, energy->machine.total - energy->combined);
+}
+
+/* Joules count from the start of the session on, or else from the first reading. */
+static double begin(struct energy_meter *meter, int64_t now_ns)
+{
+    if (!meter->start_ns)
+        meter->start_ns = now_ns;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], meter->start_ns);
+    return (double)(now_ns - meter->start_ns) / (double)NS_PER_SECOND;
 }
 
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
@@ -399,20 +358,153 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     bool first = meter->since_ns == 0;
     struct interval interval;
     double watts = NAN;
-    double seconds = first ? 0 : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
+    double seconds =
+        first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
     take_domains(meter, &interval, now_ns);
-    if (meter->has_battery)
-        battery_read(meter->sysfs_root, &watts);
     read_gpus(meter, now, &interval, now_ns);
     if (!first) {
+        if (meter->has_battery)
+            battery_read(meter->sysfs_root, &watts);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
-        add_interval(meter, &interval, watts * seconds, seconds);
         meter->busy_seconds += now->machine_busy_seconds - meter->since.machine_busy_seconds;
         meter->cpu_seconds += now->machine_cpu_seconds - meter->since.machine_cpu_seconds;
         if (meter->cpu_seconds > 0)
             meter->energy.idle_share = 1 - share(meter->busy_seconds, meter->cpu_seconds);
     }
+    add_interval(meter, &interval, watts * seconds, seconds);
     meter->since_ns = now_ns;
     meter->since = *now;
+}
+
+/* ---- what does not go on, and what is wrong ---- */
+
+bool energy_meter_is_partial(const struct energy_meter *meter)
+{
+    return meter->gpu_is_lost || meter->is_lost[ENERGY_PACKAGE] || meter->is_lost[ENERGY_DRAM];
+}
+
+void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT])
+{
+    static const enum gput_energy_figure of_domain[ENERGY_DOMAINS] = {
+        [ENERGY_PACKAGE] = GPUT_ENERGY_PACKAGE,
+        [ENERGY_CORE] = GPUT_ENERGY_CORE,
+        [ENERGY_UNCORE] = GPUT_ENERGY_UNCORE,
+        [ENERGY_DRAM] = GPUT_ENERGY_DRAM,
+        [ENERGY_PSYS] = GPUT_ENERGY_PSYS,
+    };
+    gput_energy_figures(&meter->energy, joules);
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        if (meter->is_lost[i])
+            joules[of_domain[i]] = NAN;
+    }
+    if (meter->gpu_is_lost)
+        joules[GPUT_ENERGY_GPU] = NAN;
+    if (energy_meter_is_partial(meter))
+        joules[GPUT_ENERGY_TOTAL] = joules[GPUT_ENERGY_MAIN] = joules[GPUT_ENERGY_DESCENDANTS] =
+            joules[GPUT_ENERGY_COMBINED] = NAN;
+}
+
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
+{
+    return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
+}
+
+/* What is wrong with a counter, or NULL. */
+static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
+{
+    if (counter->failed)
+        return counter->has_last ? "cannot be read any more; what it misses is not known"
+                                 : "cannot be read and is left out";
+    if (counter->went_back)
+        return "went back; those intervals were left out";
+    if (!counter->stood_still || may_stand_still(domain))
+        return NULL;
+    return counter->has_moved ? "stood still; what it missed is not known"
+                              : "stands still and is left out";
+}
+
+/* A list of what is wrong, in a text of limited size. */
+struct faults {
+    char *text;
+    size_t size, length;
+    unsigned more; /* that there was no room for */
+};
+
+/* Room for "; and 99 more". */
+#define ROOM_FOR_MORE 16
+
+static void add_fault(struct faults *faults, const char *fault)
+{
+    size_t length = strlen(fault) + 2;
+    if (faults->more || faults->length + length + ROOM_FOR_MORE > faults->size) {
+        faults->more++;
+        return;
+    }
+    faults->length += (size_t)snprintf(faults->text + faults->length, faults->size - faults->length,
+        "%s%s", faults->length ? "; " : "", fault);
+}
+
+static void end_faults(const struct faults *faults)
+{
+    if (faults->more)
+        snprintf(faults->text + faults->length, faults->size - faults->length, "; and %u more",
+            faults->more);
+}
+
+/* "package", and which one where there are several. */
+static void name_counter(const struct energy_meter *meter, size_t i, char *name, size_t size)
+{
+    enum energy_domain domain = domain_of(meter, i);
+    size_t same = 0;
+    for (size_t k = 0; k < counter_count(meter); k++)
+        same += domain_of(meter, k) == domain;
+    uint32_t package =
+        meter->uses_perf ? meter->perf.counters[i].package : meter->powercap.zones[i].package;
+    if (same > 1)
+        snprintf(name, size, "%s %u", energy_domain_name(domain), package);
+    else
+        snprintf(name, size, "%s", energy_domain_name(domain));
+}
+
+void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
+{
+    struct faults faults = {text, size, 0, 0};
+    text[0] = '\0';
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        char name[32], line[160];
+        const struct powercap_zone *zone = &meter->powercap.zones[i];
+        const char *fault = fault_of(&meter->counters[i], domain_of(meter, i));
+        name_counter(meter, i, name, sizeof name);
+        if (!meter->uses_perf && zone->fd < 0)
+            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is left out", name,
+                strerror(zone->open_errno));
+        else if (fault)
+            snprintf(line, sizeof line, "the %s counter %s", name, fault);
+        else
+            continue;
+        add_fault(&faults, line);
+    }
+    end_faults(&faults);
+}
+
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size)
+{
+    struct faults faults = {text, size, 0, 0};
+    char line[160];
+    text[0] = '\0';
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        if (gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
+            add_fault(&faults, line);
+    }
+    end_faults(&faults);
+}
+
+bool energy_meter_integrates_power(const struct energy_meter *meter)
+{
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        if (!isnan(meter->gpus[i].joules) && !meter->gpus[i].has_counter)
+            return true;
+    }
+    return false;
 }

@@ -12,6 +12,7 @@
 #include "os/perf_energy.h"
 #include "os/powercap.h"
 #include "track/energy_counter.h"
+#include "track/gpu_energy.h"
 
 #include <gputracker/energy.h>
 
@@ -29,27 +30,19 @@ struct energy_shares {
     const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
 };
 
-/* A GPU's energy: its counter, and its power integrated over time, which the counter is held to. */
-struct gpu_energy {
-    struct energy_counter counter;
-    int64_t since_ns; /* when its last figures were read; 0: never */
-    double watts;     /* then */
-    double joules;    /* so far; NaN: not known */
-    double ahead_joules; /* of those, taken from the power and still to come from the counter */
-    double counted_joules, integrated_joules, seconds; /* over the intervals that have both */
-};
-
 struct energy_meter {
     const char *sysfs_root;
     struct powercap powercap;
     struct perf_energy perf;
     struct energy_counter
         counters[POWERCAP_MAX_ZONES]; /* of powercap's zones, or perf's counters */
+    bool is_lost[ENERGY_DOMAINS];     /* its joules were known, and do not go on */
     double pending[ENERGY_DOMAINS];   /* joules since `since_ns`, from readings in between */
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
     bool has_battery;
     bool uses_perf;
+    int64_t start_ns; /* of the session, set before the first reading; 0: then it is that */
 
     int64_t since_ns; /* start of the interval being measured; 0: none yet */
     int64_t read_ns;  /* when the counters were last read */
@@ -58,9 +51,10 @@ struct energy_meter {
     struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
     double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
-    bool gpu_is_integrated;           /* some GPU has no counter: its power was integrated */
+    double peak_joules, peak_seconds; /* of the stretch that may be the highest */
+    bool has_peak;                    /* some stretch was long enough */
+    bool gpu_is_lost;                 /* the joules of some GPU do not go on */
     bool gpu_by_memory;               /* some GPU was shared out by memory in use */
-    char gpu_flags[160];              /* what is wrong with a GPU's counter; "" */
     char why_not[160];                /* when the CPU's energy is not to be had */
     char remedy[160];                 /* what an administrator can do about it; "" */
 };
@@ -78,6 +72,25 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  * then in `energy`.
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
+
+/*
+ * The joules so far, in the order of enum gput_energy_figure. Unlike `energy`, which keeps what was
+ * counted, a figure is NaN from where it does not go on: nothing was used is another thing.
+ */
+void energy_meter_figures(
+    const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT]);
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
+
+/* Whether the total is known only up to some moment. */
+bool energy_meter_is_partial(const struct energy_meter *meter);
+
+/* Writes everything that is wrong with the counters of the CPU, and the figures of GPUs, as far as
+ * there is room: "the psys counter stood still; …". "" when nothing is. */
+void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size);
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
+
+/* Whether some GPU has no counter, so that its power was integrated. */
+bool energy_meter_integrates_power(const struct energy_meter *meter);
 
 /*
  * When the counters have to be read even if no interval ends, lest they wrap unseen (a 65 kJ

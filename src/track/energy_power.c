@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #define INTERVAL_NS NS_PER_SECOND
 #define FIRST_INTERVAL_NS (NS_PER_SECOND / 10)
@@ -25,19 +24,20 @@ static bool is_known(const struct energy_power *power)
     return false;
 }
 
-void energy_power_add(struct energy_power *power, const struct gput_energy *energy, int64_t now_ns)
+void energy_power_add(
+    struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns)
 {
-    double joules[GPUT_ENERGY_FIGURE_COUNT];
     int64_t passed_ns = now_ns - power->since_ns;
-    gput_energy_figures(energy, joules);
-    if (power->since_ns) {
-        if (passed_ns < (is_known(power) ? INTERVAL_NS : FIRST_INTERVAL_NS))
-            return;
+    bool first = power->since_ns == 0;
+    if (!first && passed_ns < (is_known(power) ? INTERVAL_NS : FIRST_INTERVAL_NS))
+        return;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!first)
+            power->watts[i] =
+                (joules[i] - power->joules[i]) * (double)NS_PER_SECOND / (double)passed_ns;
+        power->known[i] |= !isnan(joules[i]);
         /* A figure is first known at the end of its first interval. */
-        for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-            power->watts[i] = (joules[i] - (isnan(power->joules[i]) ? 0 : power->joules[i])) *
-                              (double)NS_PER_SECOND / (double)passed_ns;
+        power->joules[i] = power->known[i] ? joules[i] : 0;
     }
     power->since_ns = now_ns;
-    memcpy(power->joules, joules, sizeof joules);
 }

@@ -7,6 +7,7 @@
 
 #include <gputracker/energy.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct energy_power {
@@ -14,11 +15,14 @@ struct energy_power {
 
     int64_t since_ns;                        /* start of the interval being measured; 0: none yet */
     double joules[GPUT_ENERGY_FIGURE_COUNT]; /* then */
+    bool known[GPUT_ENERGY_FIGURE_COUNT];    /* at some time so far */
 };
 
 void energy_power_init(struct energy_power *power);
 
-/* Takes the joules so far. Power is known after 100 ms, and then renewed every second at most. */
-void energy_power_add(struct energy_power *power, const struct gput_energy *energy, int64_t now_ns);
+/* Takes the joules so far (NaN: not known; none before it is first known). Power is known after 100
+ * ms, and then renewed every second at most. */
+void energy_power_add(
+    struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns);
 
 #endif

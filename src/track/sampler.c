@@ -9,6 +9,9 @@
 
 /* Percents are rounded to this many places: the clocks behind them are not finer. */
 #define PERCENT_DECIMALS 4
+/* How long a sample waits for GPU drivers to say what was used up to it. */
+#define MOST_WAIT_NS (NS_PER_SECOND / 20)
+#define LAST_WAIT_NS (NS_PER_SECOND / 10)
 
 static bool has_process(const struct sampler *sampler)
 {
@@ -26,6 +29,7 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     system_meter_start(system, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
     sampler->energy.shares_out = has_process(sampler);
+    sampler->energy.start_ns = options->start_ns;
     ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
     sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
@@ -134,6 +138,13 @@ static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
 
 /* ---- system and GPUs ---- */
 
+/* Energy is read in the intervals of the machine's CPU time, so that shares and joules are of the
+ * same one. */
+static bool is_in_step(const struct sampler *sampler, int64_t now_ns)
+{
+    return sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
+}
+
 static void put_system(struct sampler *sampler)
 {
     double *values = sampler->sample.values;
@@ -165,10 +176,24 @@ static void list_descendants(struct sampler *sampler)
     sampler->descendants_generation = sampler->tree.generation;
 }
 
-static void put_gpus(struct sampler *sampler)
+/* Joules are of the sample's own moment where the drivers have answered by the end of it. Else the
+ * power of then is taken on, so ticks do not wait for long; what the last one misses stays so. */
+static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
+{
+    int64_t wait_ns = sampler->options.interval_ns / 4;
+    if (wait_ns > MOST_WAIT_NS)
+        wait_ns = MOST_WAIT_NS;
+    if (flags & SAMPLER_LAST)
+        wait_ns = LAST_WAIT_NS;
+    if (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns))
+        gpu_set_await(sampler->options.gpus, wait_ns);
+}
+
+static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     if (!sampler->options.gpus)
         return;
+    await_gpus(sampler, now_ns, flags);
     list_descendants(sampler);
     const struct process *main = process_tree_main(&sampler->tree);
     struct gpu_tree tree = {.main = main ? main->pid : 0,
@@ -191,13 +216,11 @@ static void put_gpus(struct sampler *sampler)
 
 /* ---- energy ---- */
 
-/* In the intervals of the machine's CPU time, so that shares and joules are of the same one. */
 static void read_energy(struct sampler *sampler, int64_t now_ns)
 {
     sampler->energy_moved = false;
     bool has_gpus = sampler->options.gpus && sampler->gpu.n_devices > 0;
-    bool in_step = sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
-    if (!in_step || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
+    if (!is_in_step(sampler, now_ns) || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
         return;
     const struct ram_figures *ram = &sampler->ram.figures;
     struct energy_shares now = {
@@ -237,7 +260,8 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
     int64_t now_ns = clock_monotonic_ns();
     sampler->sample.time_ns = clock_realtime_ns();
-    if (sampler->options.gpus)
+    /* The first one takes what was read before: joules count from there on. */
+    if (sampler->options.gpus && sampler->sampled_ns)
         gpu_set_refresh(sampler->options.gpus);
 
     if (has_process(sampler))
@@ -247,7 +271,7 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
     else
         system_meter_read(sampler->system, now_ns);
     put_system(sampler);
-    put_gpus(sampler);
+    put_gpus(sampler, now_ns, flags);
     read_energy(sampler, now_ns);
     sampler->sampled_ns = now_ns;
 }

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import unittest
 
@@ -131,13 +132,33 @@ class Energy(CommandTest):
         source = results["sources"]["cpu_energy"]
         self.assertEqual((source["state"], source["reason"]), ("unavailable", "RAPL, but the package counter stands still and is left out"))
 
+    def test_a_counter_gets_unreadable(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.add("intel-rapl:0:0", "dram")
+        code = MOVE + "\nos.ftruncate(counters[0][0], 0); time.sleep(0.6)"
+        results = self.track(
+            python(code, *self.machine.move(0.6, package_0=100, package_0_0=10)), "--tf", "t.sqlite", "--energy-folder", "rec"
+        )
+        self.assertLessEqual(results["energy"]["machine"]["package"], 60.1)
+        self.assertIsNone(results["energy"]["mean_watts"])
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "sampled")
+        self.assertIn("the package counter cannot be read any more", source["reason"])
+        with sqlite3.connect(self.folder / "t.sqlite") as database:
+            rows = database.execute("SELECT package, dram, total FROM energy_data ORDER BY timestamp").fetchall()
+        self.assertIsNotNone(rows[-1][1])
+        self.assertEqual((rows[-1][0], rows[-1][2]), (None, None))
+        lines = [json.loads(line) for line in (self.folder / "rec" / "power_metrics.json").read_text().splitlines()]
+        self.assertNotIn("intel_power", lines[-2]["metrics"]["cpu"])
+        self.assertIn("total_dram_power", lines[-2]["metrics"]["cpu"])
+
     def test_a_missing_sub_domain(self):
         self.machine.add_two_packages()
         self.machine.counter("intel-rapl:0:1").unlink()
         results = self.track(python(MOVE, *self.machine.move(0.5, package_0=100)))
         self.assert_near(results["energy"]["machine"]["package"], 50)
         self.assertIsNone(results["energy"]["machine"]["core"])
-        self.assertIn("core 0 cannot be read", results["sources"]["cpu_energy"]["reason"])
+        self.assertIn("the core counter cannot be read", results["sources"]["cpu_energy"]["reason"])
 
     def test_no_counters_are_one_clear_line(self):
         shutil.rmtree(self.machine.root)
@@ -192,7 +213,7 @@ class Energy(CommandTest):
         rapl = json.loads(self.run_command("doctor", "-f", "json", env=self.machine.environment()).stdout)["sources"]["rapl"]
         self.assertEqual(rapl["state"], "partly")
         self.assertIn("5 of 6 counters", rapl["reason"])
-        self.assertIn("package 1 cannot be read", rapl["reason"])
+        self.assertIn("the package 1 counter cannot be read", rapl["reason"])
 
     def test_a_battery_is_said_to_be_the_whole_machine(self):
         supply = self.machine.root / "class" / "power_supply" / "BAT0"

@@ -98,6 +98,22 @@ class Figures(GpuTest):
         self.assertAlmostEqual(first["mean_utilization_percent"], 40.0)
         self.assertEqual((first["max_main_sm_percent"], second["max_power_watts"]), (30.0, 50.0))
 
+    def test_joules_of_constant_power(self):
+        """Every figure is of its own moment, however late the driver answers."""
+        for missing in ("TotalEnergyConsumption", "nothing"):
+            self.write(
+                "gpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\ndelay_ms nvmlDeviceGetPowerUsage 20\n"
+                f"code nvmlDeviceGet{missing} 3\nenergy_mj 5000\n"
+            )
+            report, _ = self.tracked("--st", "1", "--tf", "t.sqlite", "--overwrite", command=("sleep", "1.4"))
+            self.assertLessEqual(report["energy"]["max_watts"], 105)
+            self.assertAlmostEqual(report["energy"]["mean_watts"], 100, delta=2)
+            with sqlite3.connect(self.folder / "t.sqlite") as database:
+                rows = database.execute("SELECT gpu, timestamp FROM energy_data WHERE gpu > 0 ORDER BY timestamp").fetchall()
+            (first, begin), (last, end) = rows[0], rows[-1]
+            self.assertAlmostEqual((last - first) / (end - begin), 100, delta=2)
+            self.assertEqual(rows, sorted(rows))
+
     def test_each_process_by_itself(self):
         report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
         held = {process["name"]: process["peak_gpu_ram_bytes"] for process in report["processes"]}

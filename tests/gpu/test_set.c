@@ -1,4 +1,5 @@
 /* A set that reads in the background: what it does when drivers are slow or hang. */
+#include "base/clock.h"
 #include "scenario.h"
 
 #define GPU_A "gpu GPU-aaaa\nmemory 16000000000 0 1000000000\nutilization 40\n"
@@ -35,6 +36,27 @@ static void gives_figures_with_the_first_sample_and_fresh_ones_when_asked(void *
     assert_number(sample.system_ram_bytes, 2e9);
     assert_in_range((int)(sample.device_age_seconds * 1000), 0, 30000);
     gpu_set_close(set);
+}
+
+static void waits_for_devices_but_only_once_for_one_that_hangs(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    scenario_write("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n"
+                   "gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND); /* not for the list of processes */
+    assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 2e9);
+
+    scenario_write(HANG GPU_A);
+    gpu_set_refresh(set);
+    gpu_set_await(set, NS_PER_SECOND / 1000);
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND);
+    assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 2e9);
+    gpu_set_close(set);
+    end_hang();
 }
 
 static void asks_by_itself_when_nobody_does(void **state)
@@ -254,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(gives_figures_with_the_first_sample_and_fresh_ones_when_asked),
         TEST(asks_by_itself_when_nobody_does),
+        TEST(waits_for_devices_but_only_once_for_one_that_hangs),
         TEST(tells_what_each_process_holds_and_when_that_is_new),
         TEST(a_driver_that_hangs_stops_neither_samples_nor_the_end),
         TEST(slow_lists_of_processes_leave_device_figures_fresh),

@@ -17,6 +17,28 @@ static int make_machine(void **state)
     return 0;
 }
 
+/* What is wrong with the counters of the CPU; with GPUs. Valid until the next call. */
+static const char *faults(const struct energy_meter *meter)
+{
+    static char text[512];
+    energy_meter_explain_cpu(meter, text, sizeof text);
+    return text;
+}
+
+static const char *gpu_faults(const struct energy_meter *meter)
+{
+    static char text[512];
+    energy_meter_explain_gpus(meter, text, sizeof text);
+    return text;
+}
+
+static double figure(const struct energy_meter *meter, enum gput_energy_figure figure)
+{
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_meter_figures(meter, joules);
+    return joules[figure];
+}
+
 static void assert_near(double actual, double expected)
 {
     if (!(fabs(actual - expected) <= 1e-3 * fabs(expected)))
@@ -102,7 +124,7 @@ static void a_counter_that_goes_back_is_flagged_and_left_out(void **state)
     set_joules("intel-rapl:0", 1010);
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
     assert_near(meter.energy.machine.package, 10);
-    assert_non_null(strstr(meter.energy.flags, "package counter went back"));
+    assert_non_null(strstr(faults(&meter), "the package 1 counter went back"));
     energy_meter_finish(&meter);
 }
 
@@ -127,7 +149,9 @@ static void integrates_gpu_power_where_there_is_no_counter(void **state)
         .main_sm_percent = 20,
         .descendants_sm_percent = 20};
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    gpus.devices[0].read_ns = gpus.devices[1].read_ns = NS_PER_SECOND;
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    gpus.devices[0].read_ns = gpus.devices[1].read_ns = 3 * NS_PER_SECOND;
     gpus.devices[0].power_watts = 200;
     gpus.devices[1].energy_joules = 1100;
     energy_meter_read(&meter, &shares, 3 * NS_PER_SECOND);
@@ -135,7 +159,7 @@ static void integrates_gpu_power_where_there_is_no_counter(void **state)
     assert_near(meter.energy.machine.gpu, 400);
     assert_near(meter.energy.main, 300 * 0.4 + 100 * 0.25);
     assert_near(meter.energy.descendants, 300 * 0.1 + 100 * 0.25);
-    assert_true(meter.gpu_is_integrated);
+    assert_true(energy_meter_integrates_power(&meter));
     assert_true(meter.gpu_by_memory);
     energy_meter_finish(&meter);
 }
@@ -161,7 +185,7 @@ static void wraps_are_undone_even_between_intervals(void **state)
     energy_meter_read(&meter, &shares, 181 * NS_PER_SECOND);
     assert_near(meter.energy.machine.package, 54000);
     assert_near(meter.energy.max_watts, 300);
-    assert_null(strstr(meter.energy.flags, "went back"));
+    assert_null(strstr(faults(&meter), "went back"));
     energy_meter_finish(&meter);
 }
 
@@ -181,7 +205,7 @@ static void a_counter_that_stands_still_is_flagged(void **state)
         set_joules("intel-rapl:2", second < 3 ? 9000 + second : 9003);
         energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
     }
-    assert_string_equal(meter.energy.flags, "");
+    assert_string_equal(faults(&meter), "");
     set_joules("intel-rapl:0", 1050);
     set_joules("intel-rapl:0:0", 530);
     set_joules("intel-rapl:0:1", 210);
@@ -189,7 +213,7 @@ static void a_counter_that_stands_still_is_flagged(void **state)
     set_joules("intel-rapl:1:0", 310);
     energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
     assert_string_equal(
-        meter.energy.flags, "the psys counter stood still; what it missed is not known");
+        faults(&meter), "the psys counter stood still; what it missed is not known");
     assert_near(meter.energy.machine.psys, 2);
     assert_true(meter.energy.machine.uncore == 0);
     energy_meter_finish(&meter);
@@ -209,12 +233,84 @@ static void a_counter_that_never_moves_is_no_figure(void **state)
     assert_true(isnan(meter.energy.machine.core));
     assert_near(meter.energy.machine.dram, 15);
     assert_near(meter.energy.machine.total, 15);
-    assert_non_null(strstr(meter.energy.flags, "counter stands still and is left out"));
+    assert_non_null(strstr(faults(&meter), "counter stands still and is left out"));
 
     /* It was slow, not stuck: nothing is lost. */
     set_joules("intel-rapl:0", 1040);
     energy_meter_read(&meter, &shares, 5 * NS_PER_SECOND);
     assert_near(meter.energy.machine.package, 40);
+    energy_meter_finish(&meter);
+}
+
+static void set_unreadable(const char *zone)
+{
+    char name[64];
+    snprintf(name, sizeof name, "class/powercap/%s/energy_uj", zone);
+    fake_sysfs_write(name, "");
+}
+
+/* What was counted stays, and is said to be all that is known. */
+static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"intel-rapl:0:0", "intel-rapl:1:0", "intel-rapl:2"};
+    struct energy_meter meter;
+    struct energy_shares shares = {.main_cpu_seconds = 1, .machine_busy_seconds = 2};
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 2; second++) {
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+            set_joules(others[i], 10000 + second);
+        set_joules("intel-rapl:0", 1000 + 50 * second);
+        set_joules("intel-rapl:1", 2000 + 40 * second);
+        set_joules("intel-rapl:0:1", 200 + 5 * second);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_near(figure(&meter, GPUT_ENERGY_PACKAGE), 90);
+    assert_string_equal(faults(&meter), "");
+    set_unreadable("intel-rapl:1");
+    set_joules("intel-rapl:0", 1150);
+    set_joules("intel-rapl:0:1", 215);
+    energy_meter_read(&meter, &shares, 3 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 140);
+    assert_true(isnan(figure(&meter, GPUT_ENERGY_PACKAGE)));
+    assert_true(isnan(figure(&meter, GPUT_ENERGY_TOTAL)));
+    assert_true(isnan(figure(&meter, GPUT_ENERGY_COMBINED)));
+    assert_near(figure(&meter, GPUT_ENERGY_DRAM), 11);
+    assert_true(energy_meter_is_partial(&meter));
+    assert_string_equal(faults(&meter),
+        "the package 1 counter cannot be read any more; what it misses is not known");
+
+    /* It was away for a moment: the counter itself went on. */
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        set_joules(others[i], 10004);
+    set_joules("intel-rapl:0:1", 220);
+    set_joules("intel-rapl:1", 2160);
+    energy_meter_read(&meter, &shares, 4 * NS_PER_SECOND);
+    assert_near(figure(&meter, GPUT_ENERGY_PACKAGE), 220);
+    assert_false(energy_meter_is_partial(&meter));
+    assert_string_equal(faults(&meter), "");
+    energy_meter_finish(&meter);
+}
+
+static void names_every_faulty_counter(void **state)
+{
+    (void)state;
+    char text[90];
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    set_unreadable("intel-rapl:1:0");
+    energy_meter_init(&meter, root);
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    set_joules("intel-rapl:0", 900);
+    set_joules("intel-rapl:1", 1);
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_string_equal(faults(&meter),
+        "the package 0 counter went back; those intervals were left out; "
+        "the package 1 counter went back; those intervals were left out; "
+        "the dram 1 counter cannot be read and is left out");
+    energy_meter_explain_cpu(&meter, text, sizeof text);
+    assert_string_equal(
+        text, "the package 0 counter went back; those intervals were left out; and 2 more");
     energy_meter_finish(&meter);
 }
 
@@ -232,8 +328,8 @@ static void a_missing_sub_domain_costs_itself_alone(void **state)
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
     assert_near(meter.energy.machine.package, 10);
     assert_true(isnan(meter.energy.machine.core));
-    assert_string_equal(meter.energy.flags,
-        "that of core 0 cannot be read (No such file or directory) and is missing");
+    assert_string_equal(faults(&meter),
+        "the core counter cannot be read (No such file or directory) and is left out");
     energy_meter_finish(&meter);
 }
 
@@ -280,12 +376,13 @@ static void a_battery_is_the_whole_machine(void **state)
     fake_sysfs_remove(NULL);
 }
 
-/* One GPU for `seconds`, whose counter gets `watts` and whose driver says `said_watts`. */
+/* One GPU for `seconds`, whose counter gets `watts` and whose driver says `said_watts`, of its own
+ * or made of the counter. */
 static void run_gpu(
-    struct energy_meter *meter, double watts, double said_watts, int seconds, double age_seconds)
+    struct energy_meter *meter, double watts, double said_watts, int seconds, bool is_counted)
 {
     static struct gpu_sample gpus;
-    static const struct gpu_device devices[1] = {{.uuid = "a"}};
+    const struct gpu_device devices[1] = {{.uuid = "a", .power_is_counted = is_counted}};
     energy_meter_init(meter, "/nonexistent");
     gpus.n_devices = 1;
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
@@ -295,7 +392,7 @@ static void run_gpu(
             .main_sm_percent = 50,
             .descendants_sm_percent = 0,
             .utilization_percent = 100,
-            .age_seconds = age_seconds};
+            .read_ns = (second + 10) * NS_PER_SECOND};
         energy_meter_read(meter, &shares, (second + 10) * NS_PER_SECOND);
     }
 }
@@ -304,20 +401,20 @@ static void a_gpu_counter_is_held_to_its_power(void **state)
 {
     (void)state;
     struct energy_meter meter;
-    run_gpu(&meter, 105, 100, 20, 0.25);
+    run_gpu(&meter, 105, 100, 20, false);
     assert_near(meter.energy.machine.gpu, 2100);
     assert_near(meter.energy.main, 1050);
-    assert_string_equal(meter.gpu_flags, "");
-    assert_false(meter.gpu_is_integrated);
+    assert_string_equal(gpu_faults(&meter), "");
+    assert_false(energy_meter_integrates_power(&meter));
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 80, 100, 5, 0);
-    assert_string_equal(meter.gpu_flags, ""); /* too early to tell */
+    run_gpu(&meter, 80, 100, 5, false);
+    assert_string_equal(gpu_faults(&meter), ""); /* too early to tell */
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 80, 100, 20, 0);
+    run_gpu(&meter, 80, 100, 20, false);
     assert_string_equal(
-        meter.gpu_flags, "GPU 0 counted 1600.0 J where its power, integrated, gives 2000.0 J");
+        gpu_faults(&meter), "GPU 0 counted 1600.0 J where its power, integrated, gives 2000.0 J");
     energy_meter_finish(&meter);
 }
 
@@ -325,24 +422,31 @@ static void a_stuck_gpu_counter_gives_way_to_power(void **state)
 {
     (void)state;
     struct energy_meter meter;
-    run_gpu(&meter, 0, 100, 20, 0);
+    run_gpu(&meter, 0, 100, 20, false);
     assert_near(meter.energy.machine.gpu, 2000);
     assert_near(meter.energy.main, 1000);
     assert_near(meter.energy.max_watts, 100);
     assert_string_equal(
-        meter.gpu_flags, "that of GPU 0 stood still; its power was integrated instead");
+        gpu_faults(&meter), "that of GPU 0 stood still; its power was integrated instead");
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, -100, 100, 3, 0);
+    run_gpu(&meter, -100, 100, 3, false);
     assert_near(meter.energy.machine.gpu, 300);
     assert_string_equal(
-        meter.gpu_flags, "that of GPU 0 went back; its power was integrated instead");
+        gpu_faults(&meter), "that of GPU 0 went back; its power was integrated instead");
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 0, NAN, 20, 0);
+    run_gpu(&meter, 0, 0, 20, true); /* no witness of its own */
+    assert_true(isnan(meter.energy.machine.gpu));
+    assert_string_equal(
+        gpu_faults(&meter), "that of GPU 0 stood still; what it missed is not known");
+    energy_meter_finish(&meter);
+
+    run_gpu(&meter, 0, NAN, 20, false);
     assert_true(isnan(meter.energy.machine.gpu));
     assert_true(isnan(meter.energy.main));
-    assert_string_equal(meter.gpu_flags, "that of GPU 0 stood still; what it missed is not known");
+    assert_string_equal(
+        gpu_faults(&meter), "that of GPU 0 stood still; what it missed is not known");
     energy_meter_finish(&meter);
 }
 
@@ -361,31 +465,13 @@ static void a_slow_gpu_counter_is_exact(void **state)
         gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
             .energy_joules = 5000 + 10.5 * (tick - tick % 15),
             .main_ram_bytes = NAN,
-            .main_sm_percent = NAN};
+            .main_sm_percent = NAN,
+            .read_ns = NS_PER_SECOND + tick * (NS_PER_SECOND / 10)};
         energy_meter_read(&meter, &shares, NS_PER_SECOND + tick * (NS_PER_SECOND / 10));
     }
     assert_near(meter.energy.machine.gpu, 630);
     assert_true(meter.energy.max_watts < 200);
-    assert_string_equal(meter.gpu_flags, "");
-    energy_meter_finish(&meter);
-}
-
-/* The same figures of a driver, seen again, are no interval. */
-static void an_old_answer_adds_nothing(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    static struct gpu_sample gpus;
-    struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(&meter, "/nonexistent");
-    gpus.n_devices = 1;
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 0; second <= 4; second++) {
-        gpus.devices[0] = (struct gpu_device_sample){
-            .power_watts = 100, .energy_joules = NAN, .age_seconds = second < 2 ? 0 : second - 1};
-        energy_meter_read(&meter, &shares, (second + 10) * NS_PER_SECOND);
-    }
-    assert_near(meter.energy.machine.gpu, 100);
+    assert_string_equal(gpu_faults(&meter), "");
     energy_meter_finish(&meter);
 }
 
@@ -397,7 +483,8 @@ static void a_gpu_in_the_package_is_counted_once(void **state)
     struct gpu_device devices[1] = {{.uuid = "a", .in_package = true}};
     energy_meter_init(&meter, root);
     gpus.n_devices = 1;
-    gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100, .energy_joules = NAN};
+    gpus.devices[0] = (struct gpu_device_sample){
+        .power_watts = 100, .energy_joules = NAN, .read_ns = NS_PER_SECOND};
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     set_joules("intel-rapl:0", 1010);
@@ -428,6 +515,8 @@ int main(void)
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
+        ON_MACHINE(a_counter_that_gets_unreadable_is_missing_from_there),
+        ON_MACHINE(names_every_faulty_counter),
         ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
@@ -435,7 +524,6 @@ int main(void)
         cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
         cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
         cmocka_unit_test(a_slow_gpu_counter_is_exact),
-        cmocka_unit_test(an_old_answer_adds_nothing),
         cmocka_unit_test(says_why_there_is_none),
     };
     return cmocka_run_group_tests_name("track/energy_meter", tests, NULL, NULL);

@@ -10,7 +10,9 @@ static const int64_t begin_ns = 5 * NS_PER_SECOND;
 static void add(struct energy_power *power, double seconds, double package, double gpu)
 {
     struct gput_energy energy = {.machine = {package, NAN, NAN, NAN, NAN, gpu, NAN, package}};
-    energy_power_add(power, &energy, begin_ns + (int64_t)(seconds * (double)NS_PER_SECOND));
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    gput_energy_figures(&energy, joules);
+    energy_power_add(power, joules, begin_ns + (int64_t)(seconds * (double)NS_PER_SECOND));
 }
 
 static void is_known_soon_and_then_renewed_every_second(void **state)
@@ -44,11 +46,28 @@ static void a_figure_is_first_known_at_the_end_of_its_first_interval(void **stat
     assert_true(power.watts[GPUT_ENERGY_GPU] == 30);
 }
 
+static void what_does_not_go_on_is_not_known(void **state)
+{
+    (void)state;
+    struct energy_power power;
+    energy_power_init(&power);
+    add(&power, 0, NAN, NAN);
+    add(&power, 1, 100, 50);
+    add(&power, 2, 200, NAN);
+    assert_true(power.watts[GPUT_ENERGY_PACKAGE] == 100);
+    assert_true(isnan(power.watts[GPUT_ENERGY_GPU]));
+    add(&power, 3, 300, 9000); /* of how long is not known */
+    assert_true(isnan(power.watts[GPUT_ENERGY_GPU]));
+    add(&power, 4, 400, 9050);
+    assert_true(power.watts[GPUT_ENERGY_GPU] == 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_known_soon_and_then_renewed_every_second),
         cmocka_unit_test(a_figure_is_first_known_at_the_end_of_its_first_interval),
+        cmocka_unit_test(what_does_not_go_on_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
