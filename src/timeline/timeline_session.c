@@ -18,10 +18,16 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool is_of_gpus(int column)
+{
+    return column >= GPUT_MAIN_GPU_RAM && column <= GPUT_GPU_HARDWARE_UTILIZATION;
+}
+
 /* What the samples of one tracking file go to. */
 struct sampling {
     struct timeline *timeline;
     uint32_t thread;
+    bool has_gpus;                           /* the machine had some */
     char *names[GPUT_TRACKING_FILE_COLUMNS]; /* "main_ram (gigabytes)"; NULL: not in the file */
     struct str args;
 };
@@ -55,6 +61,8 @@ static int add_row(
         char value[NUMBER_TEXT_SIZE];
         if (!sampling->names[i] || !isfinite(row->values[i]))
             continue;
+        if (!sampling->has_gpus && row->values[i] == 0 && is_of_gpus(i))
+            continue; /* how tracking files say "there is none" */
         size_t length = number_format_double(row->values[i], value);
         str_clear(&sampling->args);
         str_printf(&sampling->args, "{\"value\": %.*s}", (int)length, value);
@@ -92,7 +100,8 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     struct tracking_reader *reader, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &inputs->timeline->tracks;
-    struct sampling sampling = {.timeline = inputs->timeline};
+    struct sampling sampling = {.timeline = inputs->timeline,
+        .has_gpus = tracking_reader_static_data(reader)->system_gpu_count > 0};
     struct str name = {0};
     str_printf(&name, "Session %s", base_name(path));
     uint32_t process = timeline_process(tracks, path, str_text(&name));

@@ -13,7 +13,7 @@ import pty
 import re
 import subprocess
 
-from command import COMMAND, SOURCE, CommandTest, main
+from command import COMMAND, SOURCE, CommandTest, main, read_terminal
 
 ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
 
@@ -130,7 +130,7 @@ class Training(CommandTest):
             ours, theirs = pty.openpty()
             subprocess.run([COMMAND, "profile", *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs, check=True)
             os.close(theirs)
-            shown = os.read(ours, 65536).decode()
+            shown = read_terminal(ours).decode()
             os.close(ours)
             percents = [int(word) for word in re.findall(r"Reading: +(\d+) %", shown)]
             self.assertEqual(percents, sorted(set(percents)), arguments)

@@ -9,7 +9,7 @@ import pty
 import re
 import subprocess
 
-from command import COMMAND, SOURCE, CommandTest, main
+from command import COMMAND, SOURCE, CommandTest, main, read_terminal
 
 ROOT = SOURCE / "tests" / "fixtures" / "trace-root"
 KINETO = SOURCE / "tests" / "fixtures" / "trace-kineto"
@@ -149,7 +149,7 @@ class Merge(CommandTest):
             subprocess.run([COMMAND, "timeline", "merge", *unit, "long.json", "-o", "out.json"], cwd=self.folder,
                            stdout=subprocess.DEVNULL, stderr=theirs, check=True)
             os.close(theirs)
-            shown = os.read(ours, 65536).decode()
+            shown = read_terminal(ours).decode()
             os.close(ours)
             percents = [int(word) for word in re.findall(r"Merging: +(\d+) %", shown)]
             self.assertEqual(percents, sorted(set(percents)))
@@ -170,6 +170,18 @@ class Merge(CommandTest):
         done = self.merge(cut, "-o", "-")
         self.assertIn("8 whole events are used", done.stderr)
         self.assertEqual(sum(event["ph"] == "X" for event in json.loads(done.stdout)), 8)
+
+    def test_a_machine_without_gpus_has_no_counters_of_gpus(self):
+        for gpus in (0, 1):
+            (self.folder / "samples.csv").write_text(
+                "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,"
+                f"n_expected_cores,system_gpu_count,n_expected_gpus\ngigabytes,gigabytes,hours,8,{gpus},2,2,{gpus},{gpus}\n"
+                "main_ram,main_gpu_ram,gpu_sum_utilization_percent,main_n_threads,timestamp\n0,0,0,1,5\n")
+            events = json.loads(self.merge("samples.csv", "-o", "-").stdout)
+            expected = {"main_ram (gigabytes)", "main_n_threads"}
+            if gpus:
+                expected |= {"main_gpu_ram (gigabytes)", "gpu_sum_utilization_percent"}
+            self.assertEqual({event["name"] for event in events if event["ph"] == "C"}, expected)
 
     def test_samples_become_counters_and_code_blocks_slices(self):
         tracked = self.run_command("run", "--st", "0.05", "--tf", "samples.csv", "--", "sleep", "0.2")
