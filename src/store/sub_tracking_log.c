@@ -32,6 +32,7 @@ struct log_reader {
     uint32_t n_names;
     uint32_t names_capacity;
     uint64_t nameless; /* records left out for want of their name */
+    bool cut;          /* the file ends within a chunk: it had all of it before there were marks */
 };
 
 /* ---- Opening ---- */
@@ -98,6 +99,7 @@ static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_err
     TRY(read_at(reader, reader->buffer, reader->header.chunk_bytes, chunk_offset(reader, chunk),
         &got, error));
     reader->end = reader->buffer + got;
+    reader->cut = reader->cut || got < reader->header.chunk_bytes;
     size_t skip = sizeof(struct block_log_chunk);
     reader->at = reader->buffer + (got < skip ? got : skip);
     return GPUT_OK;
@@ -131,6 +133,8 @@ static int read_names_chunk(struct log_reader *reader, uint32_t chunk, struct gp
         if (length_plus_one == 0)
             break;
         size_t length = length_plus_one - 1;
+        if (length > (size_t)(reader->end - reader->at) - prefix && reader->cut)
+            break;
         if (length > (size_t)(reader->end - reader->at) - prefix)
             return sub_tracking_invalid(&reader->base, error, "its names are damaged.");
         TRY(add_name(reader, reader->at + prefix, length, error));
@@ -189,6 +193,9 @@ static void report_losses(struct log_reader *reader)
             "%" PRIu64 " marks are not in it, because it had reached its limit or the disk was "
             "full; %" PRIu64 " rows were kept.",
             lost, reader->base.rows);
+    else if (reader->cut)
+        sub_tracking_warn(
+            &reader->base, "it is cut off; %" PRIu64 " rows were kept.", reader->base.rows);
     else if (reader->nameless > 0)
         sub_tracking_warn(&reader->base,
             "%" PRIu64 " marks whose code block has no name in it were left out; %" PRIu64

@@ -381,6 +381,52 @@ static void what_is_wrong_in_a_database_is_named(void **state)
     forget(&content);
 }
 
+/* Reads a file to its end or to its error; how many rows there are. */
+static int count_rows(const char *path, size_t *count, struct gput_error *error)
+{
+    struct sub_tracking_reader *reader;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct sub_tracking_row rows[64];
+    size_t got = 1;
+    *count = 0;
+    int code = sub_tracking_reader_open(path, names, &reader, error);
+    while (code == GPUT_OK && got > 0) {
+        code = sub_tracking_reader_next(reader, rows, 64, &got, error);
+        *count += got;
+    }
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+static void a_database_cut_at_any_page_is_refused_by_name(void **state)
+{
+    (void)state;
+    enum { TIMES = 500 };
+    struct content written;
+    struct sub_tracking_writer *writer;
+    struct stat status;
+    const char *path = temporary("x.sqlite");
+    size_t count;
+    fill_rows(&written);
+    assert_int_equal(sub_tracking_writer_create(path, 0, &writer, NULL), GPUT_OK);
+    for (int i = 0; i < TIMES; i++)
+        assert_int_equal(
+            sub_tracking_writer_add(writer, written.rows, written.count, written.names, NULL),
+            GPUT_OK);
+    assert_int_equal(sub_tracking_writer_finish(writer, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path, &count, NULL), GPUT_OK);
+    assert_int_equal(count, TIMES * written.count);
+    assert_int_equal(stat(path, &status), 0);
+    for (off_t size = status.st_size - 2048; size >= 0; size -= 2048) { /* within pages, too */
+        struct gput_error error = {0};
+        assert_int_equal(truncate(path, size), 0);
+        assert_int_not_equal(count_rows(path, &count, &error), GPUT_OK);
+        assert_non_null(strstr(error.message, path));
+    }
+    forget(&written);
+}
+
 /* ---- Logs ---- */
 
 static void a_log_that_is_none_is_refused(void **state)
@@ -393,22 +439,48 @@ static void a_log_that_is_none_is_refused(void **state)
     forget(&content);
 }
 
+/* The next smaller size to cut a file to: byte by byte where it holds something, in larger steps
+ * where it is all zeroes. */
+static off_t next_cut(const struct str *file, off_t size)
+{
+    off_t least = size > 4093 ? size - 4093 : 0;
+    for (size--; size > least && file->data[size] == 0 && file->data[size - 1] == 0;)
+        size--;
+    return size;
+}
+
 static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
 {
     (void)state;
     struct content written;
+    struct str file = {0};
+    const char *path = temporary("x.gputblocks");
     fill_rows(&written);
-    write_rows(temporary("x.gputblocks"), 0, &written);
-    struct stat status;
-    assert_int_equal(stat(temporary("x.gputblocks"), &status), 0);
-    for (off_t size = status.st_size; size > 0; size -= 4093) {
+    write_rows(path, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT, &written);
+    assert_int_equal(file_read(path, &file, NULL), GPUT_OK);
+    size_t most = written.count;
+    bool readable = true;
+    for (off_t size = next_cut(&file, (off_t)file.length); size >= 0;
+         size = size == 0 ? -1 : next_cut(&file, size)) {
         struct content read;
-        assert_int_equal(truncate(temporary("x.gputblocks"), size), 0);
-        int code = read_file(temporary("x.gputblocks"), &read);
+        assert_int_equal(truncate(path, size), 0);
+        int code = read_file(path, &read);
         assert_true(code == GPUT_OK || code == GPUT_ERROR_FORMAT);
-        assert_true(read.count <= written.count);
+        assert_true(readable || code != GPUT_OK); /* a refusal is for want of the header only */
+        readable = code == GPUT_OK;
+        if (size % 65536 >= 16 && size > 65536) /* within a chunk */
+            assert_non_null(strstr(read.warning, "it is cut off"));
+        assert_true(read.count <= most && read.count + 1 >= most); /* a byte costs a row at most */
+        most = read.count;
+        for (size_t row = 0; row < read.count; row++) {
+            assert_int_equal(read.rows[row].timestamp_ns, written.rows[row].timestamp_ns);
+            assert_int_equal(read.rows[row].process_id, written.rows[row].process_id);
+            assert_string_equal(name_of(&read, row), name_of(&written, row));
+        }
         forget(&read);
     }
+    assert_false(readable);
+    str_finish(&file);
     forget(&written);
 }
 
@@ -429,6 +501,7 @@ int main(void)
         temporary_test(an_abandoned_file_leaves_nothing),
         temporary_test(databases_of_the_old_tool_are_read),
         temporary_test(what_is_wrong_in_a_database_is_named),
+        temporary_test(a_database_cut_at_any_page_is_refused_by_name),
         temporary_test(a_log_that_is_none_is_refused),
         temporary_test(a_log_cut_anywhere_gives_the_rows_before_the_cut),
     };

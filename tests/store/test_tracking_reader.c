@@ -3,6 +3,7 @@
 #include "temporary.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 #define STATIC_LINES                                                                               \
     "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,system_core_count,extra\n"                \
@@ -245,6 +246,31 @@ static void databases_that_are_no_tracking_files_are_refused(void **state)
         "row 1 has no timestamp.");
 }
 
+static void a_database_cut_at_any_page_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct stat status;
+    const char *path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO data SELECT i + 0.5, i FROM n");
+    assert_int_equal(stat(path, &status), 0);
+    for (off_t size = status.st_size - 2048; size >= 0; size -= 2048) { /* within pages, too */
+        struct gput_error error = {0};
+        struct tracking_reader *reader;
+        struct tracking_row rows[64];
+        size_t count = 1;
+        assert_int_equal(truncate(path, size), 0);
+        int code = tracking_reader_open(path, &reader, &error);
+        bool opened = code == GPUT_OK;
+        while (code == GPUT_OK && count > 0)
+            code = tracking_reader_next(reader, rows, 64, &count, &error);
+        assert_int_not_equal(code, GPUT_OK);
+        assert_non_null(strstr(error.message, path));
+        if (opened)
+            tracking_reader_close(reader);
+    }
+}
+
 static void progress_ends_at_the_end(void **state)
 {
     (void)state;
@@ -268,6 +294,7 @@ int main(void)
         temporary_test(files_that_cannot_be_opened_are_named),
         temporary_test(a_database_is_read_whatever_its_columns),
         temporary_test(databases_that_are_no_tracking_files_are_refused),
+        temporary_test(a_database_cut_at_any_page_is_refused_by_name),
         temporary_test(progress_ends_at_the_end),
     };
     return cmocka_run_group_tests_name(
