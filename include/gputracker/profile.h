@@ -110,11 +110,11 @@ struct gput_profile_options {
     size_t memory_bytes;
     const char *temporary_folder; /**< for those files; NULL: /var/tmp */
     /**
-     * The views that give rows (METRICS without moments and intervals, READINGS, FRAMEWORK, EVENTS)
-     * hand them on in parts of at most 10,000: a table has all its parts, at least one, before the
-     * next begins, and no row afterwards. `part` is one of `tables`, which has all tables of the
-     * view. Both are valid until it returns. Anything but GPUT_OK ends the view and is passed on.
-     * NULL: all rows are in `*tables`.
+     * The views that give rows (METRICS without moments and intervals, READINGS, FRAMEWORK, EVENTS,
+     * DATALOADER) hand them on in parts of at most 10,000: a table has all its parts, at least one,
+     * before the next begins, and no row afterwards. `part` is one of `tables`, which has all
+     * tables of the view. Both are valid until it returns. Anything but GPUT_OK ends the view and
+     * is passed on. NULL: all rows are in `*tables`.
      */
     int (*take)(void *user, const struct gput_tables *tables, const struct gput_table *part,
         struct gput_error *error);

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #define DEFAULT_MEMORY ((size_t)192 << 20)
-#define SORTERS_AT_A_TIME 4 /* two of a frame, one of a view, and what qsort() takes for one */
+/* A frame and a view have up to three with many rows, and qsort() takes as much as one. */
+#define SORTERS_AT_A_TIME 4
 #define MOST_BUFFERED ((size_t)256 << 10)
 
 /* A sorted stretch of the temporary file, read through a buffer. */

@@ -116,6 +116,24 @@ class Training(CommandTest):
         self.assertEqual((len(lines), lines[0], lines[25002], lines[25003]), (50005, "system:", "", "framework:"))
         self.assertEqual(len({line.index(" a ") for line in lines[25005:25005 + 10000]}), 1)
 
+    def test_outliers_of_data_loaders_come_in_parts_too(self):
+        name = "1600000009000000_7-host_pythontimeline.json"
+        path = self.folder / "run" / "framework" / "pevents" / "2020091312" / name
+        path.parent.mkdir(parents=True)
+        call = {"ph": "X", "name": "DataLoaderIter::GetNext", "pid": 1, "tid": 1}
+        durations = [10 + i % 3 if i % 9 < 5 else 100 + i for i in range(25000)]
+        path.write_text(json.dumps([call | {"ts": 1.6e15 + 40 * i, "dur": us} for i, us in enumerate(durations)]))
+        document = json.loads(self.profile("dataloader", "run", "-f", "json").stdout)
+        self.assertEqual(document["summary"][2:], [
+            {"part": "getnext", "count": 25000, "duration_median_us": 12.0, "duration_max_us": 25099},
+            {"part": "batch_time", "count": 24999, "duration_median_us": 40.0, "duration_max_us": 40},
+        ])
+        outliers = sorted((us for us in durations if us >= 24), reverse=True)
+        self.assertGreater(len(outliers), 11000)
+        self.assertEqual([row["duration_us"] for row in document["getnext_outliers"]], outliers)
+        table = csv.DictReader(io.StringIO(self.profile("dataloader", "run", "-f", "csv", "--table", "getnext_outliers").stdout))
+        self.assertEqual([int(row["duration_us"]) for row in table], outliers)
+
     def test_what_breaks_off_leaves_no_file(self):
         self.write_long_profile(300)
         done = self.profile("metrics", "long", "-f", "csv", "-o", "rows.csv")
