@@ -68,7 +68,7 @@ GPUT_API int gput_energy_recording_open(
     const char *folder, struct gput_energy_recording **recording, struct gput_error *error);
 GPUT_API void gput_energy_recording_close(struct gput_energy_recording *recording);
 
-/** One sentence about what had to be left out (a line that was cut off), or NULL. */
+/** What had to be left out (a line that was cut off), a sentence each, or NULL. */
 GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
 
 /** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. */

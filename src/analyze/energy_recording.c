@@ -33,7 +33,7 @@ void gput_energy_recording_close(struct gput_energy_recording *recording)
 
 const char *gput_energy_recording_warning(const struct gput_energy_recording *recording)
 {
-    return recording->record->warning[0] ? recording->record->warning : NULL;
+    return recording->record->warnings[0] ? recording->record->warnings : NULL;
 }
 
 /* ---- metrics ---- */

@@ -22,7 +22,7 @@ struct doc {
     bool boolean;
     int64_t integer;
     double number;
-    bool keeps_small; /* text output does not round it to 0 */
+    bool keeps_small;  /* text output does not round it to 0 */
     char *string;      /* owned */
     struct doc *first; /* children in order: members of an object, items of an array; owned */
     struct doc *last;
@@ -64,6 +64,11 @@ const struct doc *doc_get(const struct doc *object, const char *key);
  * the caller owns *doc, on failure it is NULL.
  */
 int doc_read_json(
+    const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error);
+
+/* The same, where Python's json.dumps() may have written it: NaN, Infinity and -Infinity, which
+ * JSON does not have, are read as null. */
+int doc_read_python_json(
     const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error);
 
 /*

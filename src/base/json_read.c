@@ -152,3 +152,50 @@ int doc_read_json(
                    : error_set(error, GPUT_ERROR_FORMAT,
                          "%s has values nested more than %d levels deep", name, MAX_DEPTH);
 }
+
+/* The length of a number of Python's that JSON does not have; 0: none is here. */
+static size_t python_number_length(const char *at, const char *end)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(end - at) >= length && memcmp(at, words[i], length) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* Copies the text with null in their places. */
+static void put_null(const char *text, size_t length, struct str *copy)
+{
+    const char *end = text + length;
+    bool in_string = false;
+    for (const char *at = text; at < end;) {
+        size_t taken = in_string ? 0 : python_number_length(at, end);
+        if (taken) {
+            str_append(copy, "null");
+            at += taken;
+            continue;
+        }
+        if (in_string && *at == '\\' && at + 1 < end)
+            str_append_char(copy, *at++);
+        else if (*at == '"')
+            in_string = !in_string;
+        str_append_char(copy, *at++);
+    }
+}
+
+int doc_read_python_json(
+    const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error)
+{
+    int code = doc_read_json(text, length, name, doc, error);
+    if (code != GPUT_ERROR_FORMAT)
+        return code;
+    /* Most files have none: only what JSON is not is looked through. */
+    struct str copy = {0};
+    put_null(text, length, &copy);
+    code = copy.failed ? error_memory(error)
+                       : doc_read_json(str_text(&copy), copy.length, name, doc, error);
+    str_finish(&copy);
+    return code;
+}

@@ -40,14 +40,29 @@ void energy_record_destroy(struct energy_record *record)
     free(record);
 }
 
+/* Room for the number of those that are not there. */
+#define MORE_SIZE 40
+
 void energy_record_warn(struct energy_record *record, const char *format, ...)
 {
+    char sentence[384];
     va_list arguments;
-    if (record->warning[0])
-        return;
     va_start(arguments, format);
-    vsnprintf(record->warning, sizeof record->warning, format, arguments);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
+    size_t length = strlen(record->warnings), size = sizeof record->warnings - length;
+    if (record->more_warnings || strlen(sentence) + MORE_SIZE > size)
+        record->more_warnings++;
+    else
+        snprintf(record->warnings + length, size, "%s%s", length ? " " : "", sentence);
+}
+
+void energy_record_end_warnings(struct energy_record *record)
+{
+    size_t length = strlen(record->warnings);
+    if (record->more_warnings)
+        snprintf(record->warnings + length, sizeof record->warnings - length,
+            " And %u more of the kind.", record->more_warnings);
 }
 
 int recorded_series_add(

@@ -35,8 +35,9 @@ struct energy_record {
     struct doc *metadata; /* NULL: no such file; owned, as are the next two */
     struct doc *model;    /* model_summary.json */
     struct doc
-        *experiment;   /* results_exp.json as it is, also where no series could be made of it */
-    char warning[256]; /* what was left out; "" */
+        *experiment;    /* results_exp.json as it is, also where no series could be made of it */
+    char warnings[768]; /* what was left out, a sentence each; "" */
+    unsigned more_warnings; /* that there was no room for */
 };
 
 /* Of that folder, still empty; NULL when there is no memory. */
@@ -51,8 +52,11 @@ int recorded_series_add(
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     double value, struct gput_error *error);
 
-/* Keeps the first thing that is worth a warning. */
+/* Keeps a sentence that is worth a warning; those that there is no room for are counted. */
 void energy_record_warn(struct energy_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Says how many of them there was no room for. After the last one. */
+void energy_record_end_warnings(struct energy_record *record);
 
 #endif

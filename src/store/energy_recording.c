@@ -12,7 +12,7 @@ static int read_doc(const struct energy_record *record, const char *file, struct
     str_printf(&path, "%s/%s", record->folder, file);
     int code = file_read(str_text(&path), &content, error);
     if (code == GPUT_OK)
-        code = doc_read_json(content.data, content.length, str_text(&path), doc, error);
+        code = doc_read_python_json(content.data, content.length, str_text(&path), doc, error);
     str_finish(&content);
     str_finish(&path);
     return code == GPUT_ERROR_NOT_FOUND ? GPUT_OK : code;
@@ -54,6 +54,7 @@ int energy_recording_read(
     if (!record)
         return error_memory(error);
     int code = read_folder(record, error);
+    energy_record_end_warnings(record);
     if (code == GPUT_OK)
         *result = record;
     else

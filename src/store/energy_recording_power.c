@@ -99,10 +99,11 @@ static int take_text(
     if (is_blank(text))
         return GPUT_OK;
     snprintf(name, sizeof name, "line %llu", (unsigned long long)reader->number);
-    int code = doc_read_json(text, length, name, &line, error);
+    int code = doc_read_python_json(text, length, name, &line, error);
     if (code == GPUT_ERROR_FORMAT && text[0] == '{') {
-        energy_record_warn(reader->record, "%.120s: line %llu is cut off and was left out.",
-            reader->path, (unsigned long long)reader->number);
+        bool is_whole = length >= 2 && text[length - 2] == '}';
+        energy_record_warn(reader->record, "%.120s: line %llu is %s and was left out.",
+            reader->path, (unsigned long long)reader->number, is_whole ? "no JSON" : "cut off");
         reader->segment += reader->segment_has_lines;
         reader->segment_has_lines = false;
         return GPUT_OK;

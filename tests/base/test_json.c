@@ -128,6 +128,25 @@ static void the_last_of_two_members_of_one_name_counts(void **state)
     assert_writes("{\"a\": 1, \"b\": 2, \"a\": 3}", -1, "{\"a\": 3, \"b\": 2}");
 }
 
+static void numbers_of_python_that_json_has_not_are_null(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"NaN\": [NaN, Infinity, -Infinity, -1], \"a\\\"NaN\": \"Infinity\"}";
+    struct doc *doc;
+    struct str written = {0};
+    struct gput_error error;
+    assert_refused("[NaN]", "test.json");
+    assert_int_equal(doc_read_python_json(text, strlen(text), "test.json", &doc, &error), GPUT_OK);
+    doc_write_json(doc, -1, &written);
+    assert_string_equal(
+        str_text(&written), "{\"NaN\": [null, null, null, -1], \"a\\\"NaN\": \"Infinity\"}");
+    str_finish(&written);
+    doc_destroy(doc);
+    assert_int_equal(doc_read_python_json("[NaN", 4, "test.json", &doc, &error), GPUT_ERROR_FORMAT);
+    assert_null(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +158,7 @@ int main(void)
         cmocka_unit_test(broken_json_is_refused_with_file_and_line),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(the_last_of_two_members_of_one_name_counts),
+        cmocka_unit_test(numbers_of_python_that_json_has_not_are_null),
     };
     return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
 }

@@ -100,6 +100,31 @@ class Reading(CommandTest):
         metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
         self.assertEqual((metric["total"], metric["segments"]), (31, 2))
 
+    def test_numbers_that_json_has_not_are_missing(self):
+        nan = float("nan")
+        self.record(
+            line(0, {"intel_power": 10}, {"nvidia_draw_absolute": 100, "per_gpu_power_draw": {"0": nan}}),
+            line(2, {"intel_power": 10, "psys_power": float("-inf")}, {"nvidia_draw_absolute": 100}),
+            line(4, {"intel_power": nan}, {"nvidia_draw_absolute": 100}),
+        )
+        (self.folder / "rec" / "results_exp.json").write_text(json.dumps({"loss": nan}))
+        summary = self.summary()
+        self.assertEqual(summary["metrics"]["intel_power"]["total"], 20)
+        self.assertEqual(summary["metrics"]["nvidia_draw_absolute"]["total"], 400)
+        self.assertNotIn("psys_power", summary["metrics"])
+
+    def test_everything_that_is_left_out_is_told(self):
+        whole = line(0, {"intel_power": 10})
+        self.record(whole, *[whole[:-9]] * 20, whole[:-1] + ",}")
+        (self.folder / "rec" / "model_summary.json").write_text("{")
+        done = self.run_command("energy", "summary", "rec")
+        self.assertIn("line 2 is cut off and was left out. ", done.stderr)
+        self.assertRegex(done.stderr, r" And \d+ more of the kind\.\n")
+        self.record(whole, whole[:-1] + ",}", END)
+        done = self.run_command("energy", "summary", "rec")
+        self.assertIn("line 2 is no JSON and was left out. ", done.stderr)
+        self.assertIn("model_summary.json is not valid JSON", done.stderr)
+
     def test_missing_metrics(self):
         self.record(
             line(0, {"intel_power": 10, "psys_power": -1, "uncore_power": [1.0, 2.0]}, {}),
