@@ -45,10 +45,10 @@ struct gput_options {
     enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
     enum gput_time_unit time_unit;     /**< default hours */
     enum gput_energy_unit energy_unit; /**< default joules */
-    double carbon_intensity;           /**< grams of CO2e for a kWh of the grid; 0: unknown */
-    const char *carbon_country;        /**< code of a country ("FR"), for that of its grid where
-                                            `carbon_intensity` is 0; NULL: none */
-    unsigned n_expected_cores; /**< what "hardware percent" divides by; 0: all of the machine */
+    double carbon_intensity;    /**< grams of CO2e for a kWh of the grid; default NaN: unknown */
+    const char *carbon_country; /**< code of a country ("FR"), for that of its grid where
+                                     `carbon_intensity` is unknown; NULL: none */
+    unsigned n_expected_cores;  /**< what "hardware percent" divides by; 0: all of the machine */
     const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
     const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: whatever is there */
     const char *tracking_file;       /**< path ending in .csv or .sqlite; NULL: none */

@@ -21,6 +21,7 @@ struct gput_options gput_options_default(void)
         .ram_unit = GPUT_GIGABYTES,
         .gpu_ram_unit = GPUT_GIGABYTES,
         .time_unit = GPUT_HOURS,
+        .carbon_intensity = NAN,
         .energy_period_seconds = 2,
     };
 }
@@ -42,6 +43,10 @@ static int check_options(const struct gput_options *options, struct gput_error *
         return error_set(error, GPUT_ERROR_INVALID,
             "There is no limit to enforce. Give one, for example ram=8GB.");
     const struct gput_carbon_intensity *intensity;
+    if (options->carbon_intensity < 0 || isinf(options->carbon_intensity))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The carbon intensity must be 0 grams or more for a kWh, not %g.",
+            options->carbon_intensity);
     if (options->carbon_country)
         TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
     return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)

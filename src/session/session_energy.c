@@ -17,7 +17,7 @@ static void fill_carbon(const struct gput_options *options, struct gput_energy *
     const struct gput_carbon_intensity *country = NULL;
     double grams = options->carbon_intensity;
     char *source = energy->co2e_source;
-    if (grams > 0)
+    if (!isnan(grams))
         snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh, as given", grams);
     else if (options->carbon_country)
         gput_carbon_intensity_find(options->carbon_country, &country, NULL);
@@ -26,7 +26,7 @@ static void fill_carbon(const struct gput_options *options, struct gput_energy *
         snprintf(source, sizeof energy->co2e_source, "%.10g g/kWh: %s, %d (%s)", grams,
             country->country, country->year, gput_carbon_intensity_source());
     }
-    energy->co2e_grams = grams > 0 ? energy->combined / JOULES_PER_KILOWATT_HOUR * grams : NAN;
+    energy->co2e_grams = energy->combined / JOULES_PER_KILOWATT_HOUR * grams;
 }
 
 void session_fill_energy(const struct gput_session *session, struct gput_energy *energy)

@@ -74,6 +74,8 @@ class Energy(CommandTest):
         energy = self.track(python(MOVE, *move), "--carbon-intensity", "fr")["energy"]
         self.assertAlmostEqual(energy["co2e_grams"], energy["combined"] / 3.6e6 * 56.039)
         self.assertRegex(energy["co2e_source"], r"^56\.039 g/kWh: France, 2023 \(codecarbon [0-9.]+\)$")
+        energy = self.track(python(MOVE, *move), "--carbon-intensity", "0", "--overwrite")["energy"]
+        self.assertEqual((energy["co2e_grams"], energy["co2e_source"]), (0, "0 g/kWh, as given"))
         self.assert_fails(
             self.run_command("run", "--carbon-intensity", "Atlantis", "--", "touch", "ran"),
             125,
