@@ -30,7 +30,7 @@ enum gput_process_peak {
 /** "unknown", "sampled", "kept" or "final". Static text. */
 GPUT_API const char *gput_process_peak_name(enum gput_process_peak peak);
 
-/** One process. A figure that is not known is NaN. */
+/** One process. A figure that is not known is NaN; see gput_process_at_least(). */
 struct gput_process {
     pid_t pid;
     pid_t parent;           /**< that started it; 0: not known */
@@ -40,18 +40,28 @@ struct gput_process {
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
-    /** Since tracking began. Of one that ended at least this: its record was made before its end
-     * was over, which frees its memory, and lacks up to a clock tick. NaN where that leaves 0. */
+    bool is_final; /**< the figures are the kernel's, made at its end (taskstats); else those of
+                        the last look, and it may have gone on since */
+    /** Since tracking began. The kernel makes its record before the end of a process is over: what
+     * freeing the memory takes (a tenth of a second for some gigabytes) is not in it. NaN where
+     * that leaves 0. */
     double cpu_seconds;
     double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
     double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
                                   that processes share counts in each */
+    /** Where the kernel does not tell ends, with those of the children that it waited for. */
     double read_bytes, write_bytes;                 /**< through read(), write() and their kin */
     double storage_read_bytes, storage_write_bytes; /**< from and to storage */
     bool has_status;
     int status; /**< as of wait(2) */
 };
+
+/**
+ * Which figures of a process are lower bounds: "cpu_seconds" of one whose figures are final, "all"
+ * of one that ended unseen; NULL of one that lives: they are as of now. Static text.
+ */
+GPUT_API const char *gput_process_at_least(const struct gput_process *process);
 
 /** All processes in order of discovery, parents before their children. */
 struct gput_processes {
@@ -59,7 +69,7 @@ struct gput_processes {
     size_t count;
     /** Of the many that ended, those without much CPU time and RAM are summed up. */
     struct {
-        uint64_t count;
+        uint64_t count; /**< sums are at least these, as gput_process_at_least() says of each */
         double cpu_seconds;
         double peak_ram_bytes;     /**< of the largest */
         double peak_gpu_ram_bytes; /**< of the largest */
@@ -95,9 +105,9 @@ GPUT_API int gput_results_render_processes(const struct gput_results *results,
 
 /**
  * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,
- * name, command_line, start_timestamp, end_timestamp, cpu_seconds, peak_ram_bytes, peak_ram_source,
- * peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal); and the record
- * "other_processes", the sums of those that are not listed.
+ * name, command_line, start_timestamp, end_timestamp, at_least, cpu_seconds, peak_ram_bytes,
+ * peak_ram_source, peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal);
+ * and the record "other_processes", the sums of those that are not listed.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -45,6 +45,7 @@ static void add_process(
     doc_add_double(item, "start_timestamp", (double)process->start_ns * 1e-9);
     doc_add_double(
         item, "end_timestamp", process->end_ns ? (double)process->end_ns * 1e-9 : (double)NAN);
+    add_text(item, "at_least", gput_process_at_least(process));
     doc_add_double(item, "cpu_seconds", process->cpu_seconds);
     doc_add_double(
         item, "peak_ram", process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit));
@@ -85,6 +86,7 @@ struct tree {
     const ptrdiff_t *first_child, *next_sibling; /* -1: none */
     struct str *text;
     bool has_gpu_ram; /* of some process it is known */
+    bool has_bounds;  /* some figure is a lower bound */
 };
 
 static void write_figure(struct str *text, double value, int decimals)
@@ -93,6 +95,18 @@ static void write_figure(struct str *text, double value, int decimals)
         str_printf(text, "%12s", "n/a");
     else
         str_printf(text, "%12.*f", decimals, value);
+}
+
+/* The mark is three bytes and one column wide. */
+static void write_bound(struct str *text, bool is_at_least, double value, int decimals)
+{
+    char figure[400];
+    if (isnan(value) || !is_at_least) {
+        write_figure(text, value, decimals);
+        return;
+    }
+    snprintf(figure, sizeof figure, "≥%.*f", decimals, value);
+    str_printf(text, "%14s", figure);
 }
 
 static void write_status(struct str *text, const struct gput_process *process)
@@ -119,16 +133,18 @@ static void write_line(
 {
     const struct gput_processes *list = tree->list;
     struct str *text = tree->text;
+    bool has_ended = gput_process_at_least(process) != NULL;
+    bool is_seen = has_ended && !process->is_final;
     write_figure(text, (double)(process->start_ns - list->start_ns) * 1e-9, 3);
     write_figure(
         text, process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
-    write_figure(text, process->cpu_seconds, 3);
-    write_figure(text, process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
+    write_bound(text, has_ended, process->cpu_seconds, 3);
+    write_bound(text, is_seen, process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
     if (tree->has_gpu_ram)
-        write_figure(
-            text, process->peak_gpu_ram_bytes * gput_ram_unit_factor(list->gpu_ram_unit), 3);
-    write_figure(text, process->read_bytes, 0);
-    write_figure(text, process->write_bytes, 0);
+        write_bound(text, is_seen,
+            process->peak_gpu_ram_bytes * gput_ram_unit_factor(list->gpu_ram_unit), 3);
+    write_bound(text, is_seen, process->read_bytes, 0);
+    write_bound(text, is_seen, process->write_bytes, 0);
     write_status(text, process);
     str_printf(text, "  %s", branches);
     write_name(text, process->name[0] ? process->name : "?");
@@ -191,7 +207,7 @@ static void write_others(const struct tree *tree)
     const struct gput_processes *list = tree->list;
     struct str *text = tree->text;
     str_printf(text, "%12s%12s", "", "");
-    write_figure(text, list->others.cpu_seconds, 3);
+    write_bound(text, true, list->others.cpu_seconds, 3);
     write_figure(text, list->others.peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
     if (tree->has_gpu_ram)
         write_figure(
@@ -227,9 +243,14 @@ void processes_report_write_tree(const struct gput_processes *processes, struct 
         .list = processes, .first_child = links, .next_sibling = next_sibling, .text = text};
     for (size_t i = 0; i < processes->count; i++)
         tree.has_gpu_ram |= !isnan(processes->processes[i].peak_gpu_ram_bytes);
+    for (size_t i = 0; i < processes->count; i++)
+        tree.has_bounds |= gput_process_at_least(&processes->processes[i]) != NULL;
     write_head(&tree);
     write_trees(&tree, links, next_sibling);
     if (processes->others.count > 0)
         write_others(&tree);
+    if (tree.has_bounds)
+        str_append(text, "≥: at least this; the rest was used between the last look at it and its "
+                         "end, or in giving back its memory\n");
     free(links);
 }

@@ -21,6 +21,13 @@ const char *gput_process_peak_name(enum gput_process_peak peak)
     return names[peak];
 }
 
+const char *gput_process_at_least(const struct gput_process *process)
+{
+    if (process->end_ns == 0)
+        return NULL;
+    return process->is_final ? "cpu_seconds" : "all";
+}
+
 void session_take_gpu_holdings(struct gput_session *session)
 {
     size_t count;
@@ -35,17 +42,26 @@ void session_take_gpu_holdings(struct gput_session *session)
 
 /* ---- the list ---- */
 
-/* NaN where it is not known. */
-static double figure_of(const struct task_counts *counts, uint64_t value)
+/* It ended after the last look: "at least 0" says nothing. */
+static bool ended_unseen(const struct process_record *record)
 {
-    return counts->lacks_io ? NAN : (double)value;
+    return record->has_ended && !record->is_final;
+}
+
+/* NaN where it is not known. */
+static double bytes_of(
+    const struct process_record *record, const struct task_counts *counts, uint64_t value)
+{
+    bool is_unknown = counts->lacks_io || (value == 0 && ended_unseen(record));
+    return is_unknown ? NAN : (double)value;
 }
 
 /* The kernel's record is made before the end of a process is over: nothing has run for 0 seconds,
  * but one that began before tracking did may not have run since. */
 static double cpu_seconds_of(const struct process_record *record)
 {
-    bool is_known = record->cpu_ns > 0 || (record->cpu_ns == 0 && record->is_old);
+    bool is_known =
+        record->cpu_ns > 0 || (record->cpu_ns == 0 && record->is_old && !ended_unseen(record));
     return is_known ? (double)record->cpu_ns * 1e-9 : NAN;
 }
 
@@ -59,15 +75,16 @@ static void take(struct gput_process *process, const struct process_record *reco
         .parent_index = -1,
         .start_ns = record->start_ns + epoch_ns,
         .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
+        .is_final = record->is_final,
         .cpu_seconds = cpu_seconds_of(record),
         .peak_ram_bytes =
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
         .peak = (enum gput_process_peak)record->peak,
         .peak_gpu_ram_bytes = record->peak_gpu_ram_bytes,
-        .read_bytes = figure_of(&counts, counts.read_call_bytes),
-        .write_bytes = figure_of(&counts, counts.write_call_bytes),
-        .storage_read_bytes = figure_of(&counts, counts.read_bytes),
-        .storage_write_bytes = figure_of(&counts, counts.write_bytes),
+        .read_bytes = bytes_of(record, &counts, counts.read_call_bytes),
+        .write_bytes = bytes_of(record, &counts, counts.write_call_bytes),
+        .storage_read_bytes = bytes_of(record, &counts, counts.read_bytes),
+        .storage_write_bytes = bytes_of(record, &counts, counts.write_bytes),
         .has_status = record->has_status,
         .status = record->status};
     /* A name from before execve() is another program's. */
@@ -193,6 +210,7 @@ static const struct tracking_column columns[] = {
     {"command_line", TRACKING_TEXT},
     {"start_timestamp", TRACKING_REAL},
     {"end_timestamp", TRACKING_REAL},
+    {"at_least", TRACKING_TEXT},
     {"cpu_seconds", TRACKING_REAL},
     {"peak_ram", TRACKING_REAL},
     {"peak_ram_source", TRACKING_TEXT},
@@ -235,6 +253,7 @@ static int write_row(struct gput_session *session, unsigned table,
         text(process->command_line),
         real((double)process->start_ns * 1e-9),
         real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
+        text(gput_process_at_least(process)),
         real(process->cpu_seconds),
         real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),
         text(gput_process_peak_name(process->peak)),

@@ -168,7 +168,15 @@ class Exact(CommandTest):
             largest = max(processes, key=lambda process: process["peak_ram"])
             self.assertGreaterEqual(largest["peak_ram"], 60e6)
             self.assertEqual(largest["peak_ram_source"], "final")
+            self.assertEqual(largest["at_least"], "cpu_seconds")
             self.assertGreaterEqual(largest["cpu_seconds"], 0.05)
+
+    def test_what_ended_unseen_is_a_lower_bound(self):
+        report = self.track("child", "[", "write", 3, "spin", 0.2, "]", "wait", options=["--processes", "--st", 60])
+        for process in report["processes"]:
+            self.assertEqual(process["at_least"], "cpu_seconds" if process["peak_ram_source"] == "final" else "all")
+            for figure in ("cpu_seconds", "read_bytes", "write_bytes"):
+                self.assertTrue(process["at_least"] != "all" or process[figure] != 0, (figure, process))
 
     def test_figures_of_ends_say_what_they_lack(self):
         report = self.track("programs", 100, "/bin/true", options=["--processes"])

@@ -13,6 +13,7 @@ static struct gput_process process(pid_t pid, ptrdiff_t parent, const char *name
         .parent_index = parent,
         .start_ns = 100 * SECOND,
         .end_ns = 102 * SECOND,
+        .is_final = true,
         .cpu_seconds = 1.5,
         .peak_ram_bytes = 5e6,
         .peak = GPUT_PROCESS_PEAK_FINAL,
@@ -47,7 +48,7 @@ static void draws_branches(void **state)
         at = strstr(at, names[i]);
         assert_non_null(at);
     }
-    assert_non_null(strstr(text, "       1.000       2.000       1.500"));
+    assert_non_null(strstr(text, "       1.000       2.000      ≥1.500"));
     free(text);
 }
 
@@ -66,6 +67,27 @@ static void says_how_each_ended(void **state)
     assert_non_null(strstr(text, "    running  c(3)"));
     assert_non_null(strstr(text, "5.000"));
     assert_non_null(strstr(text, "n/a"));
+    free(text);
+}
+
+static void marks_what_is_a_lower_bound(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b"), process(3, 0, "c")};
+    family[1].is_final = false;
+    family[2].is_final = false;
+    family[2].end_ns = 0;
+    struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
+    char *text = tree_of(&list);
+    assert_non_null(strstr(text, "      ≥1.500       5.000          10         n/a"));
+    assert_non_null(strstr(text, "      ≥1.500      ≥5.000         ≥10         n/a"));
+    assert_non_null(strstr(text, "         n/a       1.500       5.000          10         n/a"));
+    assert_non_null(strstr(text, "\n≥: at least this"));
+    free(text);
+    list.processes = &family[2];
+    list.count = 1;
+    text = tree_of(&list);
+    assert_null(strstr(text, "≥"));
     free(text);
 }
 
@@ -128,6 +150,7 @@ static void programs_get_all_of_it(void **state)
     assert_int_equal(doc_get(first, "pid")->integer, 1);
     assert_int_equal(doc_get(first, "parent")->kind, DOC_NULL);
     assert_string_equal(doc_get(first, "command_line")->string, "main --all");
+    assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds");
     assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
     assert_int_equal(doc_get(first, "exit_code")->integer, 0);
     assert_int_equal(doc_get(first, "exit_signal")->kind, DOC_NULL);
@@ -145,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_branches),
         cmocka_unit_test(says_how_each_ended),
+        cmocka_unit_test(marks_what_is_a_lower_bound),
         cmocka_unit_test(gpu_ram_has_a_column_where_it_is_known),
         cmocka_unit_test(names_cannot_upset_a_terminal),
         cmocka_unit_test(a_chain_of_thousands_is_no_trouble),

@@ -52,6 +52,8 @@ static void each_process_is_a_row(void **state)
     assert_true(gput_table_double(table, 0, column(table, "end_timestamp")) == 3);
     assert_true(gput_table_is_missing(table, 1, column(table, "end_timestamp")));
     assert_int_equal(gput_table_int(table, 0, column(table, "peak_ram_bytes")), 5000000);
+    assert_string_equal(gput_table_text(table, 0, column(table, "at_least")), "all");
+    assert_true(gput_table_is_missing(table, 1, column(table, "at_least")));
     assert_string_equal(gput_table_text(table, 0, column(table, "peak_ram_source")), "final");
     assert_true(gput_table_is_missing(table, 0, column(table, "peak_gpu_ram_bytes")));
     assert_int_equal(gput_table_int(table, 0, column(table, "exit_code")), 7);
