@@ -148,7 +148,7 @@ class SubTracker(BlockMarker):
 def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
     """A decorator: each call of the function is a call of the code block.
 
-    Arguments as for `SubTracker`, but that the name defaults to file and name of the function
+    Arguments as for `SubTracker`, but that the name defaults to the file where it is decorated and the name of the function
     ("train.py:load"). Coroutine functions are marked from their first step to their end, generators likewise.
     """
 
@@ -156,7 +156,8 @@ def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file
         name = code_block_name
         if name is None:
             attribute = function.__name__ if code_block_attribute is None else code_block_attribute
-            name = f"{_relative(function.__code__.co_filename)}:{attribute}"
+            # Where it is decorated: below other decorators stands what they made, in their file or without code at all.
+            name = f"{_relative(sys._getframe(1).f_code.co_filename)}:{attribute}"
 
         def tracker():
             return SubTracker(name, None, sub_tracking_file, overwrite)

@@ -67,6 +67,38 @@ class Names(package.PackageTest):
         save()
         self.assertEqual([name for name, _ in marks(path)], ["test_sub_tracker.py:load"] * 2 + ["test_sub_tracker.py:other"] * 2)
 
+    def test_what_other_decorators_made_is_named_by_where_it_is_decorated(self):
+        (self.folder / "timing.py").write_text("""
+import functools
+
+def timed(function):
+    @functools.wraps(function)
+    def wrapper():
+        return function()
+    return wrapper
+
+class Dispatcher:
+    def __init__(self, function):
+        self.function, self.__name__ = function, function.__name__
+
+    def __call__(self):
+        return self.function()
+""")
+        code = """
+import functools
+import gpu_tracker as gput
+from timing import Dispatcher, timed
+
+for decorator in timed, functools.lru_cache, Dispatcher:
+    @gput.sub_track(sub_tracking_file="m.csv")
+    @decorator
+    def train():
+        return decorator.__name__
+    print(train(), train.__name__)
+"""
+        self.assertEqual(self.run_python(code).stdout, "timed train\nlru_cache train\nDispatcher train\n")
+        self.assertEqual({name for name, _ in marks("m.csv")}, {"program.py:train"})
+
     def test_a_block_keeps_its_name_when_the_working_directory_changes(self):
         code = """
 import os
