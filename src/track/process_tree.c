@@ -4,9 +4,11 @@
 #include "os/proc_children.h"
 #include "os/procfs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- the table of pids ---- */
@@ -228,12 +230,22 @@ static int find_orphans(struct process_tree *tree)
     return tree->count > before ? find_new(tree, false) : GPUT_OK;
 }
 
+/* True when the calling process has children; takes nothing from who waits for them. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD;
+}
+
 /*
  * Whether a process may have been started since children were last read. The kernel's last pid is
- * asked before any process is looked at: one started after that is found by the next look.
+ * asked before any process is looked at: one started after that is found by the next look. It moves
+ * for processes of anybody; a program that tracks itself alone asks for its own.
  */
 static bool may_have_grown(struct process_tree *tree)
 {
+    if (tree->count == 1 && tree->processes[0]->pid == tree->own_pid && !has_children())
+        return false;
     char text[PROCFS_TEXT_SIZE];
     struct loadavg loadavg;
     if (tree->loadavg_fd < 0 ||

@@ -437,6 +437,32 @@ static void the_tracker_never_counts_itself(void **state)
     assert_int_equal(verdict, 'y');
 }
 
+static void a_program_that_tracks_itself_finds_its_children(void **state)
+{
+    (void)state;
+    struct process_tree tree;
+    struct process_tree_options options = {.procfs_root = "/proc", .main = getpid()};
+    assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
+    for (int time = 0; time < 2; time++) {
+        process_tree_look(&tree, 1);
+        assert_int_equal(tree.count, 1);
+        pid_t child = fork();
+        if (child == 0) {
+            pause();
+            _exit(0);
+        }
+        process_tree_look(&tree, 2);
+        bool found = process_tree_get(&tree, child) != NULL;
+        kill(child, SIGKILL);
+        /* A look leaves its end to who waits for it. */
+        process_tree_look(&tree, 3);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_true(found);
+        process_tree_look(&tree, 4);
+    }
+    process_tree_finish(&tree);
+}
+
 static void a_swarm_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -504,19 +530,25 @@ static void a_last_pid_of_0_says_nothing(void **state)
     struct process_tree tree;
     char name[128], target[64];
     fake_procfs_init(&fake);
-    pid_t own = getpid();
-    fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
-    fake_children(&fake, own, own, "");
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    fake_put(&fake, (struct fake_process){.pid = child, .parent = 1});
+    fake_children(&fake, child, child, "");
     fake_write(&fake, "0.00 0.00 0.00 0/0 0\n", "loadavg");
-    snprintf(target, sizeof target, "%d", (int)own);
+    snprintf(target, sizeof target, "%d", (int)getpid());
     snprintf(name, sizeof name, "%s/self", fake.root);
     assert_int_equal(symlink(target, name), 0);
-    init_fake_tree(&tree, &fake, own, false);
+    init_fake_tree(&tree, &fake, child, false);
     assert_true(tree.loadavg_fd >= 0);
     tree.processes[0]->children_unread = true;
     assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
     assert_false(tree.processes[0]->children_unread);
     process_tree_finish(&tree);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
     fake_procfs_finish(&fake);
 }
 
@@ -540,6 +572,7 @@ int main(void)
         cmocka_unit_test(our_own_other_children_are_not_the_trees),
         cmocka_unit_test(the_collected_leave_and_zombies_stay),
         cmocka_unit_test(the_tracker_never_counts_itself),
+        cmocka_unit_test(a_program_that_tracks_itself_finds_its_children),
         cmocka_unit_test(a_swarm_leaves_nothing_behind),
         cmocka_unit_test(a_tree_that_does_not_grow_is_not_searched),
         cmocka_unit_test(a_loadavg_that_is_not_the_kernels_is_not_asked),
