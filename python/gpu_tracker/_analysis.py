@@ -29,9 +29,7 @@ def _check_name(path, extensions):
         raise ValueError(f'Invalid file name: "{os.fspath(path)}". Valid file extensions are ".csv" and ".sqlite".')
 
 
-def _check_there(path):
-    if not os.path.exists(path):
-        raise FileNotFoundError(2, os.strerror(2), os.fspath(path))
+_check_there = os.stat  # raises what stands for the reason: FileNotFoundError, NotADirectoryError
 
 
 def _with_energy(results, values):
@@ -181,7 +179,6 @@ class _PlainUnpickler(pickle.Unpickler):
 
 def _content(path):
     """What is in a file of results, as the library reads it."""
-    _check_there(path)
     with open(path, "rb") as file:
         content = file.read()
     try:

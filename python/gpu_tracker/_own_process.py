@@ -37,7 +37,7 @@ class OwnProcessSession:
         self._warnings = tracker._create_session(options).take_warnings()
         self._told = set(self._warnings)
         self._options = options
-        self._attempts = max(1, int(attempts))
+        self._attempts = attempts
         self._timeout = timeout
         name = options["resource_usage_file"] or f".gpu-tracker_{uuid.uuid4()}.json"
         self._report_file = os.path.abspath(name)

@@ -99,6 +99,7 @@ class Tracker:
         limits=None,
         enforce=False,
     ):
+        _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
         self.resource_usage = None
         self.n_join_attempts = n_join_attempts
@@ -115,7 +116,7 @@ class Tracker:
             "time_unit": time_unit,
             "n_expected_cores": _number("n_expected_cores", n_expected_cores),
             "gpu_uuids": _uuids(gpu_uuids),
-            "gpu_brand": gpu_brand,
+            "gpu_brand": _brand(gpu_brand),
             "tracking_file": _path(tracking_file),
             "overwrite": overwrite,
             "resource_usage_file": _path(resource_usage_file),
@@ -279,10 +280,25 @@ class Tracker:
 
 def _number(name, value):
     """0 stands for None."""
-    value = 0 if value is None else operator.index(value)
-    if not 0 <= value < 2**31:
+    if value is None:
+        return 0
+    value = operator.index(value)
+    if not 1 <= value < 2**31:
         raise ValueError(f"{name} is {value}; it is a number from 1 to {2**31 - 1}, or None.")
     return value
+
+
+def _check_join(attempts, timeout):
+    if not operator.index(attempts) >= 1:
+        raise ValueError(f"n_join_attempts is {attempts}; it is 1 or more.")
+    if not 0 < timeout < float("inf"):
+        raise ValueError(f"join_timeout is {timeout}; it is a number of seconds above 0.")
+
+
+def _brand(brand):
+    if brand not in (None, "nvidia", "amd", "intel"):
+        raise ValueError(f'"{brand}" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".')
+    return brand
 
 
 def _path(path):
@@ -293,7 +309,10 @@ def _uuids(uuids):
     """Of any iterable; a text is one, or several with commas between them."""
     if uuids is None or isinstance(uuids, str):
         return uuids
-    return ",".join(sorted(uuids))
+    uuids = ",".join(sorted(uuids))
+    if not uuids:
+        raise ValueError("gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.")
+    return uuids
 
 
 def _plain(value):
@@ -320,11 +339,4 @@ def _roots():
 
 def _create_session(options):
     """A session in this process."""
-    folder = os.path.dirname(options["tracking_file"] or "") or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(2, os.strerror(2), options["tracking_file"])
-    try:
-        return _native.Session(**_roots(), **options)
-    except FileNotFoundError as error:
-        # With the folder there, what was not found is a GPU.
-        raise ValueError(str(error)) from None
+    return _native.Session(**_roots(), **options)

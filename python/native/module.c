@@ -1,7 +1,6 @@
 /* The module, and what its parts share. */
 #include "native.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +30,41 @@ static PyObject *exception_of(enum gput_code code)
     }
 }
 
+/* One above all that the system has. */
+#define ERRNO_END 134
+
+int native_errno_of(const struct gput_error *error)
+{
+    size_t length = strlen(error->message);
+    for (int number = 1; number < ERRNO_END; number++) {
+        const char *reason = strerror(number);
+        size_t tail = strlen(reason) + 2;
+        if (tail < length && memcmp(error->message + length - tail, ": ", 2) == 0 &&
+            strcmp(error->message + length - tail + 2, reason) == 0)
+            return number;
+    }
+    return 0;
+}
+
+/* Python's own class for that number: NotADirectoryError and so on. A new reference. */
+static PyObject *class_of_errno(int number)
+{
+    PyObject *sample = PyObject_CallFunction(PyExc_OSError, "is", number, "");
+    PyObject *class = sample ? Py_NewRef((PyObject *)Py_TYPE(sample)) : NULL;
+    Py_XDECREF(sample);
+    return class;
+}
+
 PyObject *native_raise(const struct gput_error *error)
 {
+    int number = error->code == GPUT_ERROR_MEMORY ? 0 : native_errno_of(error);
+    PyObject *class = number ? class_of_errno(number) : Py_NewRef(exception_of(error->code));
     PyObject *message =
         PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
-    if (message) {
-        PyErr_SetObject(exception_of(error->code), message);
-        Py_DECREF(message);
-    }
+    if (class && message)
+        PyErr_SetObject(class, message);
+    Py_XDECREF(message);
+    Py_XDECREF(class);
     return NULL;
 }
 

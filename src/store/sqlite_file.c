@@ -31,7 +31,11 @@ static enum gput_code code_of_sqlite(int result)
 int sqlite_file_error(
     sqlite3 *database, const char *what, const char *path, struct gput_error *error)
 {
-    int result = sqlite3_errcode(database);
+    int result = sqlite3_errcode(database), kind = result & 0xff;
+    /* The system's reason says more than "unable to open database file". */
+    int failure = sqlite3_system_errno(database);
+    if (failure && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR))
+        return error_set_errno(error, failure, "Cannot %s %s", what, path);
     return error_set(
         error, code_of_sqlite(result), "Cannot %s %s: %s", what, path, sqlite3_errmsg(database));
 }

@@ -178,7 +178,7 @@ class States(package.PackageTest):
 
     def test_numbers_do_not_wrap(self):
         for name in "n_expected_cores", "process_id":
-            for number in -1, 2**31, 2**32 + 1, 2**70:
+            for number in 0, -1, 2**31, 2**32 + 1, 2**70:
                 for own_process in False, True:
                     message = f"{name} is {number}; it is a number from 1 to 2147483647, or None."
                     self.assert_raises(ValueError, message, gput.Tracker, own_process=own_process, **{name: number})
@@ -186,6 +186,16 @@ class States(package.PackageTest):
         for number in -1, 2**32 + 1, 2**70:
             self.assertRaises(ValueError, _native.Session, n_expected_cores=number)
             self.assertRaises(ValueError, _native.Session().track, number)
+
+    def test_joining_takes_some_time(self):
+        for attempts in 0, -1:
+            self.assert_raises(
+                ValueError, f"n_join_attempts is {attempts}; it is 1 or more.", gput.Tracker, n_join_attempts=attempts
+            )
+        for timeout in 0, -1.0, float("nan"), float("inf"):
+            message = f"join_timeout is {timeout}; it is a number of seconds above 0."
+            self.assert_raises(ValueError, message, gput.Tracker, join_timeout=timeout)
+        self.assertRaises(TypeError, gput.Tracker, n_join_attempts=1.5)
 
     def test_a_uuid_as_text(self):
         with self.assertRaises(ValueError) as caught:
@@ -208,12 +218,12 @@ class States(package.PackageTest):
             '"x" is not a valid time unit. Valid values are days, hours, minutes, seconds': {"time_unit": "x"},
             'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
             "The sleep time must be between 0.001 and 31536000 seconds, not 0.": {"sleep_time": 0},
+            '"x" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "x"},
+            "gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.": {"gpu_uuids": set()},
         }.items():
             with self.subTest(arguments):
                 self.assert_raises(ValueError, message, gput.Tracker, **arguments)
-        for arguments in {"gpu_brand": "x"}, {"gpu_uuids": set()}, {"gpu_uuids": {"nobody has this"}}:
-            with self.subTest(arguments):
-                self.assertRaises(ValueError, gput.Tracker, **arguments)
+        self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"nobody has this"})
         self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
         self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
 
@@ -281,8 +291,18 @@ class Files(package.PackageTest):
             pass
         self.assertTrue(open("t.csv").read().startswith("ram_unit"))
 
-    def test_a_missing_folder_is_told(self):
-        self.assertRaises(FileNotFoundError, gput.Tracker, tracking_file="no/t.csv")
+    def test_files_that_cannot_be_made_are_told_by_the_reason(self):
+        open("file", "w").close()
+        for error, path in (FileNotFoundError, "no/t"), (NotADirectoryError, "file/t"):
+            for ending in ".csv", ".sqlite":
+                for own_process in False, True:
+                    self.assertRaises(error, gput.Tracker, tracking_file=path + ending, own_process=own_process)
+            self.assertRaises(error, gput.Tracker(resource_usage_file=path).start)
+            for ending in ".csv", ".sqlite", ".gputblocks":
+                self.assertRaises(error, gput.SubTracker("a", sub_tracking_file=path + ending).__enter__)
+            self.assertRaises(error, gput.SubTrackingAnalyzer(path + ".csv", None).sub_tracking_results)
+        os.mkdir("folder.csv")
+        self.assertRaises(IsADirectoryError, gput.read_samples, "folder.csv")
 
     def test_figures_so_far_are_in_a_hidden_file_that_goes(self):
         with gput.Tracker(sleep_time=0.02):
