@@ -243,8 +243,13 @@ class TrackingComparison:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
     def _compare(self, statistic, format=_native.JSON):
+        warnings = []
         with self._files() as files:
-            return _native.compare(files, statistic, format)
+            try:
+                return _native.compare(files, statistic, format, warnings), warnings
+            except ValueError:
+                _warn(warnings)  # of the pairs before the one that does not match
+                raise
 
     def compare(self, statistic="mean"):
         """One statistic of all sessions: "min", "max", "mean" or "std", as ComparisonResults.

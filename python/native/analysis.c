@@ -145,15 +145,14 @@ static struct gput_compare_session *read_sessions(PyObject *list, Py_ssize_t *co
     return sessions;
 }
 
-static PyObject *render_comparison(PyObject *module, const struct gput_comparison *comparison,
-    const char *statistic, int relative, int format)
+static PyObject *render_comparison(
+    PyObject *module, const struct gput_comparison *comparison, const char *statistic, int format)
 {
     struct gput_comparison_options options = gput_comparison_options_default();
     struct gput_error error;
     char *bytes;
     size_t length;
     struct gput_tables *tables;
-    options.relative = relative;
     int code = gput_statistic_parse(statistic, &options.statistic, &error);
     if (code == GPUT_OK && format == TABLES) {
         code = gput_comparison_tables(comparison, &options, &tables, &error);
@@ -167,13 +166,25 @@ static PyObject *render_comparison(PyObject *module, const struct gput_compariso
     return native_take_bytes(bytes, length);
 }
 
-/* compare([(name, path), …], statistic, format, relative) -> (bytes or {name: Table}, warnings) */
+/* Appends what the library warned of. */
+static int put_warnings(PyObject *list, struct native_warnings *warnings)
+{
+    PyObject *said = native_warnings_take(warnings);
+    Py_ssize_t end = PyList_Size(list);
+    int failed = said ? PyList_SetSlice(list, end, end, said) : -1;
+    Py_XDECREF(said);
+    return failed;
+}
+
+/* compare([(name, path), …], statistic, format, said) -> bytes or {name: Table}; warnings go to the
+ * list `said`, also when it raises. */
 static PyObject *compare(PyObject *module, PyObject *args)
 {
-    PyObject *list, *result = NULL;
+    PyObject *list, *said, *result = NULL;
     const char *statistic;
-    int format, relative = 0;
-    if (!PyArg_ParseTuple(args, "O!si|p", &PyList_Type, &list, &statistic, &format, &relative))
+    int format;
+    if (!PyArg_ParseTuple(
+            args, "O!siO!", &PyList_Type, &list, &statistic, &format, &PyList_Type, &said))
         return NULL;
     PyObject *keep = PyList_New(0);
     struct native_warnings *warnings = keep ? native_warnings_create() : NULL;
@@ -187,11 +198,9 @@ static PyObject *compare(PyObject *module, PyObject *args)
         code = gput_compare(
             sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
         Py_END_ALLOW_THREADS;
-        PyObject *bytes = code == GPUT_OK
-                              ? render_comparison(module, comparison, statistic, relative, format)
-                              : native_raise(&error);
-        if (bytes)
-            result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
+        if (put_warnings(said, warnings) == 0)
+            result = code == GPUT_OK ? render_comparison(module, comparison, statistic, format)
+                                     : native_raise(&error);
         if (code == GPUT_OK)
             gput_comparison_destroy(comparison);
     } else if (keep && !warnings) {
@@ -255,8 +264,7 @@ static PyMethodDef functions[] = {
         "Table}, warnings)"},
     {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
     {"compare", compare, METH_VARARGS,
-        "compare([(name, path), …], statistic, format, relative) -> (bytes or {name: Table}, "
-        "warnings)"},
+        "compare([(name, path), …], statistic, format, said) -> bytes or {name: Table}"},
     {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},
     {NULL, NULL, 0, NULL},
 };

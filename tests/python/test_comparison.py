@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import subprocess
 import unittest
 
@@ -113,6 +114,18 @@ class Comparison(package.PackageTest):
             pickle.dump(gput.SubTrackingAnalyzer("C-t.csv", "C-m.csv").sub_tracking_results(), file)
         with self.assertRaisesRegex(ValueError, "All sub-tracking results must have the same number of code blocks."):
             gput.TrackingComparison({"A": "A.pkl", "C": "C.pkl"})
+
+    def test_warnings_of_those_that_match_come_before_the_error(self):
+        for session, line in ("D", 3), ("E", 5), ("F", 7):
+            names = {"a": f"a.py:{line}", "b": "b.py:work" if session == "F" else f"b.py:{line}"}
+            calls = [(process, names[block], *times) for process, block, *times in sessions.CALLS]
+            sessions.write_session(f"{session}-t.csv", f"{session}-m.csv", calls)
+            with open(f"{session}.pkl", "wb") as file:
+                pickle.dump(gput.SubTrackingAnalyzer(f"{session}-t.csv", f"{session}-m.csv").sub_tracking_results(), file)
+        with self.assertLogs("gpu_tracker") as logs, self.assertRaisesRegex(ValueError, '"b.py:3".* does not match .*"b.py:work"'):
+            gput.TrackingComparison({"D": "D.pkl", "E": "E.pkl", "F": "F.pkl"})
+        pairs = [re.findall(r'"([^"]+:\d)"', record.message) for record in logs.records]
+        self.assertEqual(pairs, [["a.py:3", "a.py:5"], ["b.py:3", "b.py:5"], ["a.py:3", "a.py:7"]])
 
 
 class Plain(Comparison):
