@@ -21,7 +21,8 @@
 /* More than a busy machine of some hundred cores brings about. */
 #define EVENTS_PER_SECOND 50000
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
-#define PAUSE_IN_TIME_NS (NS_PER_SECOND / 100)
+#define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
+#define PAUSE_FOR_BOOKS_NS (NS_PER_SECOND / 50)
 
 void session_events_init(struct session_events *events)
 {
@@ -149,36 +150,50 @@ static bool wait_for_events(const struct session_events *events)
 }
 
 /* Many are read as cheaply as one: lets some come together. False: it is to end. */
-static bool pause_for_more(const struct session_events *events)
+static bool pause_for_more(const struct session_events *events, bool have_ended)
 {
     struct pollfd stop = {.fd = events->stop_fd, .events = POLLIN};
-    return poll(&stop, 1, (int)(events->pause_ns / 1000000)) == 0;
+    int64_t pause_ns = have_ended ? events->pause_at_ends_ns : events->pause_ns;
+    return poll(&stop, 1, (int)(pause_ns / 1000000)) == 0;
 }
 
 static void *follow(void *user)
 {
     struct session_events *events = user;
     prctl(PR_SET_NAME, "gpu-tracker");
-    while (wait_for_events(events) && pause_for_more(events)) {
+    uint64_t ended = 0;
+    bool have_ended = false;
+    while (wait_for_events(events) && pause_for_more(events, have_ended)) {
         pthread_mutex_lock(events->lock);
         events->come(events->user);
+        have_ended = events->log->ended_total != ended;
+        ended = events->log->ended_total;
         events->cpu_ns = clock_thread_cpu_ns();
         pthread_mutex_unlock(events->lock);
     }
     return NULL;
 }
 
-void session_events_begin(struct session_events *events, struct process_log *log, bool in_time)
+static int64_t shorter(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+void session_events_begin(
+    struct session_events *events, struct process_log *log, enum session_events_use use)
 {
     events->log = log;
-    if (in_time && events->pause_ns > PAUSE_IN_TIME_NS)
-        events->pause_ns = PAUSE_IN_TIME_NS;
+    if (use == SESSION_EVENTS_NAMES)
+        events->pause_ns = shorter(events->pause_ns, PAUSE_FOR_NAMES_NS);
+    events->pause_at_ends_ns = events->pause_ns;
+    if (use == SESSION_EVENTS_BOOKS)
+        events->pause_at_ends_ns = shorter(events->pause_ns, PAUSE_FOR_BOOKS_NS);
 }
 
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void *user)
 {
-    if (!events->has_events || events->stop_fd >= 0 || until_ns <= events->pause_ns)
+    if (!events->has_events || events->stop_fd >= 0 || until_ns <= events->pause_at_ends_ns)
         return;
     events->lock = lock;
     events->come = come;

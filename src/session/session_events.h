@@ -27,6 +27,7 @@ struct session_events {
     pthread_mutex_t *lock;        /* guards the log; borrowed */
     struct taskstats_exit *exits; /* scratch, owned */
     int64_t pause_ns;             /* how long events may wait */
+    int64_t pause_at_ends_ns;     /* when processes of the log have ended by the last reading */
     void (*come)(void *user);     /* what the thread calls to have them read */
     void *user;
     int stop_fd; /* wakes the thread to end it; -1: there is none */
@@ -41,11 +42,18 @@ void session_events_init(struct session_events *events);
  * process is started. */
 void session_events_open(struct session_events *events, const char *procfs_root);
 
-/*
- * From here on session_events_read() puts events into `log`. `in_time` asks for them soon: to read
- * names of processes that live for some milliseconds, or what a parent collected before it ends.
- */
-void session_events_begin(struct session_events *events, struct process_log *log, bool in_time);
+/* What they are for, beside the log. */
+enum session_events_use {
+    SESSION_EVENTS_COUNT, /* nothing: they may wait for as long as the kernel keeps them */
+    SESSION_EVENTS_NAMES, /* to read names of processes that live for some milliseconds: soon */
+    /* To read what parents have collected before they end: soon while their children end. What the
+     * rest of the machine does wakes nobody for that. */
+    SESSION_EVENTS_BOOKS,
+};
+
+/* From here on session_events_read() puts events into `log`. */
+void session_events_begin(
+    struct session_events *events, struct process_log *log, enum session_events_use use);
 
 /*
  * Starts the thread, once, when it is too long until the next tick; without it (also when it cannot

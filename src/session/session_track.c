@@ -85,9 +85,13 @@ static void start_log(struct gput_session *session)
     };
     process_log_finish(&session->log);
     process_log_init(&session->log, &options);
+    enum session_events_use use = SESSION_EVENTS_COUNT;
     /* Where the kernel tells ends, it tells names too, but less CPU time than parents collect. */
-    bool in_time = session->events.has_ends ? session->mode == SESSION_ATTACHED : detailed;
-    session_events_begin(&session->events, &session->log, in_time);
+    if (session->events.has_ends && session->mode == SESSION_ATTACHED)
+        use = SESSION_EVENTS_BOOKS;
+    else if (!session->events.has_ends && detailed)
+        use = SESSION_EVENTS_NAMES;
+    session_events_begin(&session->events, &session->log, use);
 }
 
 static int start_sampler(struct gput_session *session, struct gput_error *error)
