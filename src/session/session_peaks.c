@@ -161,9 +161,10 @@ static void raise_to(double *max, double least)
 static void raise_maxima(const struct gput_session *session, struct gput_results *results)
 {
     double *combined = &results->max[GPUT_COMBINED_RAM];
-    if (results->peaks.descendants.bytes > 0)
-        raise_to(&results->max[GPUT_DESCENDANTS_RAM], results->peaks.descendants.bytes);
-    raise_to(combined, results->peaks.descendants.bytes);
+    const struct gput_peak *descendants = &results->peaks.descendants;
+    if (descendants->bytes > 0 || descendants->at_most_bytes == 0)
+        raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
+    raise_to(combined, descendants->bytes);
     /* Of one that is older than tracking: as far as it rose since. */
     const struct process_record *main = session->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
