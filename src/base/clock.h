@@ -9,6 +9,12 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
+/* Of an amount of time; not of a date, which would lose digits. */
+static inline double clock_seconds_of_ns(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_SECOND;
+}
+
 /* Time since some fixed point in the past, never set back: for intervals and deadlines. */
 int64_t clock_monotonic_ns(void);
 

@@ -11,11 +11,6 @@
 /* What is compared was read that far apart at the most, one after the other. */
 #define READ_APART_SECONDS 0.001
 
-static double seconds_of_ns(int64_t ns)
-{
-    return (double)ns / (double)NS_PER_SECOND;
-}
-
 /* Adds CPU time of descendants that had not ended when last looked at. Its parts are as those of
  * stat, which come in clock ticks: below the first one all is the user's. */
 static void add_living_descendants(
@@ -58,7 +53,7 @@ static bool take_unwaited(
     int64_t told_ns;
     double counted = accounting->kernel_cpu_seconds, most = accounting->sampled_cpu_seconds;
     if (process_log_cpu_ns(&session->log, &told_ns))
-        most = fmax(most, seconds_of_ns(told_ns - not_theirs_ns));
+        most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
     if (most <= counted)
         return false;
     accounting->kernel_cpu_seconds = most;
@@ -77,9 +72,9 @@ static bool fill_launched_cpu(
     const struct cgroup_usage *group = &session->cgroup_usage;
     int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
     add_living_descendants(session, &user_ns, &system_ns);
-    accounting->kernel_user_cpu_seconds = seconds_of_ns(user_ns);
-    accounting->kernel_system_cpu_seconds = seconds_of_ns(system_ns);
-    accounting->kernel_cpu_seconds = seconds_of_ns(user_ns + system_ns);
+    accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
+    accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
+    accounting->kernel_cpu_seconds = clock_seconds_of_ns(user_ns + system_ns);
     if (group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -104,10 +99,10 @@ static bool fill_self(const struct gput_session *session, struct gput_accounting
     session_counts_subtract_io(&counts, &session->io_at_start);
     session_counts_fill(&counts, accounting);
     add_living_descendants(session, &counts.user_ns, &counts.system_ns);
-    accounting->kernel_user_cpu_seconds = seconds_of_ns(counts.user_ns);
-    accounting->kernel_system_cpu_seconds = seconds_of_ns(counts.system_ns);
+    accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(counts.user_ns);
+    accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(counts.system_ns);
     int64_t own_ns = session->sampler_cpu_ns + session_helpers_cpu_ns(session);
-    accounting->kernel_cpu_seconds = seconds_of_ns(
+    accounting->kernel_cpu_seconds = clock_seconds_of_ns(
         counts.user_ns + counts.system_ns - own_ns - session->sampler.tree.gone_before_ns);
     undo_cut(&counts, accounting);
     return take_unwaited(session, own_ns, accounting);
@@ -177,8 +172,8 @@ static void fill_attached_cpu(
 {
     int64_t told_ns;
     if (process_log_cpu_ns(&session->log, &told_ns))
-        accounting->kernel_cpu_seconds =
-            fmax(seconds_of_ns(told_ns + session->untold_ns), accounting->sampled_cpu_seconds);
+        accounting->kernel_cpu_seconds = fmax(
+            clock_seconds_of_ns(told_ns + session->untold_ns), accounting->sampled_cpu_seconds);
 }
 
 /* Nothing of it is given to others than the parent, but living threads can be read. */
@@ -237,7 +232,7 @@ bool session_fill_accounting(const struct gput_session *session, struct gput_acc
     if (session->mode == SESSION_MACHINE)
         return false;
     accounting->sampled_cpu_seconds =
-        seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
+        clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     fill_processes(session, accounting);
     if (!session->has_ended)
         return false;

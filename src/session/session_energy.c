@@ -33,7 +33,7 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
 {
     *energy = session->sampler.energy.energy;
     energy->unit = session->options.energy_unit;
-    double seconds = (double)(session->last_sample_ns - session->start_ns) / (double)NS_PER_SECOND;
+    double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
     bool is_known = seconds > 0 && !energy_meter_is_partial(&session->sampler.energy);
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
     /* What is left over at the end is too short a stretch for the highest power. */
@@ -72,7 +72,7 @@ void session_write_energy(struct gput_session *session)
     energy_meter_figures(&session->sampler.energy, figures + 1);
     struct tracking_value values[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++)
-        values[i] = (struct tracking_value){.kind = TRACKING_REAL, .real = figures[i]};
+        values[i] = tracking_real(figures[i]);
     tracking_file_write_table_row(
         file, session->energy_table, values, session->sampler.sampled_ns, NULL);
 }

@@ -42,11 +42,6 @@ void session_gpus_warn(const struct gput_session *session)
         session_warn(session, "%s (more: gpu-tracker doctor)", missing);
 }
 
-static struct tracking_value real(double value)
-{
-    return (struct tracking_value){.kind = TRACKING_REAL, .real = value};
-}
-
 int session_gpus_write_rows(struct gput_session *session, struct gput_error *error)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;
@@ -61,16 +56,16 @@ int session_gpus_write_rows(struct gput_session *session, struct gput_error *err
     for (size_t i = 0; i < sample->n_devices && i < count; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         const struct tracking_value values[COLUMNS] = {
-            real(timestamp),
-            {.kind = TRACKING_TEXT, .text = devices[i].uuid},
-            real(device->ram_used_bytes * factor),
-            real(device->utilization_percent),
-            real(device->main_ram_bytes * factor),
-            real(device->descendants_ram_bytes * factor),
-            real(device->combined_ram_bytes * factor),
-            real(device->main_sm_percent),
-            real(device->descendants_sm_percent),
-            real(device->power_watts),
+            tracking_real(timestamp),
+            tracking_text(devices[i].uuid),
+            tracking_real(device->ram_used_bytes * factor),
+            tracking_real(device->utilization_percent),
+            tracking_real(device->main_ram_bytes * factor),
+            tracking_real(device->descendants_ram_bytes * factor),
+            tracking_real(device->combined_ram_bytes * factor),
+            tracking_real(device->main_sm_percent),
+            tracking_real(device->descendants_sm_percent),
+            tracking_real(device->power_watts),
         };
         TRY(tracking_file_write_table_row(session->tracking_file, session->gpu_table, values,
             session->sampler.sampled_ns, error));

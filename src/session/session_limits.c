@@ -27,9 +27,9 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     case GPUT_LIMIT_GPU_RAM:
         return values[GPUT_COMBINED_GPU_RAM];
     case GPUT_LIMIT_SECONDS:
-        return (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND;
+        return clock_seconds_of_ns(now_ns - session->start_ns);
     case GPUT_LIMIT_CPU_SECONDS:
-        return (double)(books->main_ns + books->descendants_ns) / (double)NS_PER_SECOND;
+        return clock_seconds_of_ns(books->main_ns + books->descendants_ns);
     case GPUT_LIMIT_KINDS:
         break;
     }
@@ -66,17 +66,17 @@ static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, 
     const struct gput_limits *limits = &session->options.limits;
     char amount[48];
     describe(kind, limits->values[kind], amount, sizeof amount);
+    double at_seconds = clock_seconds_of_ns(now_ns - session->start_ns);
     session->limits_passed |= 1u << kind;
     if (session->limit.kind_name[0] == '\0') {
         snprintf(session->limit.kind_name, sizeof session->limit.kind_name, "%s",
             gput_limit_kind_name(kind));
         session->limit.value = limits->values[kind];
-        session->limit.at_seconds = (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND;
+        session->limit.at_seconds = at_seconds;
         session->limit.enforced = limits->enforce;
     }
     session_warn(session, "The %s limit of %s was passed after %.3f s%s.",
-        gput_limit_kind_name(kind), amount,
-        (double)(now_ns - session->start_ns) / (double)NS_PER_SECOND,
+        gput_limit_kind_name(kind), amount, at_seconds,
         limits->enforce ? "; what is tracked is being ended" : "");
     if (limits->enforce && session->terminated_ns == 0) {
         session->terminated_ns = now_ns;

@@ -224,20 +224,9 @@ static const struct tracking_column columns[] = {
 };
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
-static struct tracking_value real(double value)
-{
-    return (struct tracking_value){.kind = TRACKING_REAL, .real = value};
-}
-
-static struct tracking_value text(const char *value)
-{
-    return (struct tracking_value){.kind = TRACKING_TEXT, .text = value};
-}
-
 static struct tracking_value integer_or_null(bool is_known, int64_t value)
 {
-    return is_known ? (struct tracking_value){.kind = TRACKING_INTEGER, .integer = value}
-                    : (struct tracking_value){.kind = TRACKING_NULL};
+    return is_known ? tracking_integer(value) : (struct tracking_value){.kind = TRACKING_NULL};
 }
 
 static int write_row(struct gput_session *session, unsigned table,
@@ -247,21 +236,21 @@ static int write_row(struct gput_session *session, unsigned table,
     bool exited = process->has_status && WIFEXITED(process->status);
     bool killed = process->has_status && WIFSIGNALED(process->status);
     const struct tracking_value values[COLUMNS] = {
-        integer_or_null(true, process->pid),
+        tracking_integer(process->pid),
         integer_or_null(process->parent > 0, process->parent),
-        text(process->name[0] ? process->name : NULL),
-        text(process->command_line),
-        real((double)process->start_ns * 1e-9),
-        real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
-        text(gput_process_at_least(process)),
-        real(process->cpu_seconds),
-        real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),
-        text(gput_process_peak_name(process->peak)),
-        real(process->peak_gpu_ram_bytes * gput_ram_unit_factor(data->gpu_ram_unit)),
-        real(process->read_bytes),
-        real(process->write_bytes),
-        real(process->storage_read_bytes),
-        real(process->storage_write_bytes),
+        tracking_text(process->name[0] ? process->name : NULL),
+        tracking_text(process->command_line),
+        tracking_real((double)process->start_ns * 1e-9),
+        tracking_real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
+        tracking_text(gput_process_at_least(process)),
+        tracking_real(process->cpu_seconds),
+        tracking_real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),
+        tracking_text(gput_process_peak_name(process->peak)),
+        tracking_real(process->peak_gpu_ram_bytes * gput_ram_unit_factor(data->gpu_ram_unit)),
+        tracking_real(process->read_bytes),
+        tracking_real(process->write_bytes),
+        tracking_real(process->storage_read_bytes),
+        tracking_real(process->storage_write_bytes),
         integer_or_null(exited, exited ? WEXITSTATUS(process->status) : 0),
         integer_or_null(killed, killed ? WTERMSIG(process->status) : 0),
     };

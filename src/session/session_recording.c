@@ -129,8 +129,7 @@ static struct period measure(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
     const struct energy_meter *meter = &session->sampler.energy;
-    double seconds =
-        (double)(session->sampler.sampled_ns - recording->since_ns) / (double)NS_PER_SECOND;
+    double seconds = clock_seconds_of_ns(session->sampler.sampled_ns - recording->since_ns);
     double watts[GPUT_ENERGY_FIGURE_COUNT];
     energy_meter_figures(meter, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
@@ -184,7 +183,7 @@ struct parts {
 static double cpu_seconds_since(const struct gput_session *session, size_t i)
 {
     int64_t ns = cpu_since(session, session->sampler.tree.processes[i], i);
-    return ns > 0 ? (double)ns / (double)NS_PER_SECOND : 0;
+    return ns > 0 ? clock_seconds_of_ns(ns) : 0;
 }
 
 static struct parts sum_parts(const struct gput_session *session, const struct period *period)
@@ -197,7 +196,7 @@ static struct parts sum_parts(const struct gput_session *session, const struct p
         parts.tree_bytes += pss_bytes(tree->processes[i]);
     }
     int64_t tree_ns = tree_cpu_ns(session) - session->recording.tree_cpu_ns;
-    parts.tree_seconds = fmax((double)tree_ns / (double)NS_PER_SECOND, living_seconds);
+    parts.tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
     parts.ended_seconds = parts.tree_seconds - living_seconds;
     /* The machine's time comes in ticks and cannot have been less than that of the tree. */
     parts.machine_seconds = fmax(period->busy_seconds, parts.tree_seconds);
@@ -284,7 +283,7 @@ static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
         const struct process *process = tree->processes[i];
         char pid[16];
         snprintf(pid, sizeof pid, "%d", (int)process->pid);
-        doc_add_double(seconds, pid, (double)cpu_ns_of(session, process) / (double)NS_PER_SECOND);
+        doc_add_double(seconds, pid, clock_seconds_of_ns(cpu_ns_of(session, process)));
     }
     /* The last line can come when all have ended: what they had is not 0 then, but not known. */
     if (any_has_memory(tree))

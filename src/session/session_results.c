@@ -14,11 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static double seconds_of_ns(int64_t ns)
-{
-    return (double)ns / (double)NS_PER_SECOND;
-}
-
 /* ---- sources ---- */
 
 static void add_ram_source(const struct gput_session *session, struct gput_results *results)
@@ -242,8 +237,8 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
         results->tracker.rss_bytes =
             (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
     results->tracker.cpu_seconds =
-        seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
-                             : clock_process_cpu_ns() - session->own_cpu_at_start_ns);
+        clock_seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
+                                   : clock_process_cpu_ns() - session->own_cpu_at_start_ns);
     results->tracker.ticks = session->ticks;
     results->tracker.late_ticks = session->late_ticks;
     results->tracker.missed_ticks = session->missed_ticks;
@@ -280,8 +275,9 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
     results->now.system_cpu_seconds =
         session->system.stat_fd >= 0 ? session->system_cpu_seconds : NAN;
     bool has_process = session->mode != SESSION_MACHINE;
-    results->now.main_cpu_seconds = has_process ? seconds_of_ns(books->main_ns) : NAN;
-    results->now.descendants_cpu_seconds = has_process ? seconds_of_ns(books->descendants_ns) : NAN;
+    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(books->main_ns) : NAN;
+    results->now.descendants_cpu_seconds =
+        has_process ? clock_seconds_of_ns(books->descendants_ns) : NAN;
 }
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
@@ -289,7 +285,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     /* Most of it is GPUs that there are not. */
     memset(results, 0, offsetof(struct gput_results, gpus));
     results->static_data = session->static_data;
-    results->elapsed_seconds = seconds_of_ns(session->last_sample_ns - session->start_ns);
+    results->elapsed_seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         results->max[i] = session->usage.max[i];
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);

@@ -70,7 +70,7 @@ struct session_serving {
 
 struct gput_session {
     struct gput_options options; /* its strings are copies, in `strings` */
-    char *strings[11];
+    char *strings[10];
     int64_t interval_ns;
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
 

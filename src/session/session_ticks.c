@@ -76,7 +76,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     process_log_offer(&session->log, &session->sampler.tree);
     session_compare_ends(session);
     session_take_gpu_holdings(session);
-    double seconds = (double)(now_ns - session->last_sample_ns) / (double)NS_PER_SECOND;
+    double seconds = clock_seconds_of_ns(now_ns - session->last_sample_ns);
     session->last_sample_ns = now_ns;
 
     struct gput_sample sample = session->sampler.sample;

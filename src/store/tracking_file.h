@@ -89,6 +89,21 @@ struct tracking_value {
     };
 };
 
+static inline struct tracking_value tracking_real(double real)
+{
+    return (struct tracking_value){.kind = TRACKING_REAL, .real = real};
+}
+
+static inline struct tracking_value tracking_text(const char *text)
+{
+    return (struct tracking_value){.kind = TRACKING_TEXT, .text = text};
+}
+
+static inline struct tracking_value tracking_integer(int64_t integer)
+{
+    return (struct tracking_value){.kind = TRACKING_INTEGER, .integer = integer};
+}
+
 #define TRACKING_FILE_MAX_TABLES 8
 
 /* Whether the format has room for further tables (SQLite has, CSV has not). */

@@ -69,44 +69,29 @@ const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS] = 
     [EXPECTED_GPUS] = {"n_expected_gpus", TRACKING_INTEGER},
 };
 
-static struct tracking_value text_value(const char *text)
-{
-    return (struct tracking_value){.kind = TRACKING_TEXT, .text = text};
-}
-
-static struct tracking_value real_value(double real)
-{
-    return (struct tracking_value){.kind = TRACKING_REAL, .real = real};
-}
-
-static struct tracking_value whole_value(int64_t integer)
-{
-    return (struct tracking_value){.kind = TRACKING_INTEGER, .integer = integer};
-}
-
 struct tracking_value tracking_static_value(const struct gput_static_data *data, size_t column)
 {
     double ram = gput_ram_unit_factor(data->ram_unit);
     double gpu_ram = gput_ram_unit_factor(data->gpu_ram_unit);
     switch (column) {
     case RAM_UNIT:
-        return text_value(gput_ram_unit_name(data->ram_unit));
+        return tracking_text(gput_ram_unit_name(data->ram_unit));
     case GPU_RAM_UNIT:
-        return text_value(gput_ram_unit_name(data->gpu_ram_unit));
+        return tracking_text(gput_ram_unit_name(data->gpu_ram_unit));
     case TIME_UNIT:
-        return text_value(gput_time_unit_name(data->time_unit));
+        return tracking_text(gput_time_unit_name(data->time_unit));
     case RAM_CAPACITY:
-        return real_value(data->ram_system_capacity_bytes * ram);
+        return tracking_real(data->ram_system_capacity_bytes * ram);
     case GPU_RAM_CAPACITY:
-        return real_value(data->gpu_ram_system_capacity_bytes * gpu_ram);
+        return tracking_real(data->gpu_ram_system_capacity_bytes * gpu_ram);
     case CORE_COUNT:
-        return whole_value(data->system_core_count);
+        return tracking_integer(data->system_core_count);
     case EXPECTED_CORES:
-        return whole_value(data->n_expected_cores);
+        return tracking_integer(data->n_expected_cores);
     case GPU_COUNT:
-        return whole_value(data->system_gpu_count);
+        return tracking_integer(data->system_gpu_count);
     default:
-        return whole_value(data->n_expected_gpus);
+        return tracking_integer(data->n_expected_gpus);
     }
 }
 
