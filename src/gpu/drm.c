@@ -153,7 +153,7 @@ static uint32_t drm_list_devices(void *opaque, struct gpu_device *devices, uint3
     return count;
 }
 
-/* The counter, and power from how it moved since the last reading. */
+/* The counter, and power from how it moved; one that has not moved tells nothing of power. */
 static void read_energy(struct drm_gpu *gpu, struct gpu_device_reading *reading)
 {
     uint64_t microjoules;
@@ -166,7 +166,11 @@ static void read_energy(struct drm_gpu *gpu, struct gpu_device_reading *reading)
     reading->energy_joules = joules;
     reading->missing[GPU_ENERGY] = NULL;
     reading->missing[GPU_POWER] = "needs a second reading of the energy counter";
-    if (gpu->last_ns && now > gpu->last_ns && joules >= gpu->last_joules) {
+    if (gpu->last_ns && joules == gpu->last_joules) {
+        reading->missing[GPU_POWER] = "its energy counter has not moved since it was last read";
+        return;
+    }
+    if (gpu->last_ns && now > gpu->last_ns && joules > gpu->last_joules) {
         reading->power_watts =
             (joules - gpu->last_joules) * NS_PER_SECOND / (double)(now - gpu->last_ns);
         reading->missing[GPU_POWER] = NULL;

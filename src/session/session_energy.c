@@ -79,11 +79,18 @@ void session_write_energy(struct gput_session *session)
 
 /* ---- sources ---- */
 
+static bool knows_cpu(const struct gput_energy *energy)
+{
+    return !isnan(energy->machine.package) || !isnan(energy->machine.core) ||
+           !isnan(energy->machine.uncore) || !isnan(energy->machine.dram) ||
+           !isnan(energy->machine.psys);
+}
+
 static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
     char faults[GPUT_REASON_SIZE];
-    bool is_known = !isnan(meter->energy.machine.package);
+    bool is_known = knows_cpu(&meter->energy);
     const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
     energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy);

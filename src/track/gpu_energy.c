@@ -154,7 +154,9 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
         return false;
     if (explain_counter(gpu, index, text, size))
         return true;
-    if (gpu->unknown_seconds >= SHORT_SECONDS)
+    if (gpu->has_counter && isnan(gpu->joules))
+        snprintf(text, size, "that of GPU %zu has not moved yet", index);
+    else if (gpu->unknown_seconds >= SHORT_SECONDS)
         snprintf(text, size, "GPU %zu told nothing for %.1f s, which are missing", index,
             gpu->unknown_seconds);
     else if (guessed >= SHORT_SECONDS)

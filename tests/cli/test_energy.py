@@ -189,6 +189,22 @@ class Energy(CommandTest):
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "unavailable")
         self.assertIn("intel-rapl:0/energy_uj: Permission denied; an administrator can run: sudo chmod a+r ", source["reason"] + " ")
+        # Only some of them: the others go on, and what is missing is said at once, with the way out.
+        dram = self.machine.counter("intel-rapl:0:0")
+        dram.chmod(0o444)
+        move = subprocess.Popen(python(MOVE, *self.machine.move(PATIENCE, package_0_0=10)))
+        self.addCleanup(move.wait)
+        self.addCleanup(move.terminate)
+        done = subprocess.run([*as_other, "run", "-f", "json", "-o", "some.json", "--energy-folder", "rec", "--", "sleep", "0.5"], **options)
+        results = json.loads((self.folder / "some.json").read_text())
+        self.assertIsNone(results["energy"]["machine"]["package"])
+        self.assertGreater(results["energy"]["machine"]["dram"], 0)
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "sampled")
+        for said in (source["reason"], done.stderr):
+            self.assertIn("the package 1 counter cannot be read (Permission denied)", said)
+            self.assertIn("an administrator can run: sudo chmod a+r ", said)
+        dram.chmod(0o400)
         done = subprocess.run([*as_other, "doctor", "-f", "json"], **options)
         rapl = json.loads(done.stdout)["sources"]["rapl"]
         self.assertEqual(rapl["state"], "unavailable")

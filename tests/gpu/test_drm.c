@@ -137,7 +137,10 @@ static void reads_the_clients_of_an_xe(void **state)
     assert_number(sample.main_ram_bytes, 22 << 20);
     assert_number(sample.devices[0].energy_joules, 98.765432);
     sample = sample_once(set, 800, 0);
-    assert_number(sample.devices[0].power_watts, 0); /* the counter stands still */
+    assert_number(sample.devices[0].power_watts, NAN);
+    assert_string_equal(device(set, 0)->missing[GPU_POWER],
+        "its energy counter has not moved since it was last read");
+    assert_true(device(set, 0)->power_is_counted);
     assert_number(sample.devices[0].main_sm_percent, 0);
     gpu_set_close(set);
 }

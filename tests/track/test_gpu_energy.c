@@ -177,6 +177,19 @@ static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
     assert_false(gpu.is_lost);
 }
 
+static void a_counter_that_has_not_moved_yet_is_no_figure(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    for (int i = 0; i <= 10; i++) {
+        struct gpu_energy_reading reading = say(0.1 * i, NAN, 1000);
+        assert_true(isnan(gpu_energy_advance(&gpu, &reading, ns_of(0.1 * i))));
+    }
+    assert_false(gpu.is_lost);
+    explained(&gpu, "that of GPU 0 has not moved yet");
+}
+
 static void a_gpu_that_joins_late_says_so(void **state)
 {
     (void)state;
@@ -198,6 +211,7 @@ int main(void)
         cmocka_unit_test(power_is_taken_on_until_the_next_reading_tells),
         cmocka_unit_test(joules_that_do_not_go_on_are_missing_from_there),
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
+        cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
         cmocka_unit_test(a_gpu_that_joins_late_says_so),
     };
     return cmocka_run_group_tests_name("track/gpu_energy", tests, NULL, NULL);
