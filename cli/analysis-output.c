@@ -38,3 +38,9 @@ void analysis_end_progress(int *shown)
         fputs("\r\033[K", stderr);
     *shown = 0;
 }
+
+void analysis_warn(void *user, const char *message)
+{
+    analysis_end_progress(user);
+    message_warning(NULL, message);
+}

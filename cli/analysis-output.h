@@ -20,4 +20,7 @@ void analysis_show_progress(void *user, double done);
 /* Wipes what it showed. */
 void analysis_end_progress(int *shown);
 
+/* Prints a warning where progress may be shown; `user` is that int. */
+void analysis_warn(void *user, const char *message);
+
 #endif

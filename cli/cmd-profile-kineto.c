@@ -23,20 +23,13 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
     return GPUT_OK;
 }
 
-/* `user` is the percent that are shown. */
-static void warn(void *user, const char *message)
-{
-    analysis_end_progress(user);
-    message_warning(NULL, message);
-}
-
 static int show(const struct arguments *arguments, enum gput_kineto_view view)
 {
     int shown = 0;
     struct gput_kineto_options options = {.paths = (const char *const *)arguments->operands,
         .path_count = (size_t)arguments->n_operands,
         .temporary_folder = getenv("TMPDIR"),
-        .warn = warn,
+        .warn = analysis_warn,
         .progress = analysis_show_progress,
         .user = &shown};
     struct gput_tables *tables = NULL;

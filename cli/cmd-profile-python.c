@@ -1,4 +1,5 @@
 /* gpu-tracker profile python: what Python's profilers recorded. */
+#include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
 #include "report.h"
@@ -62,7 +63,6 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->start_mode = arguments_value(arguments, OPTION_START_MODE);
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
-    options->warn = message_warning;
     options->unit = unit && strcmp(unit, "step") == 0 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
     options->pyinstrument = profiler && strcmp(profiler, "pyinstrument") == 0;
     if (unit && strcmp(unit, "step") != 0 && strcmp(unit, "time") != 0)
@@ -91,6 +91,7 @@ static int top(const struct arguments *arguments, const struct gput_python_optio
 {
     char *text;
     int code = gput_python_top(options, format, &text, error);
+    analysis_end_progress(options->user);
     if (code == GPUT_OK)
         code = report_write_text(
             arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
@@ -111,7 +112,9 @@ static int list(const struct arguments *arguments, const struct gput_python_opti
 
 int cmd_profile_python(const struct arguments *arguments)
 {
-    struct gput_python_options options = {0};
+    int shown = 0;
+    struct gput_python_options options = {
+        .warn = analysis_warn, .progress = analysis_show_progress, .user = &shown};
     struct gput_error error;
     enum gput_format format;
     const char *what = arguments->operands[0];

@@ -179,7 +179,9 @@ struct gput_python_options {
     const char *node;                              /**< NULL: any */
     const char *framework;                         /**< NULL: any */
     void (*warn)(void *user, const char *message); /**< profiles that cannot be read; NULL */
-    void *user;
+    /** Called after each profile that is added up with how far that is, 0 to 1. NULL: not. */
+    void (*progress)(void *user, double done);
+    void *user; /**< handed to warn() and progress() */
 };
 
 /**

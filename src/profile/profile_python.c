@@ -86,6 +86,8 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
         if (next->pyinstrument == dumps)
             continue;
         int code = add_file(sum, next, &one);
+        if (options->progress)
+            options->progress(options->user, (double)(i + 1) / (double)profiles->count);
         if (code == GPUT_ERROR_MEMORY)
             return error_memory(error);
         if (code == GPUT_OK)

@@ -142,9 +142,13 @@ class Training(CommandTest):
 
     def test_progress_is_shown_on_a_terminal(self):
         self.write_long_profile(10000)
+        (self.folder / "dumps").mkdir()
+        for i in range(10):
+            (self.folder / "dumps" / f"{i}.prof").write_bytes(marshal.dumps({("f.py", 1, "f"): (1, 1, 0.5, 0.5, {})}))
         trace = {"traceEvents": [Kineto.KERNEL | {"ts": 100 * i} for i in range(20000)]}
         (self.folder / "trace.json").write_text(json.dumps(trace))
-        for arguments in (["steps", "long", "--by", "process"], ["metrics", "long"], ["breakdown", "trace.json"], ["diff", "trace.json", "trace.json"]):
+        for arguments in (["steps", "long", "--by", "process"], ["metrics", "long"], ["breakdown", "trace.json"], ["diff", "trace.json", "trace.json"],
+                          ["python", "top", "dumps"]):
             ours, theirs = pty.openpty()
             subprocess.run([COMMAND, "profile", *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=theirs, check=True)
             os.close(theirs)
