@@ -166,7 +166,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     process_log_refresh(&session->log);
     process_log_count(&session->log);
     int code = fill_list(session, list);
-    take_others(list, &session->log.others);
+    take_others(list, &session->log.ended.others);
     list->ram_unit = session->options.ram_unit;
     list->gpu_ram_unit = session->options.gpu_ram_unit;
     if (code == GPUT_OK)

@@ -60,70 +60,7 @@ static void set_parent(
     record->parent = log->options.keeps_ended ? parent : NULL;
 }
 
-static bool reserve(struct process_record ***records, size_t *capacity, size_t count)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? *capacity * 2 : 64;
-    struct process_record **array = realloc(*records, larger * sizeof(void *));
-    if (!array)
-        return false;
-    *records = array;
-    *capacity = larger;
-    return true;
-}
-
 /* ---- the end of a process ---- */
-
-/* Sums up a record that will not be kept. */
-static void add_to_others(struct process_others *others, const struct process_record *record)
-{
-    others->count++;
-    if (record->cpu_ns > 0)
-        others->cpu_ns += record->cpu_ns;
-    if (record->peak_rss_bytes > others->peak_rss_bytes)
-        others->peak_rss_bytes = record->peak_rss_bytes;
-    if (isnan(others->peak_gpu_ram_bytes) ||
-        record->peak_gpu_ram_bytes > others->peak_gpu_ram_bytes)
-        others->peak_gpu_ram_bytes = record->peak_gpu_ram_bytes;
-    struct task_counts counts = process_record_counts(record);
-    task_counts_add(&others->counts, &counts);
-}
-
-/* A record that goes must not be anybody's parent. */
-static void disown(struct process_log *log, const struct process_record *gone)
-{
-    for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (record->parent == gone)
-            record->parent = gone->parent;
-    }
-    for (size_t i = 0; i < log->ended_count; i++) {
-        if (log->ended[i]->parent == gone)
-            log->ended[i]->parent = gone->parent;
-    }
-}
-
-static void drop_lesser(struct process_log *log)
-{
-    process_ranking_mark(log->ended, log->ended_count, log->options.most_ended);
-    for (struct process_record *record = first(log); record; record = next(log, record))
-        record->is_kept = true;
-    for (struct process_record *record = first(log); record; record = next(log, record))
-        process_ranking_adopt(record);
-    for (size_t i = 0; i < log->ended_count; i++)
-        process_ranking_adopt(log->ended[i]);
-    size_t kept = 0;
-    for (size_t i = 0; i < log->ended_count; i++) {
-        struct process_record *record = log->ended[i];
-        if (record->is_kept || record->is_main) {
-            log->ended[kept++] = record;
-        } else {
-            add_to_others(&log->others, record);
-            process_record_free(record);
-        }
-    }
-    log->ended_count = kept;
-}
 
 static void take_look(const struct process_log *log, struct process_record *record)
 {
@@ -164,17 +101,8 @@ static void close_record(struct process_log *log, struct process_record *record)
             record->peak_rss_bytes > log->largest_descendant_bytes)
             log->largest_descendant_bytes = record->peak_rss_bytes;
     }
-    bool keep = log->options.keeps_ended || record->is_main;
-    if (keep && reserve(&log->ended, &log->ended_capacity, log->ended_count)) {
-        log->ended[log->ended_count++] = record;
-        if (log->ended_count >= 2 * log->options.most_ended + 64)
-            drop_lesser(log);
-        return;
-    }
-    add_to_others(&log->others, record);
-    if (keep)
-        disown(log, record); /* there was no memory to keep it */
-    process_record_free(record);
+    bool is_wanted = log->options.keeps_ended || record->is_main;
+    process_archive_put(&log->ended, &log->living, record, is_wanted);
 }
 
 /* It ended; what taskstats tell about it may come a little later. */
@@ -189,9 +117,7 @@ static void end_record(struct process_log *log, struct process_record *record, i
     struct process_record *parent = process_log_get(log, parent_pid);
     if (parent)
         parent->child_ended = true;
-    if (reserve(&log->ending, &log->ending_capacity, log->ending_count))
-        log->ending[log->ending_count++] = record;
-    else
+    if (!process_record_list_append(&log->ending, record))
         close_record(log, record);
 }
 
@@ -203,11 +129,11 @@ static void revive(struct process_log *log, struct process_record *record)
         return;
     record->has_ended = record->has_status = false;
     size_t kept = 0;
-    for (size_t i = 0; i < log->ending_count; i++) {
-        if (log->ending[i] != record)
-            log->ending[kept++] = log->ending[i];
+    for (size_t i = 0; i < log->ending.count; i++) {
+        if (log->ending.records[i] != record)
+            log->ending.records[kept++] = log->ending.records[i];
     }
-    log->ending_count = kept;
+    log->ending.count = kept;
 }
 
 /* Whether it has to stay in reach: more may be told, or it has not ended after all. */
@@ -222,14 +148,14 @@ static bool must_wait(const struct process_log *log, struct process_record *reco
 static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
-    for (size_t i = 0; i < log->ending_count; i++) {
-        struct process_record *record = log->ending[i];
+    for (size_t i = 0; i < log->ending.count; i++) {
+        struct process_record *record = log->ending.records[i];
         if (must_wait(log, record))
-            log->ending[waiting++] = record;
+            log->ending.records[waiting++] = record;
         else
             close_record(log, record);
     }
-    log->ending_count = waiting;
+    log->ending.count = waiting;
 }
 
 /* ---- looks ---- */
@@ -547,11 +473,8 @@ struct task_counts process_log_counts(const struct process_log *log)
         task_counts_add(&sum, &counts);
     }
     if (log->options.has_taskstats) {
-        task_counts_add(&sum, &log->others.counts);
-        for (size_t i = 0; i < log->ended_count; i++) {
-            struct task_counts counts = process_record_counts(log->ended[i]);
-            task_counts_add(&sum, &counts);
-        }
+        struct task_counts ended = process_archive_counts(&log->ended);
+        task_counts_add(&sum, &ended);
         return sum;
     }
     task_counts_subtract(&sum, &log->collected_before);
@@ -563,13 +486,13 @@ struct process_record **process_log_list(const struct process_log *log, size_t *
 {
     *count = 0;
     struct process_record **list =
-        malloc((log->living.count + log->ended_count + 1) * sizeof(void *));
+        malloc((log->living.count + log->ended.kept.count + 1) * sizeof(void *));
     if (!list)
         return NULL;
     for (struct process_record *record = first(log); record; record = next(log, record))
         list[(*count)++] = record;
-    for (size_t i = 0; i < log->ended_count; i++)
-        list[(*count)++] = log->ended[i];
+    for (size_t i = 0; i < log->ended.kept.count; i++)
+        list[(*count)++] = log->ended.kept.records[i];
     process_ranking_sort(list, *count);
     return list;
 }
@@ -578,7 +501,8 @@ struct process_record **process_log_list(const struct process_log *log, size_t *
 
 void process_log_init(struct process_log *log, const struct process_log_options *options)
 {
-    *log = (struct process_log){.options = *options, .others = {.peak_gpu_ram_bytes = NAN}};
+    *log = (struct process_log){.options = *options};
+    process_archive_init(&log->ended, options->most_ended);
 }
 
 void process_log_finish(struct process_log *log)
@@ -588,10 +512,8 @@ void process_log_finish(struct process_log *log)
         after = next(log, record);
         process_record_free(record);
     }
-    for (size_t i = 0; i < log->ended_count; i++)
-        process_record_free(log->ended[i]);
+    process_archive_finish(&log->ended);
     process_table_finish(&log->living);
-    free(log->ending);
-    free(log->ended);
+    process_record_list_finish(&log->ending);
     *log = (struct process_log){0};
 }

@@ -4,29 +4,20 @@
  *
  * Fed by looks at the tree, and, where the kernel gives them, by events: process events say who
  * descends from whom, also of processes that no look ever saw, and taskstats what they had used at
- * their end. Memory is bounded: of processes that ended, those with the most CPU time and the
- * highest peaks keep their records, the rest is summed up.
+ * their end. Memory is bounded: not all of those that ended are kept (process_archive).
  */
 #ifndef TRACK_PROCESS_LOG_H
 #define TRACK_PROCESS_LOG_H
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
+#include "track/process_archive.h"
 #include "track/process_table.h"
 #include "track/process_tree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Processes that ended and whose records were not kept. */
-struct process_others {
-    uint64_t count;
-    int64_t cpu_ns;
-    uint64_t peak_rss_bytes;   /* of the largest */
-    double peak_gpu_ram_bytes; /* of the largest; NaN: not known of any */
-    struct task_counts counts;
-};
 
 struct process_log_options {
     const char *procfs_root;
@@ -42,11 +33,9 @@ struct process_log_options {
 
 struct process_log {
     struct process_log_options options;
-    struct process_table living;    /* those that have not ended; owned, each too */
-    struct process_record **ending; /* ended, but more may be told about them; not owned */
-    size_t ending_count, ending_capacity;
-    struct process_record **ended; /* owned, each too */
-    size_t ended_count, ended_capacity;
+    struct process_table living;       /* those that have not ended; owned, each too */
+    struct process_record_list ending; /* ended, but more may be told about them; borrowed */
+    struct process_archive ended;
     struct process_record *main; /* NULL when it was not kept */
     unsigned round;
     bool has_gap;             /* events were lost: who was not looked at may be missing */
@@ -57,7 +46,6 @@ struct process_log {
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
     int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
     uint64_t not_final;       /* of them, descendants whose last peak is not known for sure */
-    struct process_others others;
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
      * the tree has collected; and what the collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;

@@ -179,3 +179,23 @@ bool process_record_has_own_memory(const struct process_record *record)
     return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
            record->ended.minor_faults >= OWN_FAULTS;
 }
+
+bool process_record_list_append(struct process_record_list *list, struct process_record *record)
+{
+    if (list->count == list->capacity) {
+        size_t larger = list->capacity ? list->capacity * 2 : 64;
+        struct process_record **records = realloc(list->records, larger * sizeof(void *));
+        if (!records)
+            return false;
+        list->records = records;
+        list->capacity = larger;
+    }
+    list->records[list->count++] = record;
+    return true;
+}
+
+void process_record_list_finish(struct process_record_list *list)
+{
+    free(list->records);
+    *list = (struct process_record_list){0};
+}

@@ -11,6 +11,7 @@
 #include "track/process.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -116,5 +117,16 @@ bool process_record_may_have_risen(const struct process_record *record);
  * peak of a descendant.
  */
 bool process_record_has_own_memory(const struct process_record *record);
+
+/* An array that grows. Zeroes are an empty one; the records are not its own. */
+struct process_record_list {
+    struct process_record **records;
+    size_t count, capacity;
+};
+
+/* False without memory. */
+bool process_record_list_append(struct process_record_list *list, struct process_record *record);
+
+void process_record_list_finish(struct process_record_list *list);
 
 #endif

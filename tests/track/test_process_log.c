@@ -337,12 +337,12 @@ static void memory_is_bounded_and_nothing_is_lost(void **state)
         /* One with much CPU time, one with much RAM. */
         told(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
         process_log_end_batch(&stage.log, false);
-        assert_true(stage.log.ended_count < 300);
+        assert_true(stage.log.ended.kept.count < 300);
     }
     process_log_end_batch(&stage.log, false);
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
-    assert_int_equal(count + stage.log.others.count, 10001);
+    assert_int_equal(count + stage.log.ended.others.count, 10001);
     assert_int_equal(find(list, count, 1017)->cpu_ns, SECOND);
     assert_int_equal(find(list, count, 1018)->peak_rss_bytes, 1 << 30);
     free(list);
@@ -381,7 +381,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     assert_true(find(list, count, 1050)->peak_gpu_ram_bytes == 1 << 30);
     assert_true(isnan(find(list, count, 20)->peak_gpu_ram_bytes));
     assert_true(isnan(stage.log.main->peak_gpu_ram_bytes));
-    assert_true(stage.log.others.count > 0 && stage.log.others.peak_gpu_ram_bytes == 0);
+    assert_true(stage.log.ended.others.count > 0 && stage.log.ended.others.peak_gpu_ram_bytes == 0);
     free(list);
     close_stage(&stage);
 }
