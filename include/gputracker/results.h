@@ -155,8 +155,10 @@ struct gput_results {
     struct {
         struct gput_peak main;        /**< RSS of the main process: VmHWM or ru_maxrss */
         struct gput_peak descendants; /**< RSS of the largest single descendant */
-        struct gput_peak
-            combined; /**< memory.peak of a cgroup that holds exactly the tracked tree */
+        struct gput_peak combined;    /**< of all together, what they share counted once */
+        /** What the kernel charged to a control group of exactly these processes: also for page
+         * cache that they filled, but not for what others had in RAM already. No bound of RSS. */
+        struct gput_peak control_group;
     } peaks;
 
     struct gput_accounting accounting;

@@ -144,6 +144,8 @@ static const struct line lines[] = {
     PEAK_OF("main", main),
     PEAK_OF("descendants", descendants),
     PEAK_OF("combined", combined),
+    OWN(1, "control_group", RAM, AT(peaks.control_group.bytes)),
+    OWN(1, "control_group_source", TEXT, AT(peaks.control_group.source)),
 
     OWN(0, "accounting", SECTION, 0),
     OWN(1, "cpu_seconds", SECTION, 0),

@@ -96,16 +96,20 @@ static double largest_collected(const struct gput_session *session)
 static void fill_descendants(const struct gput_session *session, bool has_unwaited,
     const struct gput_peak *main, struct gput_peak *peak)
 {
-    bool exact;
-    double seen = (double)process_log_largest_descendant(&session->log, &exact);
+    struct process_peaks peaks = process_log_descendants(&session->log);
+    double seen = (double)peaks.largest_bytes, at_most = (double)peaks.largest_at_most_bytes;
     double collected = largest_collected(session);
 
-    if (seen == 0 && exact)
-        set_exact(peak, 0,
-            session->log.seen > 1 ? "none was seen with memory of its own" : "there were none");
-    else if (exact)
+    if (peaks.has_all && session->log.seen <= 1)
+        set_exact(peak, 0, "there were none");
+    else if (peaks.has_all && seen == at_most)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
+    else if (peaks.has_all && collected > main->at_most_bytes && collected >= at_most)
+        set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
+    else if (peaks.has_all)
+        set_peak(peak, seen, at_most,
+            "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
     else if (has_unwaited)
         set_peak(peak, seen, NAN,
             "RSS of the largest single one seen (VmHWM): nobody waited for some, who may be "
@@ -119,35 +123,40 @@ static void fill_descendants(const struct gput_session *session, bool has_unwait
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
 }
 
-/* ---- combined ---- */
+/* ---- all together ---- */
 
-static const char *why_no_group(const struct gput_session *session)
+/* `highest`: what samples and single processes came to. Together they never had more than each at
+ * its own peak. */
+static void fill_combined(const struct gput_session *session, double highest,
+    const struct gput_peak *main, struct gput_peak *peak)
 {
-    if (session->mode != SESSION_LAUNCHED)
-        return "no control group holds exactly these processes";
-    const char *why_not = session->cgroup.why_not;
-    return *why_not ? why_not : "its control group keeps no memory peak";
+    struct process_peaks peaks = process_log_descendants(&session->log);
+    if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
+        set_peak(peak, highest, NAN, "at least: highest sample or single process");
+    else if (!peaks.has_all)
+        set_peak(peak, highest, NAN,
+            "at least: highest sample or single process; nobody told the end of every process");
+    else if (session->log.seen <= 1 && main->bytes == main->at_most_bytes)
+        set_exact(peak, higher(highest, main->bytes), "that of main, which was alone");
+    else
+        set_peak(peak, highest, higher(main->at_most_bytes + (double)peaks.sum_bytes, highest),
+            "at least: highest sample or single process; at most: the peaks of all added up");
 }
 
-static void fill_combined(
-    const struct gput_session *session, double highest, struct gput_peak *peak)
+/*
+ * A group is charged for page cache that it fills, and for a page of a file only if nobody brought
+ * it into RAM before: this bounds no RSS, neither way.
+ */
+static void fill_control_group(const struct gput_session *session, struct gput_peak *peak)
 {
-    double grouped = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
-    char source[sizeof peak->source];
-    bool has_group = session->mode == SESSION_LAUNCHED && !isnan(grouped);
-    if (has_group && grouped < highest) {
-        /* Libraries that were in RAM already are charged to whoever brought them there. */
-        set_peak(peak, highest, NAN,
-            "at least: highest sample or process; its control group was charged for less");
-        return;
-    }
-    if (has_group) {
-        set_exact(peak, grouped, "a control group of its own; page cache that it filled is in it");
-        return;
-    }
-    snprintf(
-        source, sizeof source, "at least: highest sample or process; %.58s", why_no_group(session));
-    set_peak(peak, highest, NAN, source);
+    double charged = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
+    const char *why_not = session->cgroup.why_not;
+    if (session->mode != SESSION_LAUNCHED)
+        set_peak(peak, NAN, NAN, "no control group holds exactly these processes");
+    else if (!isnan(charged))
+        set_exact(peak, charged, "charged to its own control group: RSS, page cache, the kernel's");
+    else
+        set_peak(peak, NAN, NAN, *why_not ? why_not : "its control group keeps no memory peak");
 }
 
 /* ---- all of them ---- */
@@ -185,11 +194,14 @@ void session_fill_peaks(
 {
     if (session->mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
-        results->peaks.descendants = results->peaks.combined = results->peaks.main;
+        results->peaks.descendants = results->peaks.combined = results->peaks.control_group =
+            results->peaks.main;
         return;
     }
     fill_main(session, &results->peaks.main);
     fill_descendants(session, has_unwaited, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);
-    fill_combined(session, results->max[GPUT_COMBINED_RAM], &results->peaks.combined);
+    fill_combined(
+        session, results->max[GPUT_COMBINED_RAM], &results->peaks.main, &results->peaks.combined);
+    fill_control_group(session, &results->peaks.control_group);
 }

@@ -208,6 +208,7 @@ static bool results_are_sane(struct gput_results *results)
     terminate(results->peaks.main.source, sizeof results->peaks.main.source);
     terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
+    terminate(results->peaks.control_group.source, sizeof results->peaks.control_group.source);
     terminate(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason);
     terminate(results->energy.co2e_source, sizeof results->energy.co2e_source);

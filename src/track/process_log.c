@@ -82,6 +82,22 @@ static void settle_counts(struct process_log *log, const struct process_record *
         task_counts_add(&log->uncollected, &counts);
 }
 
+static void raise_to(uint64_t *highest, uint64_t bytes)
+{
+    if (bytes > *highest)
+        *highest = bytes;
+}
+
+/* Of a descendant that ended. */
+static void take_peak(struct process_log *log, const struct process_record *record)
+{
+    bool is_sure = process_record_has_own_memory(record);
+    log->not_final += record->peak != PROCESS_PEAK_FINAL;
+    log->descendants_sum_bytes += record->peak_rss_bytes;
+    raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
+        record->peak_rss_bytes);
+}
+
 /* Nothing more will be told about it. */
 static void close_record(struct process_log *log, struct process_record *record)
 {
@@ -95,12 +111,8 @@ static void close_record(struct process_log *log, struct process_record *record)
     log->ended_total++;
     if (record->cpu_ns > 0)
         log->ended_cpu_ns += record->cpu_ns;
-    if (!record->is_main) {
-        log->not_final += record->peak != PROCESS_PEAK_FINAL;
-        if (process_record_has_own_memory(record) &&
-            record->peak_rss_bytes > log->largest_descendant_bytes)
-            log->largest_descendant_bytes = record->peak_rss_bytes;
-    }
+    if (!record->is_main)
+        take_peak(log, record);
     bool is_wanted = log->options.keeps_ended || record->is_main;
     process_archive_put(&log->ended, &log->living, record, is_wanted);
 }
@@ -430,18 +442,24 @@ void process_log_refresh(struct process_log *log)
     }
 }
 
-uint64_t process_log_largest_descendant(const struct process_log *log, bool *exact)
+struct process_peaks process_log_descendants(const struct process_log *log)
 {
-    uint64_t bytes = log->largest_descendant_bytes;
-    *exact = log->not_final == 0 && !log->has_gap && !log->ran_out && log->options.has_events;
+    bool has_all = log->options.has_events && log->not_final == 0 && !log->has_gap && !log->ran_out;
+    struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
+        .has_all = has_all,
+        .largest_at_most_bytes = log->largest_unsure_bytes,
+        .sum_bytes = log->descendants_sum_bytes};
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         if (record->is_main)
             continue;
-        if (process_record_has_own_memory(record) && record->peak_rss_bytes > bytes)
-            bytes = record->peak_rss_bytes;
-        *exact &= record->is_final;
+        if (process_record_has_own_memory(record))
+            raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
+        raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
+        peaks.sum_bytes += record->peak_rss_bytes;
+        peaks.has_all &= record->is_final;
     }
-    return bytes;
+    raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
+    return peaks;
 }
 
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)

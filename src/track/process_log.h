@@ -49,7 +49,9 @@ struct process_log {
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
      * the tree has collected; and what the collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;
-    uint64_t largest_descendant_bytes; /* peak RSS of those that ended */
+    /* Peak RSS of descendants that ended: of the largest for sure; of the largest that may have
+     * run in its parent's memory; and of all together. */
+    uint64_t largest_descendant_bytes, largest_unsure_bytes, descendants_sum_bytes;
 };
 
 void process_log_init(struct process_log *log, const struct process_log_options *options);
@@ -91,8 +93,15 @@ void process_log_refresh(struct process_log *log);
 /* The process that has not ended, or ended in this batch, with that pid; or NULL. */
 struct process_record *process_log_get(const struct process_log *log, pid_t pid);
 
-/* Peak RSS of the largest descendant so far; `exact` tells whether it can have been more. */
-uint64_t process_log_largest_descendant(const struct process_log *log, bool *exact);
+/* Peak RSS of descendants so far. */
+struct process_peaks {
+    uint64_t largest_bytes; /* the largest had at least this */
+    bool has_all;           /* the kernel told the end of every one; else what follows is less */
+    uint64_t largest_at_most_bytes;
+    uint64_t sum_bytes; /* all together never had more */
+};
+
+struct process_peaks process_log_descendants(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
  * every one. */

@@ -9,7 +9,7 @@
 
 /* A fault brings one page, or at the most a huge one. */
 #define MOST_BYTES_PER_FAULT (UINT64_C(2) << 20)
-/* A fork that touched fewer pages has no memory of its own worth the name. */
+/* A child that touched fewer pages may have run in its parent's memory (vfork) all the time. */
 #define OWN_FAULTS 64
 #define COMMAND_BYTES 4096
 

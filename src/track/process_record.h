@@ -113,8 +113,8 @@ uint64_t process_record_at_most(const struct process_record *record);
 bool process_record_may_have_risen(const struct process_record *record);
 
 /*
- * False for a fork that ended as it began: after vfork() even its peak is its parent's, and so no
- * peak of a descendant.
+ * False for a child that ended nearly as it began: after vfork() its peak is its parent's, and so
+ * no peak of a descendant; after fork() it is its own. Which it was cannot be told.
  */
 bool process_record_has_own_memory(const struct process_record *record);
 

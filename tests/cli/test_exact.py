@@ -47,6 +47,20 @@ class Exact(CommandTest):
         self.assertGreaterEqual(report["peaks"]["combined"], report["max_ram"]["combined"]["total_rss"])
         self.assertTrue(at_most is None or at_most >= report["peaks"]["combined"])
 
+    def test_page_cache_is_nobodys_peak(self):
+        peaks = self.track("write", 50)["peaks"]
+        self.assertLess(peaks["combined"], 20e6)
+        self.assertTrue(peaks["combined_at_most"] is None or peaks["combined_at_most"] < 20e6)
+        self.assertNotEqual(peaks["control_group_source"], "")
+
+    def test_all_together_stay_below_the_sum_of_their_peaks(self):
+        report = self.track("child", "[", "alloc", 60, "]", "wait", "child", "[", "alloc", 40, "]", "wait")
+        peaks = report["peaks"]
+        self.assertGreaterEqual(peaks["combined"], peaks["main"])
+        if self.announced(report) and self.knows_ends(report):
+            self.assertGreaterEqual(peaks["combined_at_most"], 100e6)
+            self.assertLess(peaks["combined_at_most"], 120e6)
+
     def test_the_peak_of_a_single_process_is_the_kernels(self):
         report = self.track("alloc", 150, "free", "sleep", 0.2)
         peaks = report["peaks"]
