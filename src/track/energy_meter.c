@@ -305,11 +305,14 @@ static double total_of(
     return total;
 }
 
-/* Until a stretch is long enough, the mean so far stands for the highest. */
+/* Until a stretch is long enough, the mean so far stands for the highest. What is known only in
+ * part is left out, and what a counter moved by while it could not be read, which comes at once. */
 static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
 {
     double *max_watts = &meter->energy.max_watts;
-    if (isnan(joules) || meter->gpu_is_lost) {
+    bool was_partial = meter->was_partial;
+    meter->was_partial = energy_meter_is_partial(meter);
+    if (isnan(joules) || meter->was_partial || was_partial) {
         meter->peak_joules = meter->peak_seconds = 0;
         return;
     }

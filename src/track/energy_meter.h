@@ -53,6 +53,7 @@ struct energy_meter {
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
     double peak_joules, peak_seconds; /* of the stretch that may be the highest */
     bool has_peak;                    /* some stretch was long enough */
+    bool was_partial;                 /* the last interval's total was known only in part */
     bool gpu_is_lost;                 /* the joules of some GPU do not go on */
     bool gpu_by_memory;               /* some GPU was shared out by memory in use */
     char why_not[160];                /* when the CPU's energy is not to be had */
