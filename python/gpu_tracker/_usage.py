@@ -7,6 +7,7 @@ cannot tell are 0.0 here, as they always were; `Tracker.details` tells them apar
 
 import dataclasses
 import json
+import os
 
 from . import _native
 
@@ -124,7 +125,7 @@ def resource_usage_of(report):
     )
 
 
-def load_resource_usage(path):
+def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> ResourceUsage:
     """The figures so far that a tracker kept in its resource usage file, after its program was killed.
 
     Raises FileNotFoundError, and ValueError when the file is none of a tracker's.

@@ -1,7 +1,9 @@
 """Not run: what a type checker sees of the package. `make test-python` checks it strictly."""
 
 import gpu_tracker as gput
-from gpu_tracker import power, profiler
+import ipygpulogger
+import pytest
+from gpu_tracker import notebook, power, profiler, pytest_plugin
 
 with gput.Tracker(sleep_time=0.1, ram_unit="megabytes", gpu_uuids={"GPU-1"}, tracking_file="t.csv") as tracker:
     pass
@@ -19,6 +21,23 @@ with gput.SubTracker("name") as block:
     name: str = block.code_block_name
 results: gput.SubTrackingResults = gput.SubTrackingAnalyzer("t.csv", "m.csv").sub_tracking_results()
 calls: int = results.code_block_results[0].num_calls
+total: float = results.code_block_results[0].compute_time["total"]
+peak: float = results.overall["max"]["main_ram"]
+usage = results.code_block_results[0].resource_usage.loc["main_ram", "max"]
+loaded: gput.SubTrackingResults = gput.SubTrackingResults.load("results.pkl")
+kept: float = gput.load_resource_usage("kept").compute_time.time
+changes: float = gput.TrackingComparison({"A": "a.pkl"}).compare().overall_resource_usage["main_ram"]["A"]
+logger: notebook.IPyGPULogger = ipygpulogger.IPyGPULogger(compact=True, interval=0.01).start()
+used: int = logger.data.gen_mem_used
+gpu_used: int | None = logger.data.gpu_mem_used
+said: str = str(logger.report)
+logger.stop()
+
+
+def configure(config: pytest.Config) -> None:
+    pytest_plugin.pytest_configure(config)
+
+
 frame = profiler.PandasFrame("root", scan_interval=1)
 system, framework = frame.get_profiler_data_by_time(0, 1, cache_metrics=True)
 shares: dict[str, float] = frame.get_framework_metrics_by_timesteps(["2020-09-13T12:26:40:000000"])[0]
