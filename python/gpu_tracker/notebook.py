@@ -271,6 +271,16 @@ class IPyGPULogger:
             _show(self._shell, report, self.options.html)
 
 
+class _SessionLogger(IPyGPULogger):
+    """The one that %load_ext starts. A cell with %%gput has its report from that, with its options."""
+
+    def _before(self, info=None):
+        if _options_of(info):
+            self._meters.begin(info, None)
+        else:
+            super()._before(info)
+
+
 class _Magics:
     """%gput, %%gput, and the logger that %load_ext starts.
 
@@ -281,7 +291,7 @@ class _Magics:
     def __init__(self, shell):
         self._shell = shell
         self._cells = _RunningCells()
-        self.logger = IPyGPULogger()
+        self.logger = _SessionLogger()
 
     def load(self):
         shell = self._shell
@@ -304,7 +314,7 @@ class _Magics:
             shell.magics_manager.magics[kind].pop("gput", None)
 
     def _before(self, info=None):
-        _, options = _find_magic((getattr(info, "raw_cell", None) or "").splitlines())
+        options = _options_of(info)
         if options:
             self._cells.begin(info, (options, _CellMeter(options).start()))
 
@@ -399,6 +409,11 @@ def _find_magic(lines):
         if first and first not in _PYTHON_MAGICS:
             break
     return None, None
+
+
+def _options_of(info):
+    """Those of the %%gput of a cell that is about to run; None: it has none."""
+    return _find_magic((getattr(info, "raw_cell", None) or "").splitlines())[1]
 
 
 def _strip_magic(lines):

@@ -225,8 +225,9 @@ class Magics(ShellTest):
         self.assertRegex(output, rf"^1\n{THREE_LINES}2\n{ONE_LINE}$")
 
     def test_with_the_logger_on(self):
-        output = self.run_cells("%load_ext gpu_tracker", "%%gput --compact\n1")
-        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (1, 1))
+        output = self.run_cells("%load_ext gpu_tracker", "%%gput --compact\nprint(1)", "print(2)", "%%gput --compact\n1 / 0")
+        self.assertRegex(output, rf"(?s)^1\n{ONE_LINE}2\n{THREE_LINES}.*ZeroDivisionError.*\n{ONE_LINE}$")
+        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (1, 2))
 
     def test_a_line(self):
         output = self.run_cells(*self.LOAD, "y = %gput --compact 3 + 4", "%gput --compact z = y * 2", "print(y, z)")
