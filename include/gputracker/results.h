@@ -8,6 +8,7 @@
 
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
+#include <gputracker/limits.h>
 #include <gputracker/measurement.h>
 #include <gputracker/units.h>
 
@@ -174,6 +175,8 @@ struct gput_results {
 
     struct gput_energy energy;
     struct gput_limit_passed limit; /**< the first limit that was passed */
+    uint32_t n_later_limits;        /**< how many of `later_limits` are used */
+    struct gput_limit_passed later_limits[GPUT_LIMIT_KINDS - 1]; /**< and the others, in order */
 
     uint32_t n_sources;
     struct gput_source sources[GPUT_MAX_SOURCES];

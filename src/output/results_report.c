@@ -37,6 +37,7 @@ enum kind {
     TEXT,             /* char array */
     CAPTURED_PERCENT, /* what samples saw of the CPU time that the kernel counted */
     PASSED_LIMIT,     /* bytes or seconds, as the kind of limit has it */
+    LATER_LIMITS,     /* an array with an object for each */
     GPUS,             /* an array with an object for each GPU */
     SOURCES,          /* an object for each source */
 };
@@ -64,6 +65,11 @@ static bool has_energy(const struct gput_results *results)
 static bool has_passed_limit(const struct gput_results *results)
 {
     return results->limit.kind_name[0] != '\0';
+}
+
+static bool has_later_limits(const struct gput_results *results)
+{
+    return results->n_later_limits > 0;
 }
 
 static bool has_gpus(const struct gput_results *results)
@@ -209,6 +215,8 @@ static const struct line lines[] = {
     OWN(1, "at_seconds", NUMBER, AT(limit.at_seconds)),
     OWN(1, "enforced", FLAG, AT(limit.enforced)),
 
+    {0, "limits_passed_later", LATER_LIMITS, false, 0, has_later_limits},
+
     OWN(0, "sources", SOURCES, 0),
 };
 /* clang-format on */
@@ -241,15 +249,31 @@ static double captured_percent(const struct gput_results *results)
     return kernel > 0 ? results->accounting.sampled_cpu_seconds / kernel * 100 : NAN;
 }
 
-static double passed_limit(const struct gput_results *results)
+/* In the unit that the report has for its kind. */
+static double passed_limit(
+    const struct gput_results *results, const struct gput_limit_passed *limit)
 {
     const struct gput_static_data *data = &results->static_data;
-    const struct gput_limit_passed *limit = &results->limit;
     if (strcmp(limit->kind_name, "ram") == 0)
         return limit->value * gput_ram_unit_factor(data->ram_unit);
     if (strcmp(limit->kind_name, "gpu_ram") == 0)
         return limit->value * gput_ram_unit_factor(data->gpu_ram_unit);
     return limit->value;
+}
+
+static void add_later_limits(
+    struct doc *parent, const char *key, const struct gput_results *results)
+{
+    struct doc *limits = doc_add_array(parent, key);
+    for (uint32_t i = 0; i < results->n_later_limits && i < GPUT_LIMIT_KINDS - 1; i++) {
+        const struct gput_limit_passed *limit = &results->later_limits[i];
+        struct doc *item = doc_add_object(limits, NULL);
+        doc_label(item, "Limit");
+        doc_add_string(item, "kind", limit->kind_name);
+        doc_add_double(item, "value", passed_limit(results, limit));
+        doc_add_double(item, "at_seconds", limit->at_seconds);
+        doc_add_bool(item, "enforced", limit->enforced);
+    }
 }
 
 static void add_sources(struct doc *parent, const char *key, const struct gput_results *results)
@@ -378,7 +402,10 @@ static void add_value(
         add_number(parent, line, captured_percent(results));
         break;
     case PASSED_LIMIT:
-        add_number(parent, line, passed_limit(results));
+        add_number(parent, line, passed_limit(results, &results->limit));
+        break;
+    case LATER_LIMITS:
+        add_later_limits(parent, line->key, results);
         break;
     case GPUS:
         add_gpus(parent, line->key, results);

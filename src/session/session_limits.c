@@ -68,13 +68,11 @@ static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, 
     describe(kind, limits->values[kind], amount, sizeof amount);
     double at_seconds = clock_seconds_of_ns(now_ns - session->start_ns);
     session->limits_passed |= 1u << kind;
-    if (session->limit.kind_name[0] == '\0') {
-        snprintf(session->limit.kind_name, sizeof session->limit.kind_name, "%s",
-            gput_limit_kind_name(kind));
-        session->limit.value = limits->values[kind];
-        session->limit.at_seconds = at_seconds;
-        session->limit.enforced = limits->enforce;
-    }
+    struct gput_limit_passed *passed = &session->passed[session->n_passed++];
+    snprintf(passed->kind_name, sizeof passed->kind_name, "%s", gput_limit_kind_name(kind));
+    passed->value = limits->values[kind];
+    passed->at_seconds = at_seconds;
+    passed->enforced = limits->enforce;
     session_warn(session, "The %s limit of %s was passed after %.3f s%s.",
         gput_limit_kind_name(kind), amount, at_seconds,
         limits->enforce ? "; what is tracked is being ended" : "");
@@ -92,6 +90,14 @@ static int64_t kill_time_ns(const struct gput_session *session)
     if (!(grace > 0))
         grace = DEFAULT_GRACE_SECONDS;
     return session->terminated_ns + (int64_t)(grace * (double)NS_PER_SECOND);
+}
+
+void session_warn_of_unwatched_limits(struct gput_session *session)
+{
+    bool has_gpu = session->static_data.system_gpu_count > 0;
+    if (session->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 && !has_gpu)
+        session_warn(session, "The gpu_ram limit cannot be watched: no GPU was found "
+                              "(why: gpu-tracker doctor).");
 }
 
 void session_check_limits(struct gput_session *session)

@@ -299,7 +299,10 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     session_gpus_fill_results(session, results);
     fill_now(session, results);
     session_fill_energy(session, &results->energy);
-    results->limit = session->limit;
+    results->limit = session->passed[0];
+    results->n_later_limits = session->n_passed > 0 ? session->n_passed - 1 : 0;
+    for (uint32_t i = 0; i < results->n_later_limits; i++)
+        results->later_limits[i] = session->passed[i + 1];
     fill_tracker(session, results);
     fill_sources(session, has_unwaited, results);
 }

@@ -129,8 +129,9 @@ struct gput_session {
     bool has_energy_table, energy_table_failed;
     unsigned energy_table;
     struct session_recording recording;
-    unsigned limits_passed; /* a bit for each kind */
-    struct gput_limit_passed limit;
+    unsigned limits_passed;                            /* a bit for each kind */
+    struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
+    uint32_t n_passed;
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;   /* even SIGKILL did not end all of the tree */
     bool warned_of_lost_rows;
@@ -240,6 +241,9 @@ void session_fill_peaks(
     const struct gput_session *session, bool has_unwaited, struct gput_results *results);
 
 /* session_limits.c; the lock is held */
+
+/* At the start: warns of limits that cannot be watched. */
+void session_warn_of_unwatched_limits(struct gput_session *session);
 
 /* After a sample: warns of limits that were passed, or ends the tree. */
 void session_check_limits(struct gput_session *session);

@@ -192,6 +192,7 @@ static void *tick(void *user)
 int session_start_ticks(struct gput_session *session, struct gput_error *error)
 {
     session->last_sample_ns = session->start_ns;
+    session_warn_of_unwatched_limits(session);
     take_sample(session, FIRST);
     /* All signals stay with the program's own threads. */
     sigset_t all, before;

@@ -195,16 +195,27 @@ static void terminate(char *text, size_t size)
     text[size - 1] = '\0';
 }
 
+static bool limit_is_sane(struct gput_limit_passed *limit)
+{
+    unsigned char enforced;
+    memcpy(&enforced, &limit->enforced, 1);
+    terminate(limit->kind_name, sizeof limit->kind_name);
+    return enforced <= 1;
+}
+
 /* The checksum says that the bytes are as written, not that they were written by us. */
 static bool results_are_sane(struct gput_results *results)
 {
-    unsigned char enforced;
-    memcpy(&enforced, &results->limit.enforced, 1);
     if ((unsigned)results->static_data.ram_unit > GPUT_TERABYTES ||
         (unsigned)results->static_data.gpu_ram_unit > GPUT_TERABYTES ||
-        (unsigned)results->static_data.time_unit > GPUT_DAYS || enforced > 1 ||
-        results->n_sources > GPUT_MAX_SOURCES || results->n_gpus > GPUT_MAX_GPUS)
+        (unsigned)results->static_data.time_unit > GPUT_DAYS || !limit_is_sane(&results->limit) ||
+        results->n_later_limits > GPUT_LIMIT_KINDS - 1 || results->n_sources > GPUT_MAX_SOURCES ||
+        results->n_gpus > GPUT_MAX_GPUS)
         return false;
+    for (uint32_t i = 0; i < results->n_later_limits; i++) {
+        if (!limit_is_sane(&results->later_limits[i]))
+            return false;
+    }
     terminate(results->peaks.main.source, sizeof results->peaks.main.source);
     terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
@@ -212,7 +223,6 @@ static bool results_are_sane(struct gput_results *results)
     terminate(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason);
     terminate(results->energy.co2e_source, sizeof results->energy.co2e_source);
-    terminate(results->limit.kind_name, sizeof results->limit.kind_name);
     for (uint32_t i = 0; i < results->n_sources; i++) {
         struct gput_source *source = &results->sources[i];
         terminate(source->name, sizeof source->name);

@@ -30,6 +30,23 @@ class Limits(CommandTest):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("The ram limit of 50 MB was passed"), 1)
 
+    def test_every_limit_that_was_passed_is_in_the_report(self):
+        limits = ["--limit", "seconds=0.1", "--limit", "ram=50MB", "--limit", "cpu_seconds=1h"]
+        words = ["run", "--st", "0.02", "--ru", "megabytes", "-f", "json", "-o", "report.json", *limits]
+        done = self.run_command(*words, "--", CONSUMER, "sleep", "0.5", "alloc", "100", "sleep", "0.5")
+        report = json.loads((self.folder / "report.json").read_text())
+        passed = [report["limit_passed"], *report["limits_passed_later"]]
+        self.assertEqual([(limit["kind"], limit["value"]) for limit in passed], [("seconds", 0.1), ("ram", 50)])
+        self.assertLess(passed[0]["at_seconds"], passed[1]["at_seconds"])
+        self.assertEqual(done.returncode, 0)
+
+    def test_a_limit_that_cannot_be_watched_is_said(self):
+        done = self.run_command("run", "--limit", "gpu_ram=1GB", "-f", "json", "-o", "report.json", "--", "true")
+        report = json.loads((self.folder / "report.json").read_text())
+        if report["gpu_utilization"]["system_gpu_count"] > 0:
+            self.skipTest("this machine has a GPU")
+        self.assertIn("The gpu_ram limit cannot be watched", done.stderr)
+
     def test_an_enforced_limit_ends_the_whole_tree(self):
         start = time.monotonic()
         done = self.run_command(

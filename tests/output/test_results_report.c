@@ -193,6 +193,7 @@ static void a_passed_limit_is_reported_in_the_units_of_the_report(void **state)
     assert_string_equal(member(doc, "limit_passed", "kind")->string, "ram");
     assert_true(member(doc, "limit_passed", "value")->number == 2000.0);
     assert_true(member(doc, "limit_passed", "enforced")->boolean);
+    assert_null(doc_get(doc, "limits_passed_later"));
     doc_destroy(doc);
 
     results.limit = (struct gput_limit_passed){"seconds", 90, 90.1, false};
