@@ -421,8 +421,11 @@ static const char *fault_of(const struct energy_counter *counter, enum energy_do
                                  : "cannot be read and is left out";
     if (counter->went_back)
         return "went back; those intervals were left out";
-    if (!counter->stood_still || may_stand_still(domain))
+    if (may_stand_still(domain))
         return NULL;
+    if (!counter->stood_still)
+        return counter->has_moved || counter->last_ns == counter->moved_ns ? NULL
+                                                                           : "has not moved yet";
     return counter->has_moved ? "stood still; what it missed is not known"
                               : "stands still and is left out";
 }

@@ -134,6 +134,14 @@ class Energy(CommandTest):
         source = results["sources"]["cpu_energy"]
         self.assertEqual((source["state"], source["reason"]), ("unavailable", "RAPL, but the package counter stands still and is left out"))
 
+    def test_a_counter_has_not_moved_yet(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.add("intel-rapl:0:0", "dram")
+        results = self.track(python(MOVE, *self.machine.move(0.4, package_0_0=10)))
+        source = results["sources"]["cpu_energy"]
+        self.assertIsNone(results["energy"]["machine"]["package"])
+        self.assertEqual((source["state"], source["reason"]), ("sampled", "RAPL, but the package counter has not moved yet"))
+
     def test_a_counter_gets_unreadable(self):
         self.machine.add("intel-rapl:0", "package-0")
         self.machine.add("intel-rapl:0:0", "dram")

@@ -303,7 +303,10 @@ static void names_every_faulty_counter(void **state)
     energy_meter_init(&meter, root);
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     set_joules("intel-rapl:0", 900);
+    set_joules("intel-rapl:0:0", 501);
+    set_joules("intel-rapl:0:1", 201);
     set_joules("intel-rapl:1", 1);
+    set_joules("intel-rapl:2", 9001);
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
     assert_string_equal(faults(&meter),
         "the package 0 counter went back; those intervals were left out; "
@@ -326,8 +329,12 @@ static void a_missing_sub_domain_costs_itself_alone(void **state)
     energy_meter_init(&meter, root);
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     set_joules("intel-rapl:0", 1010);
+    set_joules("intel-rapl:0:1", 201);
+    set_joules("intel-rapl:1", 2001);
+    set_joules("intel-rapl:1:0", 301);
+    set_joules("intel-rapl:2", 9001);
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
-    assert_near(meter.energy.machine.package, 10);
+    assert_near(meter.energy.machine.package, 11);
     assert_true(isnan(meter.energy.machine.core));
     assert_string_equal(faults(&meter),
         "the core counter cannot be read (No such file or directory) and is left out");
