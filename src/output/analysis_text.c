@@ -194,6 +194,20 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     }
 }
 
+/* Calls without a sample have figures of their own only where marks count exactly. */
+static void write_hint(const struct gput_analysis *analysis, struct str *text)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        calls += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
+    if (!analysis->details || analysis->has_exact || calls == 0)
+        return;
+    str_printf(text,
+        "Calls without a sample: %llu. With GPUT_BLOCK_EXACT=1 in the environment of the marked "
+        "program, marks in a .gputblocks file count CPU time, faults and RAM of every call.\n",
+        (unsigned long long)calls);
+}
+
 void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
 {
     str_append(text, "Overall:\n");
@@ -209,4 +223,5 @@ void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
         write_block(analysis, &analysis->blocks[i], 1, text);
         str_append_char(text, '\n');
     }
+    write_hint(analysis, text);
 }

@@ -101,6 +101,13 @@ class Figures(AnalyzeTest):
 
 
 class Details(AnalyzeTest):
+    def test_calls_without_a_sample_bring_a_hint(self):
+        self.write(calls=[(7, "train", 1, 3), (7, "short", 2.2, 2.4)])
+        self.assertIn("\nCalls without a sample: 1. With GPUT_BLOCK_EXACT=1 ", self.analyze("--details").stdout)
+        self.assertNotIn("GPUT_BLOCK_EXACT", self.analyze().stdout)
+        self.write(calls=[(7, "train", 1, 3)])
+        self.assertNotIn("GPUT_BLOCK_EXACT", self.analyze("--details").stdout)
+
     def test_percentiles_self_time_and_parts_come_on_request(self):
         self.write(calls=[(7, "outer", 0, 9), (7, "inner", 2, 4), (8, "inner", 5, 6)])
         results = self.results("--details", "--by", "process")
