@@ -176,12 +176,14 @@ static void enter(const struct own_group *group, const char *file)
     write_file(group, file, '0');
 }
 
-pid_t own_cgroup_fork(const struct own_cgroup *own)
+pid_t own_cgroup_fork(struct own_cgroup *own)
 {
     pid_t child = own && own->v2.path ? fork_into(own->v2.directory_fd) : -1;
     bool is_in_v2 = child >= 0;
     if (!is_in_v2)
         child = fork();
+    if (own)
+        own->entry_bytes = (own->v2.path && !is_in_v2) + (own->v1.path != NULL);
     if (child != 0 || !own)
         return child;
     if (!is_in_v2)

@@ -12,6 +12,7 @@
 #include "os/cgroup.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* A directory that we made in one hierarchy. All zero: none. */
@@ -24,6 +25,8 @@ struct own_cgroup {
     struct own_group v2; /* counts CPU time, and memory where its parent lets it */
     struct own_group v1; /* counts memory, where that is version 1's */
     char why_not[96];    /* when there is none to count memory, the reason; "" else */
+    uint64_t
+        entry_bytes; /* that the last child wrote to move itself in, before it was the command */
 };
 
 /*
@@ -44,7 +47,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
  * (version 2); else the child moves itself. In the child only what is
  * allowed between fork and execve may be called. `own` may be NULL.
  */
-pid_t own_cgroup_fork(const struct own_cgroup *own);
+pid_t own_cgroup_fork(struct own_cgroup *own);
 
 /* What it counted so far. NaN: not to be had, also when the command did not get into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);

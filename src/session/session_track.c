@@ -122,8 +122,10 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     session->system_busy_at_start_seconds = system_meter_busy_seconds(&session->system);
     /* Main must be known before the first event is read: it may have children already. */
     process_log_look(&session->log, &session->sampler.tree, clock_monotonic_ns());
-    if (session->mode == SESSION_LAUNCHED && session->log.main)
+    if (session->mode == SESSION_LAUNCHED && session->log.main) {
         session->log.main->start_ns = session->start_ns;
+        session->log.main->before.write_call_bytes = session->cgroup.entry_bytes;
+    }
     return GPUT_OK;
 }
 
@@ -398,6 +400,9 @@ static void end_launched(struct gput_session *session)
 {
     session_end_ticks(session);
     session_counts_add_io_fd(&session->counts, session->io_fd);
+    /* What our fork wrote was not the command yet. */
+    uint64_t *written = &session->counts.io.write_call_bytes;
+    *written -= *written < session->cgroup.entry_bytes ? *written : session->cgroup.entry_bytes;
     pid_t collected;
     do {
         collected = wait4(session->pid, &session->main_status, 0, &session->main_usage);

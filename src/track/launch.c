@@ -57,8 +57,7 @@ static int wait_for_exec(int report_fd)
     return got == (ssize_t)sizeof failure ? failure : 0;
 }
 
-int launch(
-    char *const argv[], const struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error)
+int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error)
 {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)

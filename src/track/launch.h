@@ -22,7 +22,6 @@
  * "x"`, GPUT_ERROR_PERMISSION (not executable, or another failure of execve()), GPUT_ERROR_MEMORY,
  * GPUT_ERROR_IO.
  */
-int launch(
-    char *const argv[], const struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error);
+int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error);
 
 #endif

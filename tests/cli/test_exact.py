@@ -167,6 +167,11 @@ class Exact(CommandTest):
         self.assertGreaterEqual(accounting["page_faults"]["minor"], 40_000_000 // 4096)
         self.assertGreaterEqual(accounting["context_switches"]["voluntary"], 0)
 
+    def test_what_we_write_to_start_it_is_not_the_commands(self):
+        report = self.track("sleep", 0.01, options=["--processes"])
+        self.assertIn(report["accounting"]["bytes"]["written"], (0, None))
+        self.assertIn(report["processes"][0]["write_bytes"], (0, None))
+
     def test_every_process_is_listed(self):
         report = self.track("child", "[", "alloc", 60, "spin", 0.05, "]", "swarm", 3, 0, "wait", options=["--processes"])
         processes = report["processes"]

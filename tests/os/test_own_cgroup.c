@@ -189,6 +189,7 @@ static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_holds(&own.v1, "tasks", "0");
     assert_holds(&own.v2, "cgroup.procs", "0");
+    assert_int_equal(own.entry_bytes, 2);
     own_cgroup_remove(&own);
 }
 
