@@ -17,7 +17,8 @@ static const struct option options[OPTION_COUNT] = {
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
         .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
-    [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json pickle prometheus",
+    [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "text json pickle prometheus",
         .help = "File format of the output. One of 'text', 'json', 'pickle' (a stopped Tracker, "
                 "which the Python package loads; with -o only) or 'prometheus' (metrics, for a "
                 "textfile collector). Defaults to 'text'."},
