@@ -26,7 +26,7 @@ struct gpu_span {
     int64_t correlation; /* -1: none */
     uint32_t name;       /* in `names` of the run */
     uint32_t rank;       /* number of its trace in `ranks` of the run */
-    uint8_t work;        /* enum gpu_work */
+    uint64_t work;       /* enum gpu_work; as wide as that so that no byte of a row is unwritten */
 };
 
 /* All traces that were read. */

@@ -48,7 +48,8 @@ struct measured {
     struct framework_row row;
     int64_t duration_us;
     uint64_t place; /* of the row in time */
-    uint32_t group; /* an enum part, or PARTS and the number of a kind of iterators */
+    uint64_t group; /* an enum part, or PARTS and the number of a kind of iterators; as wide as
+                       that so that no byte of a row is unwritten */
 };
 
 static int longest_first(const void *left, const void *right)
@@ -105,7 +106,7 @@ static int add_group(
 }
 
 /* Iterators by kind, pinned memory and number of workers. */
-static int find_kind(struct measuring *measuring, const struct framework_row *row, uint32_t *kind,
+static int find_kind(struct measuring *measuring, const struct framework_row *row, uint64_t *kind,
     struct gput_error *error)
 {
     for (*kind = PARTS; *kind < measuring->count; ++*kind) {

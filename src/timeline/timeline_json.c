@@ -175,10 +175,10 @@ static size_t put_line(char *at, const char *text, const char *end)
         __m128i bytes = _mm_loadu_si128((const __m128i *)(text + i));
         unsigned breaks = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, line_break));
         _mm_storeu_si128((__m128i *)(at + i), bytes);
-        if (breaks != 0) {
-            i += (unsigned)__builtin_ctz(breaks);
-            return i < length ? i : length;
-        }
+        if (length - i < 16)
+            breaks &= (1U << (length - i)) - 1;
+        if (breaks != 0)
+            return i + (unsigned)__builtin_ctz(breaks);
     }
 #else
     const char *line_break = memchr(text, '\n', length);
