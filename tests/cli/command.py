@@ -16,6 +16,7 @@ import tap
 
 COMMAND = os.environ["GPUT_COMMAND"]
 BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
+SANITIZED = b"__asan_init" in (BUILD / "libgputracker.so").read_bytes()
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
 
 # Long enough for the slowest machine under valgrind; only ever waited for when a test fails.

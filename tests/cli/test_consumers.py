@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from command import BUILD, COMMAND, PATIENCE, CommandTest, main, parse_text, python, wait_until
+from command import BUILD, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, wait_until
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 MB = 1e6
@@ -44,8 +44,8 @@ class ConsumerTest(CommandTest):
 
     def assert_books_close(self, report):
         cpu = report["accounting"]["cpu_seconds"]
-        # The tracker's own beginning and end, outside its session, are in `true`.
-        self.assert_within(0.02, cpu["kernel"], self.true_cpu_seconds, more=0.03)
+        # The tracker's own beginning and end, outside its session, are in `true`; sanitizers make them long.
+        self.assert_within(0.02, cpu["kernel"], self.true_cpu_seconds, more=0.15 if SANITIZED else 0.03)
         self.assert_within(0.02, cpu["sampled"], cpu["kernel"], more=0.04)
 
 

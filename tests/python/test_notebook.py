@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import signal
 import sys
 import time
 import unittest
@@ -151,7 +152,9 @@ class Terminal(package.PackageTest):
             self.skipTest("IPython is not installed")
         environment = os.environ | {"TERM": "dumb", "IPYTHONDIR": str(self.folder), "HOME": str(self.folder)}
         arguments = ["-m", "IPython", "--simple-prompt", "--no-banner", "--colors=NoColor", "--no-confirm-exit"]
-        child = pexpect.spawn(sys.executable, arguments, env=environment, timeout=package.PATIENCE, encoding="utf-8")
+        child = pexpect.spawn(
+            sys.executable, arguments, env=environment, timeout=package.PATIENCE, encoding="utf-8",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))  # ignored in a shell's background
         self.addCleanup(child.close, force=True)
         child.expect(r"In \[1\]: ")
         child.sendline("%load_ext gpu_tracker")

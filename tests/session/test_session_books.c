@@ -30,13 +30,15 @@ static void our_threads_and_children_are_counted(void **state)
     waitpid(child, NULL, 0);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
-    assert_true(results.max[GPUT_MAIN_THREADS] == 4);
+    /* Valgrind runs one thread at a time, and us seldom among them. */
+    assert_true(results.max[GPUT_MAIN_THREADS] == 4 ||
+                (under_valgrind() && results.max[GPUT_MAIN_THREADS] > 1));
     assert_int_equal(results.accounting.processes_seen, 2);
     /* Starting threads and processes costs something too, under valgrind much. */
     assert_true(results.accounting.kernel_cpu_seconds >= 0.39);
     assert_true(results.accounting.kernel_cpu_seconds < 0.45 || under_valgrind());
     assert_true(fabs(results.accounting.sampled_cpu_seconds -
-                     results.accounting.kernel_cpu_seconds) < 0.04);
+                     results.accounting.kernel_cpu_seconds) < (under_valgrind() ? 0.2 : 0.04));
     gput_session_destroy(session);
 }
 
