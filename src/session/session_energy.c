@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
+#define MOST_UNKNOWN 0.02 /* part of a session of which a GPU may have told nothing */
 
 /* What the user gave comes before a country's mean. */
 static void fill_carbon(const struct gput_options *options, struct gput_energy *energy)
@@ -34,8 +35,13 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     *energy = session->sampler.energy.energy;
     energy->unit = session->options.energy_unit;
     double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
-    bool is_known = seconds > 0 && !energy_meter_is_partial(&session->sampler.energy);
+    const struct energy_meter *meter = &session->sampler.energy;
+    /* Joules of a part are no power of the whole. */
+    bool has_gap = energy_meter_unknown_seconds(meter) > MOST_UNKNOWN * seconds;
+    bool is_known = seconds > 0 && !has_gap && !energy_meter_is_partial(meter);
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
+    if (has_gap)
+        energy->max_watts = NAN;
     /* What is left over at the end is too short a stretch for the highest power. */
     if (energy->mean_watts > energy->max_watts)
         energy->max_watts = energy->mean_watts;

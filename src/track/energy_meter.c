@@ -408,6 +408,14 @@ void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_E
             joules[GPUT_ENERGY_COMBINED] = NAN;
 }
 
+double energy_meter_unknown_seconds(const struct energy_meter *meter)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        seconds = fmax(seconds, meter->gpus[i].unknown_seconds);
+    return seconds;
+}
+
 double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
 {
     return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;

@@ -74,6 +74,9 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
+/* Seconds of the session of which some GPU, at most, told no joules; they lack in all sums. */
+double energy_meter_unknown_seconds(const struct energy_meter *meter);
+
 /*
  * The joules so far, in the order of enum gput_energy_figure. Unlike `energy`, which keeps what was
  * counted, a figure is NaN from where it does not go on: nothing was used is another thing.

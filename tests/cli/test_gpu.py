@@ -102,7 +102,7 @@ class Figures(GpuTest):
         """Every figure is of its own moment, however late the driver answers."""
         for missing in ("TotalEnergyConsumption", "nothing"):
             self.write(
-                "gpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\ndelay_ms nvmlDeviceGetPowerUsage 20\n"
+                "delay_ms nvmlDeviceGetPowerUsage 20\ngpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\n"
                 f"code nvmlDeviceGet{missing} 3\nenergy_mj 5000\n"
             )
             report, _ = self.tracked("--st", "1", "--tf", "t.sqlite", "--overwrite", command=("sleep", "1.4"))
@@ -113,6 +113,17 @@ class Figures(GpuTest):
             (first, begin), (last, end) = rows[0], rows[-1]
             self.assertAlmostEqual((last - first) / (end - begin), 100, delta=2)
             self.assertEqual(rows, sorted(rows))
+
+    def test_a_driver_that_answers_late_gives_joules_of_a_part_and_no_mean_power(self):
+        self.write(
+            "delay_ms nvmlDeviceGetPowerUsage 2000\ngpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\n"
+            "code nvmlDeviceGetTotalEnergyConsumption 3\n"
+        )
+        report, _ = self.tracked("--st", "0.1", command=("sleep", "3"))
+        self.assertLess(report["energy"]["machine"]["gpu"], 270)
+        self.assertIsNone(report["energy"]["mean_watts"])
+        self.assertIsNone(report["energy"]["max_watts"])
+        self.assertIn("GPU 0 told nothing for", report["sources"]["gpu_energy"]["reason"])
 
     def test_each_process_by_itself(self):
         report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
