@@ -51,6 +51,23 @@ long file_reread(int fd, char *buffer, unsigned long capacity)
     return got;
 }
 
+int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t offset, size_t *got,
+    struct gput_error *error)
+{
+    *got = 0;
+    while (*got < length) {
+        ssize_t n = pread(fd, (char *)bytes + *got, length - *got, (off_t)(offset + *got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set_errno(error, errno, "Cannot read %s", name);
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return GPUT_OK;
+}
+
 int file_write_fd(
     int fd, const char *name, const void *bytes, size_t length, struct gput_error *error)
 {

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <stdint.h>
+
 /*
  * Appends the content of the file at `path` to `content`, which is terminated by a NUL. Works for
  * files whose size is not known before (procfs, pipes). On failure `content` may hold a part.
@@ -21,6 +23,13 @@ int file_read_fd(int fd, const char *name, struct str *content, struct gput_erro
  * Returns the number of bytes, or -1 with errno set. For the small procfs files that are kept open.
  */
 long file_reread(int fd, char *buffer, unsigned long capacity);
+
+/*
+ * Reads `length` bytes of an open file from `offset` on, however many calls it takes. `*got` is
+ * less only where the file ends. `name` is used in messages.
+ */
+int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t offset, size_t *got,
+    struct gput_error *error);
 
 /* Writes all of `bytes` to `fd`, however many calls it takes. */
 int file_write_fd(

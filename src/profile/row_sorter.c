@@ -125,18 +125,12 @@ static int fill(struct row_sorter *sorter, struct run *run, struct gput_error *e
         return GPUT_OK;
     size_t left = (size_t)(run->end - run->next);
     size_t wanted = left < sorter->buffer_bytes ? left : sorter->buffer_bytes;
-    run->at = run->length = 0;
-    while (run->length < wanted) {
-        ssize_t got =
-            pread(sorter->fd, run->buffer + run->length, wanted - run->length, (off_t)run->next);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return error_set_errno(error, got < 0 ? errno : EIO, "Cannot read %s", sorter->name);
-        run->length += (size_t)got;
-        run->next += got;
-    }
-    return GPUT_OK;
+    run->at = 0;
+    TRY(file_read_at(
+        sorter->fd, sorter->name, run->buffer, wanted, (uint64_t)run->next, &run->length, error));
+    run->next += (int64_t)run->length;
+    return run->length == wanted ? GPUT_OK
+                                 : error_set_errno(error, EIO, "Cannot read %s", sorter->name);
 }
 
 static bool run_before(const struct row_sorter *sorter, size_t left, size_t right)

@@ -37,22 +37,10 @@ struct log_reader {
 
 /* ---- Opening ---- */
 
-/* Reads up to `length` bytes at `offset`; fewer only at the end of the file. */
 static int read_at(struct log_reader *reader, void *bytes, size_t length, uint64_t offset,
     size_t *got, struct gput_error *error)
 {
-    *got = 0;
-    while (*got < length) {
-        ssize_t n = pread(reader->fd, (char *)bytes + *got, length - *got, (off_t)(offset + *got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return error_set_errno(error, errno, "Cannot read %s", reader->base.path);
-        if (n == 0)
-            break;
-        *got += (size_t)n;
-    }
-    return GPUT_OK;
+    return file_read_at(reader->fd, reader->base.path, bytes, length, offset, got, error);
 }
 
 static int check_header(struct log_reader *reader, size_t got, struct gput_error *error)

@@ -306,18 +306,13 @@ static int buffer_run(
     memmove(run->buffer, run->buffer + run->at, run->length - run->at);
     run->length -= run->at;
     run->at = 0;
-    while (run->length < length) {
-        size_t room = run->capacity - run->length;
-        size_t left = (size_t)(run->file_end - run->file_at);
-        ssize_t got = pread(
-            sorter->fd, run->buffer + run->length, room < left ? room : left, (off_t)run->file_at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return error_set_errno(error, got < 0 ? errno : EIO, "Cannot read the temporary file");
-        run->length += (size_t)got;
-        run->file_at += got;
-    }
+    size_t room = run->capacity - run->length, left = (size_t)(run->file_end - run->file_at), got;
+    TRY(file_read_at(sorter->fd, "the temporary file", run->buffer + run->length,
+        room < left ? room : left, (uint64_t)run->file_at, &got, error));
+    run->length += got;
+    run->file_at += (int64_t)got;
+    if (run->length < length)
+        return error_set_errno(error, EIO, "Cannot read the temporary file");
     return GPUT_OK;
 }
 

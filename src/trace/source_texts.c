@@ -1,8 +1,8 @@
 #include "trace/source_texts.h"
 
+#include "base/file.h"
 #include "trace/trace_event.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,19 +121,10 @@ static int read_stretch(
 {
     struct source_file *file = texts->files + stretch->file;
     look_for_change(file);
-    stretch->length = 0;
-    while (stretch->length < needed) {
-        ssize_t got = pread(file->fd, stretch->bytes + stretch->length,
-            stretch->capacity - JSON_PADDING - stretch->length,
-            (off_t)(stretch->at + stretch->length));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set_errno(error, errno, "Cannot read %s", file->path);
-        if (got == 0)
-            return changed(file, error);
-        stretch->length += (size_t)got;
-    }
+    TRY(file_read_at(file->fd, file->path, stretch->bytes, stretch->capacity - JSON_PADDING,
+        stretch->at, &stretch->length, error));
+    if (stretch->length < needed)
+        return changed(file, error);
     memset(stretch->bytes + stretch->length, 0, JSON_PADDING);
     return GPUT_OK;
 }

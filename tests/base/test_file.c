@@ -235,6 +235,26 @@ static void an_open_file_is_read_again_from_its_start(void **state)
     unlink(path);
 }
 
+static void reads_from_anywhere_up_to_the_end(void **state)
+{
+    (void)state;
+    const char *path = in_folder("anywhere");
+    assert_int_equal(file_write_atomic(path, "12345", 5, NULL), GPUT_OK);
+    int fd = open(path, O_RDONLY);
+    char bytes[4] = "";
+    size_t got;
+    assert_int_equal(file_read_at(fd, path, bytes, 2, 1, &got, NULL), GPUT_OK);
+    assert_int_equal(got, 2);
+    assert_string_equal(bytes, "23");
+    assert_int_equal(file_read_at(fd, path, bytes, 3, 4, &got, NULL), GPUT_OK);
+    assert_int_equal(got, 1);
+    close(fd);
+    struct gput_error error;
+    assert_int_equal(file_read_at(fd, path, bytes, 3, 4, &got, &error), GPUT_ERROR_IO);
+    assert_non_null(strstr(error.message, "Cannot read "));
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(files_of_unknown_size_are_read_whole),
         cmocka_unit_test(an_open_file_is_read_again_from_its_start),
+        cmocka_unit_test(reads_from_anywhere_up_to_the_end),
     };
     return cmocka_run_group_tests_name("base/file", tests, make_folder, remove_folder);
 }
