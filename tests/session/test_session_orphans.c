@@ -4,14 +4,21 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+/* It has exited with 9, and nobody has waited for it. */
+static pid_t ended_child_of_ours(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(9);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    return child;
+}
+
 static void our_own_earlier_children_stay_ours(void **state)
 {
     (void)state;
-    pid_t mine = fork();
-    if (mine == 0)
-        _exit(9);
-    siginfo_t info;
-    assert_int_equal(waitid(P_PID, (id_t)mine, &info, WEXITED | WNOWAIT), 0);
+    pid_t mine = ended_child_of_ours();
     struct gput_session *session = create_every(0.01);
     launch_consumer(session, "daemon [ spin 0.02 ] spin 0.1");
     wait_for_end(session);
@@ -71,11 +78,7 @@ static size_t children_of_ours(void)
 static void orphans_are_collected_behind_children_of_ours(void **state)
 {
     (void)state;
-    pid_t mine = fork();
-    if (mine == 0)
-        _exit(9);
-    siginfo_t info;
-    assert_int_equal(waitid(P_PID, (id_t)mine, &info, WEXITED | WNOWAIT), 0);
+    pid_t mine = ended_child_of_ours();
     struct gput_session *session = create_alone(0.01);
     launch_consumer(session, "daemon [ spin 0.1 ] sleep 100");
     EVENTUALLY(results_of(session).accounting.sampled_cpu_seconds >= 0.1) usleep(1000);
