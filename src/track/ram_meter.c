@@ -104,10 +104,25 @@ static bool shares_anonymous(const struct process *process)
  * minor fault: without as many of them as would make a hundredth of its memory, sharing is as it
  * was read.
  */
+static uint64_t copied_bytes(const struct ram_meter *meter, const struct process *process)
+{
+    return (process->minor_faults - process->faults_when_read) * meter->page_bytes;
+}
+
 static bool has_copied(const struct ram_meter *meter, const struct process *process)
 {
-    uint64_t copied = (process->minor_faults - process->faults_when_read) * meter->page_bytes;
-    return copied * 100 > process->memory.resident_bytes;
+    return copied_bytes(meter, process) * 100 > process->memory.resident_bytes;
+}
+
+/*
+ * Whether a reading now would hold the process up more than it may. Who sleeps is not held up; and
+ * to fault half of its memory in has cost it far more than a reading of all of it.
+ */
+static bool has_to_rest(
+    const struct ram_meter *meter, const struct process *process, int64_t now_ns)
+{
+    return now_ns < process->exact_not_before_ns && process->has_run &&
+           copied_bytes(meter, process) * 2 < process->memory.resident_bytes;
 }
 
 /* Whether an exact reading could give something new. */
@@ -243,7 +258,7 @@ static struct group group_of(const struct ram_meter *meter, struct process **mem
         group.wants_reading = true;
         group.is_urgent |=
             !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
-        group.rests |= now_ns < process->exact_not_before_ns;
+        group.rests |= has_to_rest(meter, process, now_ns);
     }
     return group;
 }

@@ -10,7 +10,8 @@
  * Exact readings stall the process that is read. In adaptive mode they are taken only where they
  * can give something new, and at a rate bounded by what they cost: as a rule 0.5 % of the time of
  * the process that is read, and never more than 2 % of one core for all together. The rule is left
- * where a fork, or the end of a process that shared memory, makes old figures wrong: those cost the
+ * for a process that sleeps, which a reading does not hold up, and where a fork, the end of a
+ * process that shared memory, or the copying of half of it makes old figures wrong: those cost the
  * processes more than the reading.
  */
 #ifndef TRACK_RAM_METER_H

@@ -46,14 +46,21 @@ static void close_stage(struct stage *stage)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-/* One look of both, a minute after the last one: the rest between exact readings is over. */
-static void measure(struct stage *stage)
+/* One look of both. */
+static void measure_at_once(struct stage *stage)
 {
-    stage->now_ns += 60 * NS_PER_SECOND;
+    stage->now_ns++;
     assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
     assert_int_equal(process_tree_look(&stage->other_tree, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
+}
+
+/* A minute after the last one: the rest between exact readings is over. */
+static void measure(struct stage *stage)
+{
+    stage->now_ns += 60 * NS_PER_SECOND;
+    measure_at_once(stage);
 }
 
 static bool near(uint64_t a, uint64_t b)
@@ -258,7 +265,7 @@ static void readings_are_bounded_by_what_they_cost(void **state)
 
     /* It grows all the time: looks that come sooner than the rest do not read. */
     for (int i = 0; i < 50; i++) {
-        memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
+        memory_set_cheap(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
         main->has_run = true;
         stage.now_ns += rest_ns / 100;
         assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
@@ -268,6 +275,41 @@ static void readings_are_bounded_by_what_they_cost(void **state)
     stage.now_ns += rest_ns;
     assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
     assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    close_stage(&stage);
+}
+
+static void who_sleeps_is_read_though_it_should_rest(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    measure(&stage);
+    struct process *main = process_tree_main(&stage.tree);
+    uint64_t readings = stage.adaptive.exact_readings;
+    memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
+    main->has_run = true;
+    stage.now_ns++;
+    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    main->has_run = false;
+    stage.now_ns++;
+    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    close_stage(&stage);
+}
+
+static void who_has_copied_much_is_read_though_it_should_rest(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    assert_true(stage.now_ns < process_tree_main(&stage.tree)->exact_not_before_ns);
+    assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
+    assert_agree(&stage);
     close_stage(&stage);
 }
 
@@ -305,6 +347,8 @@ int main(void)
         cmocka_unit_test(what_one_had_alone_and_another_begins_to_map_counts_once),
         cmocka_unit_test(what_stands_still_is_read_once),
         cmocka_unit_test(readings_are_bounded_by_what_they_cost),
+        cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
+        cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
         cmocka_unit_test(a_file_that_all_read_counts_once),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
