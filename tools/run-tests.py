@@ -13,7 +13,7 @@ import sys
 
 
 def run(build, *options):
-    """Runs meson test; returns {name: (passed, failed, skipped)}."""
+    """Runs meson test; returns {name: ((passed, failed, skipped), what the failed ones said)}."""
     folder = pathlib.Path(build) / "meson-logs"
     for log in folder.glob("testlog*.json"):
         log.unlink()
@@ -22,8 +22,18 @@ def run(build, *options):
     for log in folder.glob("testlog*.json"):
         for line in log.read_text().splitlines():
             test = json.loads(line)
-            results[test["name"].split(" / ")[-1]] = count(test)
+            results[test["name"].split(" / ")[-1]] = count(test), complaints(test)
     return results
+
+
+def complaints(test):
+    """Meson shows no output of tests that speak TAP: the lines of those that failed, and their comments."""
+    wanted, lines = False, []
+    for line in test.get("stdout", "").splitlines():
+        wanted = line.startswith("not ok") or (wanted and line.startswith("#"))
+        if wanted:
+            lines.append(line)
+    return lines or [f"{test['result']} after {test['duration']:.0f} s, and no test of it failed"]
 
 
 def count(test):
@@ -36,14 +46,25 @@ def count(test):
     return sum(line.startswith("ok") for line in lines) - skipped, failed, skipped
 
 
+def show_failures(results):
+    """Says why; returns the names of the programs that failed."""
+    names = [name for name, ((_, failed, _), _) in results.items() if failed]
+    for name in names:
+        print(f"FAILED {name}:")
+        print("".join(f"  {line}\n" for line in results[name][1]), end="")
+    return names
+
+
 def main():
     build, options = sys.argv[1], sys.argv[2:]
     results = run(build, *options)
-    again = [name for name, (_, failed, _) in results.items() if failed]
+    again = show_failures(results)
     if again:
         print(f"Once more, one at a time: {', '.join(again)}", flush=True)
         results.update(run(build, *options, "--num-processes", "1", *again))
-    passed, failed, skipped = (sum(column) for column in zip(*results.values())) if results else (0, 0, 0)
+        show_failures(results)
+    counts = [count for count, _ in results.values()]
+    passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed or not passed else 0)
 
