@@ -119,6 +119,24 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
             "power drawn from batteries: the whole machine, integrated");
 }
 
+/* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
+static bool explain_no_gpu_energy(const struct gput_session *session, char *text, size_t size)
+{
+    size_t count, own = 0;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (devices[i].in_package)
+            continue; /* in the joules of the CPU */
+        const char *power = devices[i].missing[GPU_POWER];
+        if (own++ == 0 || power[0])
+            snprintf(text, size, "GPU %zu told neither energy nor power%s%s", i,
+                power[0] ? ": " : " twice", power);
+        if (power[0])
+            break;
+    }
+    return own > 0;
+}
+
 void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
@@ -136,4 +154,6 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);
+    else if (explain_no_gpu_energy(session, faults, sizeof faults))
+        session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", faults);
 }

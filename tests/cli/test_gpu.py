@@ -125,6 +125,17 @@ class Figures(GpuTest):
         self.assertIsNone(report["energy"]["max_watts"])
         self.assertIn("GPU 0 told nothing for", report["sources"]["gpu_energy"]["reason"])
 
+    def test_why_there_are_no_joules(self):
+        unsupported = "code nvmlDeviceGetTotalEnergyConsumption 3\ncode nvmlDeviceGetPowerUsage 3\n"
+        for scenario, reason in (
+            (unsupported, "GPU 0 told neither energy nor power: not supported by this GPU"),
+            ("delay_ms nvmlDeviceGetPowerUsage 4000\n", "GPU 0 told neither energy nor power: the driver has not answered yet"),
+        ):
+            self.write(scenario + "gpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\nenergy_mj 5000\n")
+            report, _ = self.tracked()
+            self.assertEqual(report["sources"]["gpu_energy"], {"state": "unavailable", "reason": reason})
+            self.assertNotIn("energy", report)
+
     def test_each_process_by_itself(self):
         report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
         held = {process["name"]: process["peak_gpu_ram_bytes"] for process in report["processes"]}
