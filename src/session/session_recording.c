@@ -352,9 +352,52 @@ static int add_line(struct gput_session *session, int64_t time_ns, const struct 
     return energy_recording_writer_add(session->recording.writer, time_ns, metrics, error);
 }
 
+static void add_powers(const struct gput_session *session, const struct period *period,
+    struct doc *cpu, struct doc *gpu)
+{
+    add_cpu_powers(session, period, cpu);
+    if (gpu)
+        add_gpu_powers(session, period->seconds, gpu);
+}
+
+static void add_states(const struct gput_session *session, struct doc *cpu, struct doc *gpu)
+{
+    add_cpu_states(session, cpu);
+    if (gpu)
+        add_gpu_states(session, gpu);
+}
+
+static struct doc *add_gpus(const struct gput_session *session, struct doc *metrics)
+{
+    return session->sampler.gpu.n_devices > 0 ? doc_add_object(metrics, "gpu") : NULL;
+}
+
+static void forget_states(struct session_recording *recording)
+{
+    doc_destroy(recording->states);
+    recording->states = NULL;
+}
+
+/* In case all have ended at the end of the period: those with the most RAM of it. */
+static void keep_states(struct gput_session *session)
+{
+    struct session_recording *recording = &session->recording;
+    uint64_t ram_bytes = session->sampler.ram.figures.combined.total;
+    if (ram_bytes == 0 || (recording->states && ram_bytes <= recording->states_ram_bytes))
+        return;
+    forget_states(recording);
+    recording->states_ram_bytes = ram_bytes;
+    recording->states = doc_create_object();
+    recording->states_cpu = doc_add_object(recording->states, "cpu");
+    recording->states_gpu = add_gpus(session, recording->states);
+    recording->states_time_ns = session->sampler.sample.time_ns;
+    add_states(session, recording->states_cpu, recording->states_gpu);
+}
+
 /*
  * Two lines, so that an integral by trapezoids is what was counted: powers, which are means over
- * the period, at its beginning and at its end; states at its end. No two lines are of the same
+ * the period, at its beginning and at its end; states at its end. When all have ended by then, a
+ * line between them has the states of the sample with the most RAM. No two lines are of the same
  * moment.
  */
 static int write_lines(struct gput_session *session, struct gput_error *error)
@@ -364,30 +407,37 @@ static int write_lines(struct gput_session *session, struct gput_error *error)
     int64_t begin_ns = recording->since_time_ns + (recording->has_lines ? NEXT_MOMENT_NS : 0);
     struct doc *metrics = doc_create_object();
     struct doc *cpu = doc_add_object(metrics, "cpu");
-    struct doc *gpu = session->sampler.gpu.n_devices > 0 ? doc_add_object(metrics, "gpu") : NULL;
-    add_cpu_powers(session, &period, cpu);
-    if (gpu)
-        add_gpu_powers(session, period.seconds, gpu);
+    struct doc *gpu = add_gpus(session, metrics);
+    add_powers(session, &period, cpu, gpu);
     int code = add_line(session, begin_ns, metrics, error);
-    add_cpu_states(session, cpu);
-    if (gpu)
-        add_gpu_states(session, gpu);
+    if (code == GPUT_OK && recording->states && !any_has_memory(&session->sampler.tree)) {
+        add_powers(session, &period, recording->states_cpu, recording->states_gpu);
+        code = add_line(session, recording->states_time_ns, recording->states, error);
+    }
+    add_states(session, cpu, gpu);
     if (code == GPUT_OK)
         code = add_line(session, session->sampler.sample.time_ns, metrics, error);
     doc_destroy(metrics);
     return code;
 }
 
-/* The first period is short: of a program that soon ends, too, memory is seen while it runs. */
 static bool is_due(const struct gput_session *session, bool last)
 {
     const struct session_recording *recording = &session->recording;
-    int64_t now_ns = session->sampler.sampled_ns, passed_ns = now_ns - recording->since_ns;
-    int64_t period_ns =
-        (int64_t)(session->options.energy_period_seconds * (double)NS_PER_SECOND) - EARLY_NS;
+    int64_t now_ns = session->sampler.sampled_ns;
     /* Only where the machine's CPU time and the joules were just read. */
-    bool in_step = session->system.since_ns == now_ns;
-    return in_step && passed_ns > 0 && (last || !recording->has_lines || passed_ns >= period_ns);
+    bool in_step = session->system.since_ns == now_ns && now_ns > recording->since_ns;
+    return in_step && (last || now_ns >= recording->due_ns - EARLY_NS);
+}
+
+/* Periods are counted from the start of the session, whose ticks are. */
+static void set_next_due(struct gput_session *session)
+{
+    struct session_recording *recording = &session->recording;
+    int64_t period_ns = (int64_t)(session->options.energy_period_seconds * (double)NS_PER_SECOND);
+    int64_t late_ns = session->sampler.sampled_ns - (recording->due_ns - EARLY_NS);
+    if (late_ns >= 0 && period_ns > 0)
+        recording->due_ns += (late_ns / period_ns + 1) * period_ns;
 }
 
 void session_record(struct gput_session *session, bool last)
@@ -399,6 +449,8 @@ void session_record(struct gput_session *session, bool last)
     if (recording->since_ns == 0) {
         warn_of_missing(session);
         remember(session);
+        /* The first period is short: of a program that soon ends, too, memory is seen. */
+        recording->due_ns = session->sampler.sampled_ns;
     } else if (is_due(session, last)) {
         if (write_lines(session, &error) == GPUT_OK) {
             recording->has_lines = true;
@@ -408,6 +460,10 @@ void session_record(struct gput_session *session, bool last)
                 error.message);
         }
         remember(session);
+        forget_states(recording);
+        set_next_due(session);
+    } else {
+        keep_states(session);
     }
 }
 
@@ -417,6 +473,7 @@ void session_close_recording(struct gput_session *session)
     if (energy_recording_writer_finish(session->recording.writer, &error) != GPUT_OK)
         session_warn(session, "%s", error.message);
     session->recording.writer = NULL;
+    forget_states(&session->recording);
     free(session->recording.processes);
     session->recording.processes = NULL;
     session->recording.n_processes = 0;

@@ -24,6 +24,7 @@ struct recorded_process {
 struct session_recording {
     struct energy_recording_writer *writer; /* NULL: nothing is recorded */
     bool has_lines, warned;
+    int64_t due_ns; /* when the period ends */
     /* The period, and what was known at its start. */
     int64_t since_ns;      /* 0: none yet */
     int64_t since_time_ns; /* since the epoch */
@@ -32,6 +33,10 @@ struct session_recording {
     double joules[GPUT_ENERGY_FIGURE_COUNT];
     double package_share, dram_share; /* joules of the tree, as the energy meter has them */
     double gpu_joules[GPU_MAX_DEVICES];
+    /* A line of the tick with the most RAM in the period; NULL: none; owned. Of it, parts. */
+    struct doc *states, *states_cpu, *states_gpu;
+    uint64_t states_ram_bytes;
+    int64_t states_time_ns;             /* since the epoch */
     struct recorded_process *processes; /* owned */
     size_t n_processes;
 };

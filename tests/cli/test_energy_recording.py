@@ -288,6 +288,22 @@ class Recording(CommandTest):
                 self.assertGreater(energy["combined"], 0)
                 self.assert_near(self.total("rel_intel_power", "per_process_dram_power"), energy["combined"])
 
+    def test_memory_of_a_program_that_ends_within_a_period(self):
+        grow = "import time; time.sleep(0.5); more = bytearray(100_000_000); time.sleep(1)"
+        done = self.run_command("run", "--energy-folder", "rec", "--st", "0.1", "--", *python(grow), env=self.machine.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, _ = self.lines()
+        known = [entry["metrics"]["cpu"] for entry in lines if "per_process_mem_use_abs" in entry["metrics"]["cpu"]]
+        self.assertGreater(sum(known[-1]["per_process_mem_use_abs"].values()), 100_000_000)
+        self.assertNotIn("per_process_mem_use_abs", lines[-1]["metrics"]["cpu"])  # nothing lives any more
+
+    def test_periods_are_counted_from_the_start(self):
+        done = self.run_command("run", "--energy-folder", "rec", "--st", "1", "--", "sleep", "2.6", env=self.machine.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, _ = self.lines()
+        # A short one, that to the tick at 2 s, and the last one.
+        self.assertEqual(sum("absolute_cpu_time_per_pid" in entry["metrics"]["cpu"] for entry in lines), 3)
+
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
         scenario = self.folder / "scenario"
         move = """
