@@ -103,16 +103,40 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
+/* One limit of each kind: of two, nobody knows which one is meant. */
+static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
+{
+    struct gput_limits one = {0};
+    int code = gput_limits_parse(text, &one, error);
+    for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KINDS; kind++) {
+        if (!(one.values[kind] > 0))
+            continue;
+        if (given->values[kind] > 0)
+            return fail(error, GPUT_ERROR_INVALID, "The limit of %s is given twice.",
+                gput_limit_kind_name((enum gput_limit_kind)kind));
+        given->values[kind] = one.values[kind];
+    }
+    return code;
+}
+
+/* What is given here goes before what the configuration file says. */
 static int read_limits(
     const struct arguments *arguments, struct gput_limits *limits, struct gput_error *error)
 {
+    struct gput_limits given = {0};
     size_t position = 0;
     const char *text;
-    int code = GPUT_OK;
-    while (code == GPUT_OK && (text = arguments_next(arguments, OPTION_LIMIT, &position)))
-        code = gput_limits_parse(text, limits, error);
+    while ((text = arguments_next(arguments, OPTION_LIMIT, &position))) {
+        int code = read_limit(text, &given, error);
+        if (code != GPUT_OK)
+            return code;
+    }
+    for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++) {
+        if (given.values[kind] > 0)
+            limits->values[kind] = given.values[kind];
+    }
     limits->enforce |= arguments_have(arguments, OPTION_ENFORCE);
-    return code;
+    return GPUT_OK;
 }
 
 static void read_text(const struct arguments *arguments, enum option_id id, const char **text)

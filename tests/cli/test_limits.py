@@ -109,6 +109,10 @@ class Limits(CommandTest):
         self.assertEqual(done.returncode, 125)
         self.assertIn('"ram=lots" is not a valid limit', done.stderr)
 
+    def test_a_limit_that_is_given_twice_is_refused(self):
+        done = self.run_command("run", "--limit", "seconds=1", "--limit", "ram=1GB", "--limit", "seconds=2", "--", "true")
+        self.assert_fails(done, 125, "The limit of seconds is given twice.")
+
     def test_enforcing_nothing_is_refused(self):
         done = self.run_command("run", "--enforce", "--", "true")
         self.assertEqual(done.returncode, 125)
