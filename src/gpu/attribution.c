@@ -17,18 +17,21 @@ static void add(double *sum, bool *any, double value)
 
 struct sums {
     struct gpu_share share;
-    bool main_ram, descendants_ram, combined_ram, main_sm, descendants_sm;
+    bool main_ram, descendants_ram, combined_ram, main_sm, descendants_sm, all_sm;
 };
 
 /* Which sums a use was added to already. */
 struct counted {
-    bool main, descendants;
+    bool main, descendants, all;
 };
 
 static void add_use(
     struct sums *sums, struct counted *counted, const struct gpu_process *use, enum pid_owner owner)
 {
     bool first = !counted->main && !counted->descendants;
+    if (!counted->all)
+        add(&sums->share.all_sm_percent, &sums->all_sm, use->sm_percent);
+    counted->all = true;
     if (owner == PID_OWNER_MAIN && !counted->main) {
         add(&sums->share.main_ram_bytes, &sums->main_ram, use->ram_bytes);
         add(&sums->share.main_sm_percent, &sums->main_sm, use->sm_percent);
@@ -70,7 +73,7 @@ static void lack(struct gpu_share *share, bool ram, bool sm)
     if (ram)
         share->main_ram_bytes = share->descendants_ram_bytes = share->combined_ram_bytes = NAN;
     if (sm)
-        share->main_sm_percent = share->descendants_sm_percent = NAN;
+        share->main_sm_percent = share->descendants_sm_percent = share->all_sm_percent = NAN;
 }
 
 /* One process's own use: the larger figure of its entries. Returns how many pids are unknown. */
@@ -121,6 +124,8 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
         }
         shares[device] = sums.share;
         lack(&shares[device], list->ram_missing[device], list->sm_missing[device]);
+        if (list->only_tracked)
+            shares[device].all_sm_percent = NAN;
     }
     return unknown;
 }

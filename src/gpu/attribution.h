@@ -14,6 +14,7 @@ struct gpu_share {
     double combined_ram_bytes; /* what both hold together counts once */
     double main_sm_percent;
     double descendants_sm_percent;
+    double all_sm_percent; /* of everybody; also NaN where only tracked processes are listed */
     double unattributed_ram_bytes;
 };
 

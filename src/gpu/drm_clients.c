@@ -425,6 +425,7 @@ void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     };
     if (!reader->descriptors && !(reader->descriptors = calloc(1, sizeof *reader->descriptors)))
         return;
+    list->only_tracked = true;
     reader->n_fresh = 0;
     for (size_t i = 0; i < tracked->count; i++)
         read_process(&reading, procfs_root, tracked->pids[i]);

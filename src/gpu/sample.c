@@ -72,6 +72,7 @@ static void clear_device(struct gpu_device_sample *device)
         .combined_ram_bytes = NAN,
         .main_sm_percent = NAN,
         .descendants_sm_percent = NAN,
+        .all_sm_percent = NAN,
     };
 }
 
@@ -204,6 +205,7 @@ static void sample_processes(
         out->combined_ram_bytes = share->combined_ram_bytes;
         out->main_sm_percent = share->main_sm_percent;
         out->descendants_sm_percent = share->descendants_sm_percent;
+        out->all_sm_percent = share->all_sm_percent;
         sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
     }
     if (!fresh)

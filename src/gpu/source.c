@@ -100,6 +100,7 @@ void gpu_process_list_clear(struct gpu_process_list *list)
 {
     list->count = 0;
     list->n_asked = 0;
+    list->only_tracked = false;
     memset(list->ram_missing, 0, sizeof list->ram_missing);
     memset(list->sm_missing, 0, sizeof list->sm_missing);
 }
@@ -136,6 +137,7 @@ bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process
     if (from->count)
         memcpy(to->entries, from->entries, from->count * sizeof *from->entries);
     to->count = from->count;
+    to->only_tracked = from->only_tracked;
     memcpy(to->ram_missing, from->ram_missing, sizeof to->ram_missing);
     memcpy(to->sm_missing, from->sm_missing, sizeof to->sm_missing);
     return true;

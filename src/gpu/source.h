@@ -48,6 +48,7 @@ struct gpu_process_list {
     size_t capacity;
     pid_t *asked; /* the processes it was made for, ascending; owned */
     size_t n_asked, asked_capacity;
+    bool only_tracked; /* others may use the devices, too */
     /* For each device why the figure is missing there, static text; NULL: it is there, and a
      * process that is not listed has none. */
     const char *ram_missing[GPU_MAX_DEVICES];

@@ -244,15 +244,20 @@ static void attribute_dram(
 
 /* ---- GPUs ---- */
 
+/* Use of a GPU by everybody, at least ours. Where nobody tells of the others, they may have used
+ * all that we did not. */
+static double use_by_all(const struct gpu_device_sample *gpu)
+{
+    double all = fmax(gpu->utilization_percent, gpu->all_sm_percent);
+    return fmax(isnan(all) ? 100 : all, gpu->main_sm_percent + gpu->descendants_sm_percent);
+}
+
 static void attribute_gpu(
     struct energy_meter *meter, const struct gpu_device_sample *gpu, double joules)
 {
     double main = gpu->main_sm_percent, descendants = gpu->descendants_sm_percent;
     if (!isnan(main) && !isnan(descendants)) {
-        /* Use by everybody: at least ours. */
-        double all = gpu->utilization_percent;
-        if (!(all > main + descendants))
-            all = main + descendants;
+        double all = use_by_all(gpu);
         attribute(meter, joules, share(main, all), share(descendants, all));
         return;
     }

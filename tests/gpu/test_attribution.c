@@ -51,6 +51,8 @@ static void a_client_held_by_several_counts_once_in_each_sum(void **state)
     assert_true(shares[1].descendants_ram_bytes == 100);
     assert_true(shares[1].combined_ram_bytes == 130);
     assert_true(shares[1].descendants_sm_percent == 5);
+    assert_true(shares[1].all_sm_percent == 6);
+    assert_true(shares[0].all_sm_percent == 52);
     assert_true(shares[0].main_ram_bytes == 0);
     assert_true(shares[0].combined_ram_bytes == 1000);
 }

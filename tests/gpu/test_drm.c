@@ -142,6 +142,7 @@ static void reads_the_clients_of_an_xe(void **state)
         "its energy counter has not moved since it was last read");
     assert_true(device(set, 0)->power_is_counted);
     assert_number(sample.devices[0].main_sm_percent, 0);
+    assert_number(sample.devices[0].all_sm_percent, NAN); /* of others nobody tells */
     gpu_set_close(set);
 }
 

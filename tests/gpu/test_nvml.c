@@ -159,13 +159,15 @@ static void tells_each_process_share_of_the_processors(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "compute %d 10\ncompute %d 10\ncompute 1 10\n"
-                   "sample %d 1000 30\nsample %d 2000 35\nsample %d 2000 400\nsample 77 2000 9\n",
+                   "sample %d 1000 30\nsample %d 2000 35\nsample %d 2000 400\nsample 77 2000 9\n"
+                   "sample 1 2000 6\n",
         MAIN, CHILD, MAIN, MAIN, CHILD);
     struct gpu_options options = fake_options();
     struct gpu_set *set = open_set(&options);
     struct gpu_sample sample = sample_once(set, MAIN, CHILD);
     assert_number(sample.devices[0].main_sm_percent, 35);       /* the newer sample */
     assert_number(sample.devices[0].descendants_sm_percent, 0); /* 400 % cannot be */
+    assert_number(sample.devices[0].all_sm_percent, 35 + 6);
     /* No newer sample yet: what was told stands. */
     sample = sample_once(set, MAIN, CHILD);
     assert_number(sample.devices[0].main_sm_percent, 35);

@@ -405,6 +405,39 @@ static void run_gpu(
     }
 }
 
+/* What main gets of 100 J. */
+static double main_joules_of(double utilization, double main_sm, double all_sm)
+{
+    struct energy_meter meter;
+    static struct gpu_sample gpus;
+    const struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(&meter, "/nonexistent");
+    gpus.n_devices = 1;
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 1; second <= 2; second++) {
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = 100 * second,
+            .utilization_percent = utilization,
+            .main_sm_percent = main_sm,
+            .all_sm_percent = all_sm,
+            .read_ns = second * NS_PER_SECOND};
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    energy_meter_finish(&meter);
+    return meter.energy.main;
+}
+
+static void use_of_a_gpu_by_others_is_theirs(void **state)
+{
+    (void)state;
+    assert_near(main_joules_of(90, 30, 60), 100.0 / 3);
+    assert_near(main_joules_of(30, 30, 60), 50); /* the device's use says less than its users */
+    assert_near(main_joules_of(NAN, 30, 60), 50);
+    assert_near(main_joules_of(60, 30, NAN), 50); /* others are not told */
+    assert_near(main_joules_of(NAN, 30, NAN), 30);
+    assert_near(main_joules_of(10, 30, NAN), 100);
+}
+
 static void a_gpu_counter_is_held_to_its_power(void **state)
 {
     (void)state;
@@ -529,6 +562,7 @@ int main(void)
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
         cmocka_unit_test(a_battery_is_the_whole_machine),
+        cmocka_unit_test(use_of_a_gpu_by_others_is_theirs),
         cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
         cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
         cmocka_unit_test(a_slow_gpu_counter_is_exact),
