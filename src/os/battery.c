@@ -32,6 +32,12 @@ static bool says(const char *supply, const char *file, const char *word)
            strncmp(text, word, strlen(word)) == 0;
 }
 
+/* Not the battery of a mouse or a headset, which powers that alone. */
+static bool powers_machine(const char *supply)
+{
+    return says(supply, "type", "Battery") && !says(supply, "scope", "Device");
+}
+
 int battery_read(const char *sysfs_root, double *watts)
 {
     char folder[PATH_MAX], supply[PATH_MAX];
@@ -45,7 +51,7 @@ int battery_read(const char *sysfs_root, double *watts)
     while ((entry = readdir(directory))) {
         if (snprintf(supply, sizeof supply, "%s/%s", folder, entry->d_name) >= (int)sizeof supply)
             continue;
-        double drawn = says(supply, "type", "Battery") ? supply_watts(supply) : NAN;
+        double drawn = powers_machine(supply) ? supply_watts(supply) : NAN;
         if (isnan(drawn))
             continue;
         found = true;

@@ -8,7 +8,8 @@
 #include "base/error.h"
 
 /*
- * Watts drawn from all batteries that discharge. NaN: none does.
+ * Watts drawn from all batteries that discharge, but for those of attached devices (mice, …). NaN:
+ * none does.
  * Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that tells.
  */
 int battery_read(const char *sysfs_root, double *watts);

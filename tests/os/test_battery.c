@@ -47,6 +47,21 @@ static void a_battery_that_is_not_in_use_tells_nothing(void **state)
     assert_true(isnan(watts));
 }
 
+static void batteries_of_attached_devices_are_left_out(void **state)
+{
+    (void)state;
+    double watts;
+    fake_sysfs_write(SUPPLY "hidpp_battery_0/type", "Battery\n");
+    fake_sysfs_write(SUPPLY "hidpp_battery_0/scope", "Device\n");
+    fake_sysfs_write(SUPPLY "hidpp_battery_0/status", "Discharging\n");
+    fake_sysfs_write(SUPPLY "hidpp_battery_0/power_now", "9000000\n");
+    fake_sysfs_write(SUPPLY "BAT0/scope", "System\n");
+    assert_int_equal(battery_read(fake_sysfs, &watts), GPUT_OK);
+    assert_true(watts == 12.5);
+    fake_sysfs_write(SUPPLY "BAT0/type", "Mains\n");
+    assert_int_equal(battery_read(fake_sysfs, &watts), GPUT_ERROR_UNSUPPORTED);
+}
+
 static void no_battery_is_unsupported(void **state)
 {
     (void)state;
@@ -62,6 +77,7 @@ int main(void)
         ON_MACHINE(gives_the_power_drawn),
         ON_MACHINE(adds_batteries_up_and_takes_currents_too),
         ON_MACHINE(a_battery_that_is_not_in_use_tells_nothing),
+        ON_MACHINE(batteries_of_attached_devices_are_left_out),
         cmocka_unit_test(no_battery_is_unsupported),
     };
     return cmocka_run_group_tests_name("os/battery", tests, NULL, NULL);
