@@ -6,8 +6,11 @@
 
 /* Counters move every millisecond, even at idle. */
 #define STILL_NS (2 * NS_PER_SECOND)
-/* No device that has such a counter draws as much: a "wrap" that says so is a reset. */
+/* No device that has such a counter draws as much, be it a whole board of several: what moves by
+ * more has jumped. */
 #define MOST_WATTS 10e3
+/* Slow counters move by what was used before, too. */
+#define SLOW_SECONDS 1
 
 void energy_counter_start(
     struct energy_counter *counter, double joules, double range_joules, int64_t now_ns)
@@ -29,6 +32,13 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
     return counter->last_ns - counter->moved_ns >= STILL_NS;
 }
 
+/* More than was used since the counter moved cannot have been added. */
+static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
+{
+    double seconds = (double)(now_ns - counter->moved_ns) / (double)NS_PER_SECOND;
+    return added <= MOST_WATTS * (seconds + SLOW_SECONDS);
+}
+
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
 {
     counter->failed = false;
@@ -38,15 +48,15 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
     }
     double added = joules - counter->last_joules;
     /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
-    if (added < 0 && -added > counter->range_joules / 2) {
-        double seconds = (double)(now_ns - counter->last_ns) / (double)NS_PER_SECOND;
-        if (added + counter->range_joules <= MOST_WATTS * seconds)
-            added += counter->range_joules;
-    }
+    if (added < 0 && -added > counter->range_joules / 2 &&
+        is_plausible(counter, added + counter->range_joules, now_ns))
+        added += counter->range_joules;
+    bool is_ahead = !is_plausible(counter, added, now_ns);
     counter->last_joules = joules;
     counter->last_ns = now_ns;
-    if (added < 0) {
-        counter->went_back = true;
+    if (added < 0 || is_ahead) {
+        counter->went_back |= added < 0;
+        counter->went_ahead |= is_ahead;
         counter->moved_ns = now_ns;
         return NAN;
     }

@@ -16,6 +16,7 @@ struct energy_counter {
     bool has_last;
     bool has_moved;   /* until then it tells nothing: one that never does is stuck */
     bool went_back;   /* at least once, by more than a wrap explains */
+    bool went_ahead;  /* at least once, by more than any device can have used */
     bool stood_still; /* for longer than a running device can; at least once */
     bool failed;      /* it could not be read, last */
 };
@@ -25,8 +26,8 @@ void energy_counter_start(
     struct energy_counter *counter, double joules, double range_joules, int64_t now_ns);
 
 /*
- * Joules since the last reading. NaN: the counter went back (it was reset, or the machine slept),
- * so nothing is known about this interval; the next one starts from here.
+ * Joules since the last reading. NaN: the counter went back (it was reset, or the machine slept)
+ * or too far ahead, so nothing is known about this interval; the next one starts from here.
  */
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns);
 

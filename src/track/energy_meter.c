@@ -434,6 +434,8 @@ static const char *fault_of(const struct energy_counter *counter, enum energy_do
                                  : "cannot be read and is left out";
     if (counter->went_back)
         return "went back; those intervals were left out";
+    if (counter->went_ahead)
+        return "jumped ahead by more than a CPU can use; those intervals were left out";
     if (may_stand_still(domain))
         return NULL;
     if (!counter->stood_still)

@@ -131,6 +131,7 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
     const struct energy_counter *counter = &gpu->counter;
     const char *fault = counter->stood_still  ? "stood still"
                         : counter->went_back  ? "went back"
+                        : counter->went_ahead ? "jumped ahead"
                         : gpu->counter_failed ? "could not be read any more"
                                               : NULL;
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);

@@ -43,6 +43,20 @@ static void a_wrap_that_no_device_could_need_is_a_reset(void **state)
     assert_true(counter.went_back);
 }
 
+static void a_move_that_no_device_could_need_is_left_out(void **state)
+{
+    (void)state;
+    struct energy_counter counter;
+    energy_counter_start(&counter, 1000, 262143, 0);
+    assert_true(energy_counter_advance(&counter, 1010, NS_PER_SECOND / 10) == 10);
+    assert_true(isnan(energy_counter_advance(&counter, 101010, NS_PER_SECOND / 5)));
+    assert_true(counter.went_ahead && !counter.went_back);
+    assert_true(energy_counter_advance(&counter, 101020, NS_PER_SECOND * 3 / 10) == 10);
+    /* A slow one: 2 kW for 30 s come at once. */
+    assert_true(energy_counter_advance(&counter, 101020, NS_PER_SECOND * 302 / 10) == 0);
+    assert_true(energy_counter_advance(&counter, 161020, NS_PER_SECOND * 303 / 10) == 60000);
+}
+
 static void without_a_range_any_way_back_is_a_reset(void **state)
 {
     (void)state;
@@ -70,6 +84,7 @@ int main(void)
         cmocka_unit_test(undoes_a_wrap),
         cmocka_unit_test(tells_a_reset_from_a_wrap),
         cmocka_unit_test(a_wrap_that_no_device_could_need_is_a_reset),
+        cmocka_unit_test(a_move_that_no_device_could_need_is_left_out),
         cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
         cmocka_unit_test(notices_a_counter_that_stands_still),
     };

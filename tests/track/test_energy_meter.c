@@ -128,6 +128,21 @@ static void a_counter_that_goes_back_is_flagged_and_left_out(void **state)
     energy_meter_finish(&meter);
 }
 
+static void a_counter_that_jumps_ahead_is_flagged_and_left_out(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    energy_meter_init(&meter, root);
+    struct energy_shares shares = {0};
+    energy_meter_read(&meter, &shares, NS_PER_SECOND);
+    set_joules("intel-rapl:1", 102000);
+    set_joules("intel-rapl:0", 1010);
+    energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+    assert_near(meter.energy.machine.package, 10);
+    assert_non_null(strstr(faults(&meter), "the package 1 counter jumped ahead"));
+    energy_meter_finish(&meter);
+}
+
 static void integrates_gpu_power_where_there_is_no_counter(void **state)
 {
     (void)state;
@@ -552,6 +567,7 @@ int main(void)
         ON_MACHINE(shares_known_joules_out_by_known_shares),
         ON_MACHINE(shares_never_sum_to_more_than_the_device),
         ON_MACHINE(a_counter_that_goes_back_is_flagged_and_left_out),
+        ON_MACHINE(a_counter_that_jumps_ahead_is_flagged_and_left_out),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
