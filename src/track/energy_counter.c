@@ -52,17 +52,32 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
         is_plausible(counter, added + counter->range_joules, now_ns))
         added += counter->range_joules;
     bool is_ahead = !is_plausible(counter, added, now_ns);
+    int64_t passed_ns = now_ns - counter->last_ns;
+    bool was_still = energy_counter_stands_still(counter);
     counter->last_joules = joules;
     counter->last_ns = now_ns;
     if (added < 0 || is_ahead) {
         counter->went_back |= added < 0;
         counter->went_ahead |= is_ahead;
         counter->moved_ns = now_ns;
+        counter->unknown_ns += passed_ns;
         return NAN;
     }
     counter->has_moved |= added > 0;
     if (added > 0)
         counter->moved_ns = now_ns;
-    counter->stood_still |= energy_counter_stands_still(counter);
+    if (energy_counter_stands_still(counter)) {
+        counter->stood_still = true;
+        counter->unknown_ns += was_still ? passed_ns : now_ns - counter->moved_ns;
+    }
     return added;
+}
+
+int64_t energy_counter_unknown_ns(
+    const struct energy_counter *counter, int64_t since_ns, int64_t now_ns)
+{
+    if (!counter->has_moved)
+        return now_ns - since_ns;
+    /* What it moves by while it cannot be read is counted when it can be. */
+    return counter->unknown_ns + (counter->failed ? now_ns - counter->last_ns : 0);
 }

@@ -12,6 +12,7 @@ struct energy_counter {
     double last_joules;
     int64_t last_ns;
     int64_t moved_ns;    /* when it last moved */
+    int64_t unknown_ns;  /* it jumped or stood still so long */
     double range_joules; /* where it wraps; 0: it does not, or nobody knows */
     bool has_last;
     bool has_moved;   /* until then it tells nothing: one that never does is stuck */
@@ -33,6 +34,10 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
 
 /* It could not be read. What it moves by until it can be is counted then. */
 void energy_counter_fail(struct energy_counter *counter);
+
+/* How long, of the time from `since_ns` on, its joules are not known. */
+int64_t energy_counter_unknown_ns(
+    const struct energy_counter *counter, int64_t since_ns, int64_t now_ns);
 
 /* Whether it has not moved for longer than a running device can. */
 bool energy_counter_stands_still(const struct energy_counter *counter);

@@ -413,11 +413,26 @@ void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_E
             joules[GPUT_ENERGY_COMBINED] = NAN;
 }
 
+/* Whether joules of the domain are in the total. */
+static bool counts(const struct energy_meter *meter, enum energy_domain domain)
+{
+    const struct gput_energy *energy = &meter->energy;
+    return (domain == ENERGY_PACKAGE && !isnan(energy->machine.package)) ||
+           (domain == ENERGY_DRAM && !isnan(energy->machine.dram));
+}
+
 double energy_meter_unknown_seconds(const struct energy_meter *meter)
 {
-    double seconds = 0;
-    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
-        seconds = fmax(seconds, meter->gpus[i].unknown_seconds);
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        int64_t unknown_ns =
+            energy_counter_unknown_ns(&meter->counters[i], meter->start_ns, meter->read_ns);
+        if (counts(meter, domain_of(meter, i)) && unknown_ns > most_ns)
+            most_ns = unknown_ns;
+    }
+    double seconds = (double)most_ns / (double)NS_PER_SECOND;
+    for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
+        seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
     return seconds;
 }
 
@@ -515,7 +530,9 @@ void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, siz
     char line[160];
     text[0] = '\0';
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
-        if (gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
+        /* Where no GPU tells joules, that is no fault of one. */
+        bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
+        if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
             add_fault(&faults, line);
     }
     end_faults(&faults);

@@ -74,7 +74,8 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
-/* Seconds of the session of which some GPU, at most, told no joules; they lack in all sums. */
+/* Seconds of the session of which, at most, some package, DRAM or GPU told no joules that the
+ * others of its kind did: they lack in the sums, which look whole. */
 double energy_meter_unknown_seconds(const struct energy_meter *meter);
 
 /*

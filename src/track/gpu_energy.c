@@ -126,6 +126,13 @@ double gpu_energy_advance(
 
 /* ---- what is wrong ---- */
 
+double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
+{
+    bool is_asked = gpu->read_ns != 0;
+    return is_asked && isnan(gpu->joules) ? seconds_between(gpu->since_ns, gpu->now_ns)
+                                          : gpu->unknown_seconds;
+}
+
 static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
 {
     const struct energy_counter *counter = &gpu->counter;
@@ -157,6 +164,8 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
         return true;
     if (gpu->has_counter && isnan(gpu->joules))
         snprintf(text, size, "that of GPU %zu has not moved yet", index);
+    else if (isnan(gpu->joules))
+        snprintf(text, size, "nothing tells the joules of GPU %zu, which is left out", index);
     else if (gpu->unknown_seconds >= SHORT_SECONDS)
         snprintf(text, size, "GPU %zu told nothing for %.1f s, which are missing", index,
             gpu->unknown_seconds);

@@ -134,6 +134,12 @@ class Energy(CommandTest):
         source = results["sources"]["cpu_energy"]
         self.assertEqual((source["state"], source["reason"]), ("unavailable", "RAPL, but the package counter stands still and is left out"))
 
+    def test_half_a_machine_has_no_power(self):
+        self.machine.add_two_packages()
+        energy = self.track(python(MOVE, *self.machine.move(0.5, package_0=100)))["energy"]
+        self.assert_near(energy["machine"]["package"], 50)
+        self.assertEqual((energy["mean_watts"], energy["max_watts"]), (None, None))
+
     def test_a_counter_has_not_moved_yet(self):
         self.machine.add("intel-rapl:0", "package-0")
         self.machine.add("intel-rapl:0:0", "dram")

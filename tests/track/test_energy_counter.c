@@ -77,6 +77,32 @@ static void notices_a_counter_that_stands_still(void **state)
     assert_true(counter.stood_still);
 }
 
+static double unknown_seconds(const struct energy_counter *counter, int64_t now_seconds)
+{
+    return (double)energy_counter_unknown_ns(counter, 0, now_seconds * NS_PER_SECOND) /
+           (double)NS_PER_SECOND;
+}
+
+static void says_how_long_its_joules_are_not_known(void **state)
+{
+    (void)state;
+    struct energy_counter counter = {0};
+    assert_true(unknown_seconds(&counter, 3) == 3); /* never read */
+    energy_counter_start(&counter, 1000, 0, NS_PER_SECOND);
+    assert_true(unknown_seconds(&counter, 3) == 3); /* never moved */
+    energy_counter_advance(&counter, 1010, 2 * NS_PER_SECOND);
+    assert_true(unknown_seconds(&counter, 2) == 0);
+    energy_counter_advance(&counter, 5, 3 * NS_PER_SECOND);
+    assert_true(unknown_seconds(&counter, 3) == 1);
+    for (int second = 4; second <= 6; second++)
+        energy_counter_advance(&counter, 5, second * NS_PER_SECOND);
+    assert_true(unknown_seconds(&counter, 6) == 1 + 3);
+    energy_counter_fail(&counter);
+    assert_true(unknown_seconds(&counter, 8) == 1 + 3 + 2);
+    energy_counter_advance(&counter, 30, 8 * NS_PER_SECOND);
+    assert_true(unknown_seconds(&counter, 8) == 1 + 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +112,7 @@ int main(void)
         cmocka_unit_test(a_wrap_that_no_device_could_need_is_a_reset),
         cmocka_unit_test(a_move_that_no_device_could_need_is_left_out),
         cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
+        cmocka_unit_test(says_how_long_its_joules_are_not_known),
         cmocka_unit_test(notices_a_counter_that_stands_still),
     };
     return cmocka_run_group_tests_name("track/energy_counter", tests, NULL, NULL);

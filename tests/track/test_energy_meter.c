@@ -143,6 +143,60 @@ static void a_counter_that_jumps_ahead_is_flagged_and_left_out(void **state)
     energy_meter_finish(&meter);
 }
 
+static void joules_of_half_the_packages_are_no_power(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 4; second++) {
+        set_joules("intel-rapl:0", 1000 + 50 * second);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_near(meter.energy.machine.package, 150); /* package 1 stood still */
+    assert_near(energy_meter_unknown_seconds(&meter), 3);
+    energy_meter_finish(&meter);
+}
+
+/* DRAM is missing as a whole: nothing pretends to have it. */
+static void a_domain_without_any_joules_is_no_gap(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 4; second++) {
+        set_joules("intel-rapl:0", 1000 + 50 * second);
+        set_joules("intel-rapl:1", 2000 + 50 * second);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_true(isnan(meter.energy.machine.dram));
+    assert_true(energy_meter_unknown_seconds(&meter) == 0);
+    energy_meter_finish(&meter);
+}
+
+static void a_gpu_that_tells_nothing_beside_one_that_does_is_named(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    static struct gpu_sample gpus;
+    const struct gpu_device devices[2] = {{.uuid = "a"}, {.uuid = "b"}};
+    energy_meter_init(&meter, "/nonexistent");
+    gpus.n_devices = 2;
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 1; second <= 3; second++) {
+        for (int i = 0; i < 2; i++)
+            gpus.devices[i] = (struct gpu_device_sample){.power_watts = i ? NAN : 100,
+                .energy_joules = NAN,
+                .read_ns = second * NS_PER_SECOND};
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_near(meter.energy.machine.gpu, 200);
+    assert_near(energy_meter_unknown_seconds(&meter), 2);
+    assert_string_equal(gpu_faults(&meter), "nothing tells the joules of GPU 1, which is left out");
+    energy_meter_finish(&meter);
+}
+
 static void integrates_gpu_power_where_there_is_no_counter(void **state)
 {
     (void)state;
@@ -568,6 +622,9 @@ int main(void)
         ON_MACHINE(shares_never_sum_to_more_than_the_device),
         ON_MACHINE(a_counter_that_goes_back_is_flagged_and_left_out),
         ON_MACHINE(a_counter_that_jumps_ahead_is_flagged_and_left_out),
+        ON_MACHINE(joules_of_half_the_packages_are_no_power),
+        ON_MACHINE(a_domain_without_any_joules_is_no_gap),
+        cmocka_unit_test(a_gpu_that_tells_nothing_beside_one_that_does_is_named),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
