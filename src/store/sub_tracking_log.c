@@ -32,7 +32,7 @@ struct log_reader {
     uint32_t n_names;
     uint32_t names_capacity;
     uint64_t nameless; /* records left out for want of their name */
-    bool cut;          /* the file ends within a chunk: it had all of it before there were marks */
+    bool cut;          /* the file lacks a part of the chunks that were handed out */
 };
 
 /* ---- Opening ---- */
@@ -87,7 +87,6 @@ static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_err
     TRY(read_at(reader, reader->buffer, reader->header.chunk_bytes, chunk_offset(reader, chunk),
         &got, error));
     reader->end = reader->buffer + got;
-    reader->cut = reader->cut || got < reader->header.chunk_bytes;
     size_t skip = sizeof(struct block_log_chunk);
     reader->at = reader->buffer + (got < skip ? got : skip);
     return GPUT_OK;
@@ -151,18 +150,19 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     reader->fd = open(base->path, O_RDONLY | O_CLOEXEC);
     if (reader->fd < 0)
         return error_set_errno(error, errno, "Cannot open %s", base->path);
-    struct stat status;
-    if (fstat(reader->fd, &status) != 0)
-        return error_set_errno(error, errno, "Cannot read %s", base->path);
-    reader->bytes = (uint64_t)status.st_size;
     size_t got;
     TRY(read_at(reader, &reader->header, sizeof reader->header, 0, &got, error));
     TRY(check_header(reader, got, error));
+    struct stat status; /* behind the header: a log that still grows is then not taken for cut */
+    if (fstat(reader->fd, &status) != 0)
+        return error_set_errno(error, errno, "Cannot read %s", base->path);
+    reader->bytes = (uint64_t)status.st_size;
     uint64_t begin = reader->header.header_bytes;
     uint64_t chunk_bytes = reader->header.chunk_bytes;
     uint64_t chunks =
         reader->bytes > begin ? (reader->bytes - begin + chunk_bytes - 1) / chunk_bytes : 0;
     reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
+    reader->cut = reader->bytes < chunk_offset(reader, reader->header.n_chunks);
     base->columns =
         reader->header.columns & (SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
     reader->buffer = malloc(chunk_bytes);

@@ -468,7 +468,7 @@ static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
         assert_true(code == GPUT_OK || code == GPUT_ERROR_FORMAT);
         assert_true(readable || code != GPUT_OK); /* a refusal is for want of the header only */
         readable = code == GPUT_OK;
-        if (size % 65536 >= 16 && size > 65536) /* within a chunk */
+        if (readable && size < (off_t)file.length)
             assert_non_null(strstr(read.warning, "it is cut off"));
         assert_true(read.count <= most && read.count + 1 >= most); /* a byte costs a row at most */
         most = read.count;
