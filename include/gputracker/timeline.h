@@ -82,9 +82,9 @@ struct gput_timeline_result {
  * in /var/tmp where the output is no file.
  *
  * `result` may be NULL.
- * Errors: GPUT_ERROR_INVALID (options), GPUT_ERROR_NOT_FOUND (an input; nothing in the selection;
- * no such step), GPUT_ERROR_FORMAT (an input that is no recording), GPUT_ERROR_IO,
- * GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ * Errors: GPUT_ERROR_INVALID (options; an output that is one of the inputs), GPUT_ERROR_NOT_FOUND
+ * (an input; nothing in the selection; no such step), GPUT_ERROR_FORMAT (an input that is no
+ * recording), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_timeline_merge(const struct gput_timeline_options *options,
     struct gput_timeline_result *result, struct gput_error *error);

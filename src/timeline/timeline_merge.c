@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_MEMORY (192u << 20)
 #define PYTHON_TIMELINE "pythontimeline.json"
@@ -109,6 +110,49 @@ static int find_inputs(struct merge *merge, struct gput_error *error)
             TRY(add_input(merge, INPUT_ROOT, strdup(path), error));
         else
             TRY(add_folder(merge, path, error));
+    }
+    return GPUT_OK;
+}
+
+static int refuse_output(const char *path, const char *input, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_INVALID,
+        "The output %s is the input %s as well: write to another file", path, input);
+}
+
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
+}
+
+/* Whether a file of a trace root is what will be written. */
+static int check_root(
+    const char *input, const char *path, const struct stat *output, struct gput_error *error)
+{
+    struct trace_root root;
+    int code = GPUT_OK;
+    TRY(trace_root_read(input, &root, error));
+    for (size_t i = 0; i < root.count && code == GPUT_OK; i++)
+        if (is_file(root.files[i].path, output))
+            code = refuse_output(path, root.files[i].path, error);
+    trace_root_finish(&root);
+    return code;
+}
+
+/* Whoever writes to an input would lose it, by whichever of its names and links. */
+static int check_output(const struct merge *merge, const char *path, struct gput_error *error)
+{
+    struct stat output;
+    int missing = strcmp(path, "-") == 0 ? fstat(STDOUT_FILENO, &output) : stat(path, &output);
+    if (missing || !S_ISREG(output.st_mode))
+        return GPUT_OK;
+    for (size_t i = 0; i < merge->input_count; i++) {
+        const struct input *input = merge->inputs + i;
+        if (input->kind == INPUT_ROOT)
+            TRY(check_root(input->path, path, &output, error));
+        else if (is_file(input->path, &output))
+            return refuse_output(path, input->path, error);
     }
     return GPUT_OK;
 }
@@ -334,6 +378,7 @@ static int write_merged(
                 : "There is nothing to merge: no events were found (%" PRIu64 ")",
             timeline->left_out);
     output_name(merge, made.path, sizeof made.path);
+    TRY(check_output(merge, made.path, error));
     TRY(timeline_write_json(&merge->timeline, made.path, error));
     if (result)
         *result = made;
@@ -344,6 +389,8 @@ static int merge_inputs(
     struct merge *merge, struct gput_timeline_result *result, struct gput_error *error)
 {
     TRY(find_inputs(merge, error));
+    if (merge->options->output)
+        TRY(check_output(merge, merge->options->output, error));
     TRY(set_selection(merge, error));
     TRY(add_inputs(merge, error));
     return write_merged(merge, result, error);

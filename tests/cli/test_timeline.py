@@ -81,6 +81,28 @@ class Merge(CommandTest):
         self.assertEqual(gzip.decompress((self.folder / "out.json.gz").read_bytes()).decode(), plain)
         self.assertEqual(self.merge("out.json.gz", "-o", "-").returncode, 0)
 
+    def test_an_output_that_is_an_input_is_refused(self):
+        trace = (KINETO / "rank0.json").read_bytes()
+        root = self.put_root([(0, "gpu0", 99)])
+        reading = root / "system" / "incremental" / "1600000000.algo-1.json"
+        before = reading.read_bytes()
+        os.mkdir(self.folder / "ranks")
+        for name in ("a.json", "ranks/rank0.json"):
+            (self.folder / name).write_bytes(trace)
+        (self.folder / "link.json").symlink_to("a.json")
+        os.link(self.folder / "a.json", self.folder / "hard.json")
+        for inputs, output in ((["a.json"], "a.json"), (["a.json"], "./a.json"), (["a.json"], "link.json"),
+                               (["link.json"], "a.json"), ([KINETO, "a.json"], "hard.json"),
+                               (["ranks"], "ranks/rank0.json"), ([root], reading)):
+            done = self.merge(*inputs, "-o", output)
+            self.assertEqual(done.returncode, 1, output)
+            self.assertIn(f"The output {output} is the input ", done.stderr)
+        with open(self.folder / "a.json", "a") as log:
+            done = subprocess.run([COMMAND, "timeline", "merge", "a.json", "-o", "-"], cwd=self.folder, stdout=log)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({path.read_bytes() for path in self.folder.rglob("*.json") if path != reading}, {trace})
+        self.assertEqual(reading.read_bytes(), before)
+
     def test_packed_traces_are_read(self):
         packed = pathlib.Path(self.folder, "rank0.pt.trace.json.gz")
         packed.write_bytes(gzip.compress((KINETO / "rank0.json").read_bytes()))
