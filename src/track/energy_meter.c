@@ -10,9 +10,6 @@
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
-/* Devices bring their counters up to date when they like, so power is a mean over so long at least:
- * a second, which ticks may come a little early to. */
-#define PEAK_SECONDS 0.9
 
 /* ---- beginning ---- */
 
@@ -66,6 +63,7 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
         perf_energy_close(&meter->perf);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         gpu_energy_init(&meter->gpus[i], 0);
+    energy_peak_init(&meter->peak);
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         meter->pending[i] = NAN;
     meter->package_share = meter->dram_share = NAN;
@@ -310,26 +308,17 @@ static double total_of(
     return total;
 }
 
-/* Until a stretch is long enough, the mean so far stands for the highest. What is known only in
- * part is left out, and what a counter moved by while it could not be read, which comes at once. */
+/* What is known only in part is left out, and what a counter moved by while it could not be read,
+ * which comes at once. */
 static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
 {
-    double *max_watts = &meter->energy.max_watts;
     bool was_partial = meter->was_partial;
     meter->was_partial = energy_meter_is_partial(meter);
-    if (isnan(joules) || meter->was_partial || was_partial) {
-        meter->peak_joules = meter->peak_seconds = 0;
-        return;
-    }
-    meter->peak_joules += joules;
-    meter->peak_seconds += seconds;
-    double watts = meter->peak_joules / meter->peak_seconds;
-    bool is_long = meter->peak_seconds >= PEAK_SECONDS;
-    if (meter->peak_seconds > 0 && (!meter->has_peak || (is_long && watts > *max_watts)))
-        *max_watts = watts;
-    meter->has_peak |= is_long;
-    if (is_long)
-        meter->peak_joules = meter->peak_seconds = 0;
+    if (isnan(joules) || meter->was_partial || was_partial)
+        energy_peak_break(&meter->peak);
+    else
+        energy_peak_add(&meter->peak, joules, seconds);
+    meter->energy.max_watts = meter->peak.watts;
 }
 
 static void add_interval(struct energy_meter *meter, const struct interval *interval,

@@ -12,6 +12,7 @@
 #include "os/perf_energy.h"
 #include "os/powercap.h"
 #include "track/energy_counter.h"
+#include "track/energy_peak.h"
 #include "track/gpu_energy.h"
 
 #include <gputracker/energy.h>
@@ -51,13 +52,12 @@ struct energy_meter {
     struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
     double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
-    double peak_joules, peak_seconds; /* of the stretch that may be the highest */
-    bool has_peak;                    /* some stretch was long enough */
-    bool was_partial;                 /* the last interval's total was known only in part */
-    bool gpu_is_lost;                 /* the joules of some GPU do not go on */
-    bool gpu_by_memory;               /* some GPU was shared out by memory in use */
-    char why_not[160];                /* when the CPU's energy is not to be had */
-    char remedy[160];                 /* what an administrator can do about it; "" */
+    struct energy_peak peak;
+    bool was_partial;   /* the last interval's total was known only in part */
+    bool gpu_is_lost;   /* the joules of some GPU do not go on */
+    bool gpu_by_memory; /* some GPU was shared out by memory in use */
+    char why_not[160];  /* when the CPU's energy is not to be had */
+    char remedy[160];   /* what an administrator can do about it; "" */
 };
 
 /* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls
