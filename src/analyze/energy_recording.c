@@ -178,23 +178,54 @@ double gput_energy_recording_seconds(
     return seconds;
 }
 
-double gput_energy_recording_total(
-    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+/* Joules of the points from `first` to before `end`, which are of one segment; NaN: not known. */
+static double metric_total(const struct recorded_series *series, const char *name, size_t first,
+    size_t end, const struct gput_energy_window *bounds)
+{
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        const struct recorded_metric *metric = &series->metrics[i];
+        if (strcmp(metric->name, name) == 0)
+            return energy_integrate(series->times_us + first, series->segments + first,
+                metric->values + first, end - first, bounds->start_us, bounds->end_us)
+                .total;
+    }
+    return NAN;
+}
+
+/* Adds to a sum that may still be unknown. */
+static void add_known(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}
+
+static double segment_total(const struct recorded_series *series, size_t first, size_t end,
+    const struct gput_energy_window *bounds)
 {
     /* Of each the first that was recorded: new keys, then old ones. */
     static const char *const parts[][3] = {{"intel_power"}, {"total_dram_power"},
         {"nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"}};
     double total = NAN;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        for (size_t k = 0; k < 3 && parts[i][k]; k++) {
-            struct gput_energy_metric metric;
-            if (gput_energy_recording_metric(recording, parts[i][k], window, &metric, NULL) !=
-                    GPUT_OK ||
-                isnan(metric.total))
-                continue;
-            total = (isnan(total) ? 0 : total) + metric.total;
-            break;
-        }
+        double part = NAN;
+        for (size_t k = 0; k < 3 && parts[i][k] && isnan(part); k++)
+            part = metric_total(series, parts[i][k], first, end, bounds);
+        add_known(&total, part);
+    }
+    return total;
+}
+
+double gput_energy_recording_total(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
+    struct gput_energy_window bounds = window_or_all(window);
+    double total = NAN;
+    /* Each segment may have keys of its own: an old recording can have gone on with new ones. */
+    for (size_t first = 0, end = 0; first < series->count; first = end) {
+        while (end < series->count && series->segments[end] == series->segments[first])
+            end++;
+        add_known(&total, segment_total(series, first, end, &bounds));
     }
     return total;
 }

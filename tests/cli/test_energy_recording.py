@@ -91,6 +91,15 @@ class Reading(CommandTest):
         self.assertEqual((metric["total"], metric["segments"], metric["seconds"], metric["max"]), (50, 2, 3, 30))
         self.assert_equal(metric["average"], 50 / 3)
 
+    def test_a_total_takes_the_keys_that_each_segment_has(self):
+        old, new = {"nvidia_draw_absolute": 100, "per_gpu_power_draw": {"0": 100}}, {"nvidia_power": 50, "per_gpu_power": {"0": 50}}
+        self.record(
+            line(0, {"intel_power": 10}, old), line(10, {"intel_power": 10}, old), END,
+            line(20, {"total_dram_power": 2}, new), line(24, {"total_dram_power": 2}, new), END,
+        )
+        self.assertEqual(self.summary()["total_power_draw"], 10 * 10 + 10 * 100 + 4 * 2 + 4 * 50)
+        self.assertEqual(self.summary("--start", "5", "--end", "22")["total_power_draw"], 5 * 10 + 5 * 100 + 2 * 2 + 2 * 50)
+
     def test_a_torn_last_line_costs_itself(self):
         whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]
         self.record(*whole, line(4, {"intel_power": 30})[:-9], last="")
