@@ -56,7 +56,8 @@ struct gput_options {
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
                                           hidden file of a random name in the working directory */
     const char *energy_folder;       /**< where a recording of power goes, in the form of
-                                          gputracker/energy_recording.h; NULL: none */
+                                          gputracker/energy_recording.h; it is made, and those
+                                          above it; NULL: none */
     enum gput_energy_driver energy_driver; /**< how it is kept; default JSON lines */
     double energy_period_seconds;          /**< between its lines; default 2 */
     bool energy_continue;                  /**< add a segment to the recording that is there */

@@ -69,7 +69,6 @@ class JsonParser:
             raise
 
     def _session(self, cont, options):
-        os.makedirs(os.path.dirname(os.path.abspath(self.folder)), exist_ok=True)
         try:
             return _native.Session(
                 energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options

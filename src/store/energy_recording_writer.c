@@ -14,7 +14,9 @@ struct energy_recording_writer {
     const struct energy_recording_format *format;
     void *file; /* the format's */
     char *folder;
-    bool made_folder, made_metadata; /* which are taken away again when nothing was recorded */
+    /* What is taken away again when nothing was recorded: */
+    size_t made_length; /* of the path of the first folder that was made; 0: none */
+    bool made_metadata;
     bool has_lines;
 };
 
@@ -48,14 +50,45 @@ static int write_metadata(
     return code;
 }
 
+/* Makes the folder, and those above it. */
+static int make_folders(struct energy_recording_writer *writer, struct gput_error *error)
+{
+    char *path = writer->folder;
+    for (char *at = path;; at++) {
+        char next = *at;
+        if (next && (next != '/' || at == path))
+            continue;
+        *at = '\0';
+        bool is_made = mkdir(path, 0777) == 0;
+        if (!is_made && errno != EEXIST)
+            return error_set_errno(error, errno, "Cannot make the folder %s", path);
+        if (is_made && writer->made_length == 0)
+            writer->made_length = (size_t)(at - path);
+        *at = next;
+        if (!next)
+            return GPUT_OK;
+    }
+}
+
+/* From the last one up. */
+static void remove_folders(struct energy_recording_writer *writer)
+{
+    for (size_t length = strlen(writer->folder); length >= writer->made_length; length--) {
+        if (writer->folder[length] != '\0' && writer->folder[length] != '/')
+            continue;
+        writer->folder[length] = '\0';
+        rmdir(writer->folder);
+    }
+}
+
 /* A recording that never began is in nobody's way. */
-static void remove_traces(const struct energy_recording_writer *writer)
+static void remove_traces(struct energy_recording_writer *writer)
 {
     struct str path = {0};
     if (writer->made_metadata && name_metadata(writer->folder, &path, NULL) == GPUT_OK)
         unlink(path.data);
-    if (writer->made_folder)
-        rmdir(writer->folder);
+    if (writer->made_length > 0)
+        remove_folders(writer);
     str_finish(&path);
 }
 
@@ -97,9 +130,7 @@ static int open_file(
 static int begin(struct energy_recording_writer *writer, bool continues, int64_t now_ns,
     struct gput_error *error)
 {
-    writer->made_folder = mkdir(writer->folder, 0777) == 0;
-    if (!writer->made_folder && errno != EEXIST)
-        return error_set_errno(error, errno, "Cannot make the folder %s", writer->folder);
+    TRY(make_folders(writer, error));
     if (!continues)
         TRY(check_folder(writer->folder, error));
     TRY(open_file(writer, continues, error));

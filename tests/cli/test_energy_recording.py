@@ -453,10 +453,19 @@ if sys.argv[2:]:
         self.assertNotIn("intel_power", self.lines()[0]["metrics"]["cpu"])
         self.assertGreater(self.summary()["metrics"]["per_process_mem_use_abs"]["max"], 0)
 
+    def test_folders_above_are_made_too(self):
+        for folder in "a/b/c", f"{self.folder}/d/e":
+            self.assertEqual(self.run_command("energy", "record", "--output-folder", folder, "--", "sleep", "0.2").returncode, 0)
+            self.assertTrue((self.folder / folder / "power_metrics.json").exists())
+        (self.folder / "file").touch()
+        self.assert_fails(self.run_command("energy", "record", "--output-folder", "file/rec", "--", "true"), 125, "Cannot make the folder file/rec: Not a directory")
+
     def test_the_exit_status_is_the_commands(self):
         self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec", "--cmd", "sh -c 'exit 7'").returncode, 7)
         self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec2", "--", "no-such-command").returncode, 127)
         self.assertFalse((self.folder / "rec2").exists())  # of what never began nothing is left
+        self.assertEqual(self.run_command("energy", "record", "--output-folder", "rec/a//b/c/", "--", "no-such-command").returncode, 127)
+        self.assertNotIn("a", os.listdir(self.folder / "rec"))
         usage = self.run_command("energy", "record", "--output-folder", "rec3")
         self.assertEqual(usage.returncode, 2)
         self.assertIn("A folder and one command are needed", usage.stderr)
