@@ -85,8 +85,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",
         .help = "Seconds between samples of processes. Defaults to 0.1."},
     [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Seconds between lines of the recording of power, each of which holds the mean "
-                "power since the one before. Defaults to 2."},
+        .help = "Seconds that the recording of power gives the mean over: of each such period it "
+                "has a line at the beginning and one at the end. Defaults to 2."},
     [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
         .help = "Add to the recording of power that is in the folder, as a segment of its own."},
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,

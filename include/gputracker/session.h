@@ -59,7 +59,7 @@ struct gput_options {
                                           gputracker/energy_recording.h; it is made, and those
                                           above it; NULL: none */
     enum gput_energy_driver energy_driver; /**< how it is kept; default JSON lines */
-    double energy_period_seconds;          /**< between its lines; default 2 */
+    double energy_period_seconds;          /**< of which each line has the mean; default 2 */
     bool energy_continue;                  /**< add a segment to the recording that is there */
     const char *listen; /**< where GET /metrics gives results so far to Prometheus:
                              "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine

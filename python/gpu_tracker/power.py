@@ -27,8 +27,8 @@ __all__ = ["STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "P
 
 STOP_MESSAGE = "stop"
 
-# Counters of energy move in steps of milliseconds; a shorter line would show little but those.
-_SHORTEST_LINE_SECONDS = 0.1
+# Counters of energy move in steps of milliseconds; a shorter period would show little but those.
+_SHORTEST_PERIOD_SECONDS = 0.1
 
 
 class JsonParser:
@@ -120,8 +120,8 @@ class Experiment:
         """This process and all it starts.
 
         period: seconds between two samples.
-        measurement_period: seconds between two lines of the recording, at least 0.1, each the mean over that time;
-            None: a line for every sample.
+        measurement_period: seconds, at least 0.1, that the recording gives the mean over, with a line at the beginning and
+            one at the end; None: of every sample.
         Raises FileExistsError where there is a recording and `cont` is not given.
         """
         return self._measure(None, period, measurement_period)
@@ -136,8 +136,8 @@ class Experiment:
 
     def _measure(self, pids, period, measurement_period):
         if measurement_period is None:
-            measurement_period = max(period, _SHORTEST_LINE_SECONDS)
-        elif measurement_period < _SHORTEST_LINE_SECONDS:
+            measurement_period = max(period, _SHORTEST_PERIOD_SECONDS)
+        elif measurement_period < _SHORTEST_PERIOD_SECONDS:
             raise ValueError(f"measurement_period={measurement_period} is too short: it is 0.1 seconds or more.")
         options = {"sleep_time": period, "energy_period": measurement_period, **tracker._roots()}
         session = self.driver._session(self._cont, options)
