@@ -89,6 +89,13 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
+/* Whether it begins as a line of a recording does: an object, or what closes a segment. */
+static bool begins_as_line(const char *text)
+{
+    static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"";
+    return text[0] == '{' || strncmp(text, segment_end, strcspn(text, "\r\n")) == 0;
+}
+
 /* A line that is no JSON: the last one was cut off; one where recording began anew was cut off by a
  * kill, so nothing is known from it to the next. */
 static int take_text(
@@ -100,7 +107,7 @@ static int take_text(
         return GPUT_OK;
     snprintf(name, sizeof name, "line %llu", (unsigned long long)reader->number);
     int code = doc_read_python_json(text, length, name, &line, error);
-    if (code == GPUT_ERROR_FORMAT && text[0] == '{') {
+    if (code == GPUT_ERROR_FORMAT && begins_as_line(text)) {
         bool is_whole = length >= 2 && text[length - 2] == '}';
         energy_record_warn(reader->record, "%.120s: line %llu is %s and was left out.",
             reader->path, (unsigned long long)reader->number, is_whole ? "no JSON" : "cut off");

@@ -109,6 +109,17 @@ class Reading(CommandTest):
         metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
         self.assertEqual((metric["total"], metric["segments"]), (31, 2))
 
+    def test_a_torn_end_of_a_segment_costs_nothing(self):
+        whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]
+        for torn in '"', END[:9], END[:-1]:
+            self.record(*whole, torn, last="")
+            self.assertEqual(self.summary(warning="line 3 is cut off and was left out")["total_power_draw"], 30)
+            self.record(*whole, torn, END, line(50, {"intel_power": 1}), line(51, {"intel_power": 1}))
+            metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
+            self.assertEqual((metric["total"], metric["segments"]), (31, 2))
+        self.record(*whole, '"END OF ALL')
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 3 is no JSON.")
+
     def test_numbers_that_json_has_not_are_missing(self):
         nan = float("nan")
         self.record(
