@@ -11,6 +11,7 @@
 #include "store/recording_date.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_date(const struct doc *value, int64_t *time_us)
@@ -54,33 +55,39 @@ static int add_epoch(
     return GPUT_OK;
 }
 
-/* The item of that number, or NULL. */
-static const struct doc *item_at(const struct doc *array, size_t index)
+/* Takes the next item of every column; those beside no date are passed over. */
+static int add_row(struct recorded_series *series, const struct doc *columns,
+    const struct doc **items, const struct doc *date, struct gput_error *error)
 {
-    const struct doc *item = array && array->kind == DOC_ARRAY ? array->first : NULL;
-    while (item && index-- > 0)
-        item = item->next;
-    return item;
+    int64_t time_us;
+    double number;
+    bool has_date = read_date(date, &time_us);
+    if (has_date)
+        TRY(recorded_series_add(series, time_us, 0, error));
+    for (const struct doc *column = columns->first; column; column = column->next, items++) {
+        const struct doc *item = *items;
+        if (has_date && item && read_number(item, &number))
+            TRY(recorded_series_set(series, "experiment", column->key, number, error));
+        *items = item ? item->next : NULL;
+    }
+    return GPUT_OK;
 }
 
 static int add_columns(
     struct recorded_series *series, const struct doc *columns, struct gput_error *error)
 {
     const struct doc *dates = doc_get(columns, date_key);
-    int64_t time_us;
-    double number;
+    const struct doc **items = calloc(columns->count, sizeof *items); /* the next of each */
     size_t i = 0;
-    for (const struct doc *date = dates->first; date; date = date->next, i++) {
-        if (!read_date(date, &time_us))
-            continue;
-        TRY(recorded_series_add(series, time_us, 0, error));
-        for (const struct doc *column = columns->first; column; column = column->next) {
-            const struct doc *item = column == dates ? NULL : item_at(column, i);
-            if (item && read_number(item, &number))
-                TRY(recorded_series_set(series, "experiment", column->key, number, error));
-        }
-    }
-    return GPUT_OK;
+    int code = GPUT_OK;
+    if (!items)
+        return error_memory(error);
+    for (const struct doc *column = columns->first; column; column = column->next, i++)
+        items[i] = column->kind == DOC_ARRAY && column != dates ? column->first : NULL;
+    for (const struct doc *date = dates->first; date && code == GPUT_OK; date = date->next)
+        code = add_row(series, columns, items, date, error);
+    free(items);
+    return code;
 }
 
 static int add_curve(struct recorded_series *series, const struct doc *curve, uint32_t segment,

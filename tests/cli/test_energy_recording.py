@@ -182,7 +182,8 @@ class Reading(CommandTest):
         self.assertIn("   Total power draw: 20.0 joules\n   Recorded duration: 2.0 seconds\nOn the CPU:\n", text)
         self.assertIn("   intel_power: 20.0 joules (mean 10.0 W, max 10.0 W)\n", text)
         self.assertIn("   total_params: 11689512\n", text)
-        for form in ({"accuracy": [0.5, 0.75], "end_training_epoch": [1688142735, 1688142736.0]},
+        for form in ({"accuracy": [0.5, 9, 0.75], "loss": 3, "end_training_epoch": [1688142735, None, 1688142736.0]},
+                     {"end_training_epoch": [1688142735, 1688142736.0, 1688142737], "accuracy": [0.5, 0.75], "loss": []},
                      {"accuracy": {"dates": ["2023-06-30 16:32:15", "2023-06-30 16:32:16"], "values": [0.5, 0.75]}}):
             (folder / "results_exp.json").write_text(json.dumps(form))
             self.assertEqual(self.summary(warning="cut off")["metrics"]["accuracy"]["total"], 0.625)
