@@ -50,7 +50,8 @@ struct gput_energy_metric {
     const char *name;  /**< belongs to the recording */
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
     const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */
-    double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts */
+    double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts;
+                            NaN of a single point */
     double average;    /**< total / seconds; of a single point its value */
     double max;
     double seconds; /**< recorded, segment by segment */

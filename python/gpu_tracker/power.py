@@ -296,7 +296,7 @@ class ExpResults:
         return Curve(self._recording.curves([name], *_window(start, end))[name])
 
     def total_(self, metric_name, start=None, end=None):
-        """The metric integrated over seconds, segment by segment: joules, of a power in watts."""
+        """The metric integrated over seconds, segment by segment: joules, of a power in watts; None of a single point."""
         return self._recording.metric(metric_name, *_window(start, end))["total"]
 
     def average_(self, metric_name, start=None, end=None):

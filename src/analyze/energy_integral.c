@@ -67,7 +67,8 @@ struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t 
         segment = segments[i];
         has_before = true;
     }
-    if (integral.segments == 0)
+    /* A moment has no joules. */
+    if (!(integral.seconds > 0))
         integral.total = NAN;
     return integral;
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct energy_integral {
-    double total; /* NaN where there is no curve */
+    double total; /* NaN where there is no curve, or one moment of it */
     double max;
     double seconds; /* of the curve, segment by segment */
     double single;  /* the value of the last point */

@@ -91,6 +91,14 @@ class Reading(CommandTest):
         self.assertEqual((metric["total"], metric["segments"], metric["seconds"], metric["max"]), (50, 2, 3, 30))
         self.assert_equal(metric["average"], 50 / 3)
 
+    def test_a_moment_has_no_joules(self):
+        self.record(line(0, {"intel_power": 10}), END)
+        text = self.run_command("energy", "summary", "rec").stdout
+        self.assertIn("   Total power draw: n/a joules\n", text)
+        self.assertIn("   intel_power: n/a joules (mean 10.0 W, max 10.0 W)\n", text)
+        self.record(line(0, {"intel_power": 10}), END, line(5, {"intel_power": 20}), line(7, {"intel_power": 20}), END)
+        self.assertEqual((self.summary()["total_power_draw"], self.summary("--end", "1")["total_power_draw"]), (40, None))
+
     def test_a_total_takes_the_keys_that_each_segment_has(self):
         old, new = {"nvidia_draw_absolute": 100, "per_gpu_power_draw": {"0": 100}}, {"nvidia_power": 50, "per_gpu_power": {"0": 50}}
         self.record(
