@@ -43,10 +43,10 @@ struct reading {
     bool failed;
 };
 
-static bool joins(const struct shared_range *range, const struct memory_mapping *mapping)
+static bool joins(const struct shared_range *range, const struct shared_range *next)
 {
-    return range->device == mapping->device && range->inode == mapping->inode &&
-           range->end == mapping->offset;
+    return range->device == next->device && range->inode == next->inode &&
+           range->end == next->start;
 }
 
 static struct shared_range *append_range(struct reading *reading)
@@ -65,35 +65,30 @@ static struct shared_range *append_range(struct reading *reading)
     return &memory->ranges[reading->range_count++];
 }
 
-/* `part` is what of the mapping belongs to the file or shared memory. */
-static void add_range(
-    struct reading *reading, const struct memory_mapping *mapping, const struct rss *part)
+static void add_range(struct reading *reading, const struct shared_range *range)
 {
-    struct memory *memory = reading->memory;
-    struct shared_range *range =
-        reading->range_count ? &memory->ranges[reading->range_count - 1] : NULL;
-    uint64_t length = mapping->end - mapping->start;
-    uint64_t pss = minus(mapping->pss_bytes, mapping->private_bytes) + part->private;
-
-    if (range && joins(range, mapping)) {
-        range->end += length;
-        range->private_bytes += part->private;
-        range->shared_bytes += part->shared;
-        range->pss_bytes += pss;
+    struct shared_range *last =
+        reading->range_count ? &reading->memory->ranges[reading->range_count - 1] : NULL;
+    if (last && joins(last, range)) {
+        last->end = range->end;
+        last->private_bytes += range->private_bytes;
+        last->shared_bytes += range->shared_bytes;
+        last->pss_bytes += range->pss_bytes;
         return;
     }
-    range = append_range(reading);
-    if (!range)
-        return;
-    *range = (struct shared_range){
-        .device = mapping->device,
-        .inode = mapping->inode,
-        .start = mapping->offset,
-        .end = mapping->offset + length,
-        .private_bytes = part->private,
-        .shared_bytes = part->shared,
-        .pss_bytes = pss,
-    };
+    last = append_range(reading);
+    if (last)
+        *last = *range;
+}
+
+/* Of a mapping's anonymous bytes that others map too: their part of its proportional share. */
+static uint64_t pss_of_copies(const struct memory_mapping *mapping, uint64_t anonymous_shared)
+{
+    if (anonymous_shared == 0 || mapping->shared_bytes == 0)
+        return 0;
+    double pss_of_shared = (double)minus(mapping->pss_bytes, mapping->private_bytes);
+    double part = (double)anonymous_shared / (double)mapping->shared_bytes;
+    return (uint64_t)(pss_of_shared * (part < 1 ? part : 1));
 }
 
 /*
@@ -117,17 +112,20 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
         return;
     }
 
-    if (anonymous_shared > 0 && mapping->shared_bytes > 0) {
-        double pss_of_shared = (double)minus(mapping->pss_bytes, mapping->private_bytes);
-        double part = (double)anonymous_shared / (double)mapping->shared_bytes;
-        reading->anonymous_pss_bytes += (uint64_t)(pss_of_shared * (part < 1 ? part : 1));
-    }
-    reading->anonymous_pss_bytes += anonymous_private;
-    if (mapping->rss_bytes > 0) {
-        struct rss part = {.private = mapping->private_bytes - anonymous_private,
-            .shared = minus(mapping->shared_bytes, anonymous_shared)};
-        add_range(reading, mapping, &part);
-    }
+    /* What is not the file's must not be in the file's share either. */
+    uint64_t copies_pss = anonymous_private + pss_of_copies(mapping, anonymous_shared);
+    reading->anonymous_pss_bytes += copies_pss;
+    if (mapping->rss_bytes == 0)
+        return;
+    add_range(reading, &(struct shared_range){
+                           .device = mapping->device,
+                           .inode = mapping->inode,
+                           .start = mapping->offset,
+                           .end = mapping->offset + (mapping->end - mapping->start),
+                           .private_bytes = mapping->private_bytes - anonymous_private,
+                           .shared_bytes = minus(mapping->shared_bytes, anonymous_shared),
+                           .pss_bytes = minus(mapping->pss_bytes, copies_pss),
+                       });
 }
 
 static void keep_moment(struct memory *memory)

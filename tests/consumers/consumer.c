@@ -7,6 +7,7 @@
  * huge MB      the same, in huge pages where the system has them
  * shared MB    a shared anonymous mapping, every page written
  * file PATH    maps a file shared and reads every page
+ * copy PATH    maps a file for itself and writes every page of its first half, reads the others
  * touch        writes every page of the private memory again (breaks copy-on-write)
  * free         gives all memory back
  * write MB     writes to a temporary file, with fsync
@@ -99,7 +100,7 @@ static void take(double megabytes, int flags, int advice)
     write_pages(bytes, size);
 }
 
-static void map_file(const char *path)
+static char *map_file(const char *path, int protection, int flags, size_t *size)
 {
     struct stat stat;
     int fd = open(path, O_RDONLY);
@@ -107,12 +108,27 @@ static void map_file(const char *path)
         perror(path);
         exit(1);
     }
-    char *bytes = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    *size = (size_t)stat.st_size;
+    char *bytes = mmap(NULL, *size, protection, flags, fd, 0);
     close(fd);
-    keep(bytes, (size_t)stat.st_size);
+    keep(bytes, *size);
     volatile char sink = 0;
-    for (off_t i = 0; i < stat.st_size; i += 4096)
+    for (size_t i = 0; i < *size; i += 4096)
         sink = (char)(sink + bytes[i]);
+    return bytes;
+}
+
+static void read_file(const char *path)
+{
+    size_t size;
+    map_file(path, PROT_READ, MAP_SHARED, &size);
+}
+
+static void copy_file(const char *path)
+{
+    size_t size;
+    char *bytes = map_file(path, PROT_READ | PROT_WRITE, MAP_PRIVATE, &size);
+    write_pages(bytes, size / 2);
 }
 
 static void write_file(double megabytes)
@@ -303,7 +319,9 @@ static void run_plain(char ***at)
     else if (strcmp(*word, "shared") == 0)
         take(number, MAP_SHARED, MADV_NORMAL);
     else if (strcmp(*word, "file") == 0)
-        map_file(word[1]);
+        read_file(word[1]);
+    else if (strcmp(*word, "copy") == 0 && word[1])
+        copy_file(word[1]);
     else if (strcmp(*word, "write") == 0)
         write_file(number);
     else if (strcmp(*word, "report") == 0 && word[1])

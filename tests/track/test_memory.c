@@ -133,6 +133,30 @@ static void neighbours_of_one_object_are_one_range(void **state)
     fake_procfs_finish(&fake);
 }
 
+/* 40 kB of a file that three map; 16 of them one of two wrote to before it forked, 4 it has since.
+ */
+static void shared_copies_are_not_in_the_share_of_their_file(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct memory memory = {0};
+    const struct mapping mapping = {
+        1000, 40, 0, "rw-p", "08:01 77                         /bin/x", 16, 36, 4, 20};
+    fake_procfs_init(&fake);
+    put_smaps(&fake, &mapping, 1);
+    memory_set_cheap(&memory, 40 * KB, 20 * KB);
+    assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
+    assert_int_equal(memory.range_count, 1);
+    assert_int_equal(memory.ranges[0].private_bytes, 0);
+    assert_int_equal(memory.ranges[0].shared_bytes, 20 * KB);
+    /* 12 kB are the share of 36: 16 / 36 of that are the copies'. */
+    uint64_t copies = memory_anonymous_share_bytes(&memory);
+    assert_in_range(copies, 9 * KB, 10 * KB);
+    assert_int_equal(memory.ranges[0].pss_bytes, 16 * KB - copies);
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+}
+
 static void copies_that_a_fork_left_shared_count_by_their_share(void **state)
 {
     (void)state;
@@ -385,6 +409,7 @@ int main(void)
         cmocka_unit_test(more_file_pages_than_pages_are_cut),
         cmocka_unit_test(smaps_gives_private_and_shared),
         cmocka_unit_test(neighbours_of_one_object_are_one_range),
+        cmocka_unit_test(shared_copies_are_not_in_the_share_of_their_file),
         cmocka_unit_test(copies_that_a_fork_left_shared_count_by_their_share),
         cmocka_unit_test(a_rollup_gives_the_same_sums),
         cmocka_unit_test(a_kernel_without_rollup_reads_smaps),

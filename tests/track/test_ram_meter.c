@@ -208,15 +208,20 @@ static void private_memory_of_children_adds_up(void **state)
     close_stage(&stage);
 }
 
+static void make_file(char *path, int megabytes)
+{
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(posix_fallocate(fd, 0, megabytes * 1000000), 0);
+    close(fd);
+}
+
 /* Main stands still while what it had alone becomes shared. */
 static void what_one_had_alone_and_another_begins_to_map_counts_once(void **state)
 {
     (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(posix_fallocate(fd, 0, 30000000), 0);
-    close(fd);
+    make_file(path, 30);
     struct stage stage;
     snprintf(words, sizeof words,
         "child [ tell hear 3 file %s tell hear 4 ] child [ tell hear 4 ] shared 20 "
@@ -313,14 +318,31 @@ static void who_has_copied_much_is_read_though_it_should_rest(void **state)
     close_stage(&stage);
 }
 
+/* A program's data that was relocated, or written to, before it forked. */
+static void copies_of_a_files_pages_count_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    make_file(path, 40);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "copy %s child [ tell hear 3 ] child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3",
+        path);
+    open_stage(&stage, words, 4);
+    measure(&stage);
+    assert_megabytes(stage.exact.figures.main.total, 40, PROGRAM);
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.exact.figures.combined.total, 40, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
 static void a_file_that_all_read_counts_once(void **state)
 {
     (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(posix_fallocate(fd, 0, 40000000), 0);
-    close(fd);
+    make_file(path, 40);
     struct stage stage;
     snprintf(words, sizeof words,
         "child [ file %s tell hear 3 ] child [ file %s tell hear 3 ] tell hear 3", path, path);
@@ -349,6 +371,7 @@ int main(void)
         cmocka_unit_test(readings_are_bounded_by_what_they_cost),
         cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
         cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
+        cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
