@@ -43,8 +43,11 @@ bool session_is_callers(void *user, pid_t pid)
     enum owner owner = owner_of(session, pid);
     if (owner != UNKNOWN)
         return owner == CALLERS;
-    /* The kernel announces those that descend from the command; this one perhaps just now. */
-    session_events_read(&session->events);
+    /*
+     * The kernel announces those that descend from the command; one that it has announced since
+     * events were read, before this look, is for the next look: to read events in the middle of a
+     * look could end the record of a process that the look has just found.
+     */
     return !process_log_get(&session->log, pid);
 }
 
