@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to sleep between two looks at a process on kernels that cannot tell of its end, and at
- * what it leaves behind while that is being ended for a limit. */
+/* How long to sleep between two looks at a process on kernels that cannot tell of its end, at what
+ * it leaves behind while that is being ended for a limit, and at whether that is given up. */
 #define LOOK_MS 100
 
 static int64_t now_ms(void)
@@ -38,7 +38,7 @@ static bool is_readable(int fd)
 /* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
  */
 static int follow(struct gput_session *session, struct signals *signals, int process_fd,
-    double for_seconds, struct gput_error *error)
+    double for_seconds, bool enforces, struct gput_error *error)
 {
     int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
     for (;;) {
@@ -49,7 +49,7 @@ static int follow(struct gput_session *session, struct signals *signals, int pro
         if (code != GPUT_OK || ended || left <= 0)
             return code;
         int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
-        if (process_fd < 0 && (timeout < 0 || timeout > LOOK_MS))
+        if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > LOOK_MS))
             timeout = LOOK_MS;
         struct signal_event event;
         if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event))
@@ -86,7 +86,8 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     if (code == GPUT_OK)
         tracking_say_address(session);
     if (code == GPUT_OK)
-        code = follow(session, &signals, process_fd, for_seconds, error);
+        code = follow(session, &signals, process_fd, for_seconds,
+            tracking->config.options.limits.enforce, error);
     signals_release(&signals);
     if (process_fd >= 0)
         close(process_fd);

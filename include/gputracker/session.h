@@ -164,8 +164,9 @@ GPUT_API pid_t gput_session_pid(const struct gput_session *session);
  * kernel. Orphans are reaped on the way. `*ended` tells which; `*status` is then its wait(2)
  * status. For a process that was not launched: waits for its end; `*status` is 0. While a tree is
  * ended for a limit (gput_options.limits), that goes on until no process of it is left, or is left
- * in spite of SIGKILL, which is warned of: at most two seconds more than the grace. A signal that
- * interrupts the wait returns early with GPUT_OK and `*ended` false.
+ * in spite of SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is
+ * then true of a process that was not launched though it lives on. A signal that interrupts the
+ * wait returns early with GPUT_OK and `*ended` false.
  */
 GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     int *status, struct gput_error *error);

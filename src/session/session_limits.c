@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,10 +18,23 @@
  * the middle of a call to a device, or that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
 
+/* The highest of what is known: children that nobody waits for are in no parent's books. */
+static double cpu_seconds(const struct gput_session *session)
+{
+    const struct cpu_books *books = &session->sampler.books;
+    struct cgroup_usage group;
+    int64_t told_ns;
+    double seconds = clock_seconds_of_ns(books->main_ns + books->descendants_ns);
+    own_cgroup_usage(&session->cgroup, &group);
+    /* What we use inside of the process is told with its own. */
+    if (session->mode != SESSION_SELF && process_log_cpu_ns(&session->log, &told_ns))
+        seconds = fmax(seconds, clock_seconds_of_ns(told_ns));
+    return fmax(seconds, group.cpu_seconds);
+}
+
 static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
 {
     const double *values = session->sampler.sample.values;
-    const struct cpu_books *books = &session->sampler.books;
     switch (kind) {
     case GPUT_LIMIT_RAM:
         return values[GPUT_COMBINED_RAM];
@@ -29,7 +43,7 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     case GPUT_LIMIT_SECONDS:
         return clock_seconds_of_ns(now_ns - session->start_ns);
     case GPUT_LIMIT_CPU_SECONDS:
-        return clock_seconds_of_ns(books->main_ns + books->descendants_ns);
+        return cpu_seconds(session);
     case GPUT_LIMIT_KINDS:
         break;
     }
@@ -51,6 +65,23 @@ static size_t signal_tree(const struct gput_session *session, int signal_number)
             kill(process->pid, signal_number);
     }
     return count;
+}
+
+/* How many of the tree live on, 1 where they are not known one by one. */
+static size_t count_living(const struct gput_session *session)
+{
+    size_t count = signal_tree(session, 0);
+    return count > 0 ? count : own_cgroup_has_living(&session->cgroup);
+}
+
+static bool may_not_signal_all(const struct gput_session *session)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (kill(tree->processes[i]->pid, 0) != 0 && errno == EPERM)
+            return true;
+    }
+    return false;
 }
 
 static void describe(enum gput_limit_kind kind, double limit, char *text, size_t size)
@@ -100,14 +131,27 @@ void session_warn_of_unwatched_limits(struct gput_session *session)
                               "(why: gpu-tracker doctor).");
 }
 
+/* Goes on with what pass_limit() has begun. */
+static void end_tree(struct gput_session *session, int64_t now_ns)
+{
+    if (now_ns < kill_time_ns(session))
+        return;
+    /* Whoever is there after the grace, newcomers too, at each look. */
+    own_cgroup_kill(&session->cgroup); /* those that no look is fast enough for */
+    signal_tree(session, SIGKILL);
+    size_t left = count_living(session);
+    if (left == 0 || now_ns < kill_time_ns(session) + KILLING_NS)
+        return;
+    session->gave_up_ending = true;
+    session_warn(session, "%zu of the processes to be ended for the limit could not be%s.", left,
+        may_not_signal_all(session) ? ": they belong to another user" : "");
+}
+
 void session_check_limits(struct gput_session *session)
 {
     int64_t now_ns = clock_monotonic_ns();
-    /* Whoever is there after the grace, newcomers too, at each look. */
-    if (session->terminated_ns && now_ns >= kill_time_ns(session)) {
-        own_cgroup_kill(&session->cgroup); /* those that no look is fast enough for */
-        signal_tree(session, SIGKILL);
-    }
+    if (session->terminated_ns && !session->gave_up_ending)
+        end_tree(session, now_ns);
     for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
         enum gput_limit_kind kind = (enum gput_limit_kind)i;
         double limit = session->options.limits.values[kind];
@@ -120,7 +164,7 @@ void session_check_limits(struct gput_session *session)
 int64_t session_next_limit_ns(const struct gput_session *session)
 {
     double seconds = session->options.limits.values[GPUT_LIMIT_SECONDS];
-    if (session->terminated_ns)
+    if (session->terminated_ns && !session->gave_up_ending)
         return session->last_sample_ns + ENDING_LOOK_NS;
     if (seconds > 0 && !(session->limits_passed & 1u << GPUT_LIMIT_SECONDS))
         return session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
@@ -132,14 +176,5 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
     if (session->terminated_ns == 0 || !session->has_thread || session->gave_up_ending)
         return false;
     /* Who was started last is known to a later look alone. */
-    if (session->last_sample_ns <= since_ns)
-        return true;
-    size_t left = signal_tree(session, 0);
-    if (left == 0)
-        left = own_cgroup_has_living(&session->cgroup);
-    if (left == 0 || clock_monotonic_ns() < kill_time_ns(session) + KILLING_NS)
-        return left > 0;
-    session->gave_up_ending = true;
-    session_warn(session, "%zu of the processes to be ended for the limit could not be.", left);
-    return false;
+    return session->last_sample_ns <= since_ns || count_living(session) > 0;
 }

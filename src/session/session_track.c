@@ -362,7 +362,8 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     if (!forever && left_ms <= 0)
         return false;
     struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-    bool is_told = session->pid_fd >= 0 && session->main_ended_ns == 0;
+    bool is_told = session->pid_fd >= 0 && session->main_ended_ns == 0 &&
+                   (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce);
     if (!is_told && (forever || left_ms > POLL_INTERVAL_MS))
         left_ms = POLL_INTERVAL_MS;
     if (left_ms > INT32_MAX)
@@ -370,17 +371,21 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     return poll(&ended, is_told, (int)left_ms) >= 0;
 }
 
-/* True when main has, and with it all that was to be ended for a limit. */
+/* True when main has, and with it all that was to be ended for a limit; or when that is given up.
+ */
 static bool tree_has_ended(struct gput_session *session)
 {
-    if (session->main_ended_ns == 0 && !main_has_ended(session))
+    bool main_lives = session->main_ended_ns == 0 && !main_has_ended(session);
+    /* A launched command is waited for in any case: its status is ours. */
+    if (main_lives && (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce))
         return false;
-    if (session->main_ended_ns == 0)
+    if (!main_lives && session->main_ended_ns == 0)
         session->main_ended_ns = clock_monotonic_ns();
     pthread_mutex_lock(&session->lock);
-    bool is_ending = session_is_ending_tree(session, session->main_ended_ns);
+    bool has_ended = main_lives ? session->gave_up_ending
+                                : !session_is_ending_tree(session, session->main_ended_ns);
     pthread_mutex_unlock(&session->lock);
-    return !is_ending;
+    return has_ended;
 }
 
 /* What was told meanwhile, and the system's figures. Twice, because what is told last of a process

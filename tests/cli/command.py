@@ -39,6 +39,19 @@ def wait_until(condition, what="something"):
     return result
 
 
+def refusal(*command):
+    """Why a command cannot be run here, or ''."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    except OSError as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
+
+
+AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+NO_NOBODY = refusal(*AS_NOBODY, "true")
+
+
 def parse_text(report):
     """The text report as nested dictionaries of label -> value."""
     root = {}

@@ -10,7 +10,8 @@ import subprocess
 import time
 import unittest
 
-from command import BUILD, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, wait_until
+from command import (
+    AS_NOBODY, BUILD, COMMAND, NO_NOBODY, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 MB = 1e6
@@ -253,19 +254,8 @@ if __name__ == "__main__":
         self.assert_books_close(report)
 
 
-def refusal(*command):
-    """Why a command cannot be run here, or ''."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
-    except OSError as error:
-        return str(error)
-    return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
-
-
-AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 HIDDEN = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",
           'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh"]
-NO_NOBODY = refusal(*AS_NOBODY, "true")
 NO_HIDDEN = refusal(*HIDDEN, *AS_NOBODY, "true")
 
 

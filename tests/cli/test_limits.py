@@ -3,11 +3,13 @@
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import time
+import unittest
 
-from command import PATIENCE, CommandTest, main, python
+from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -97,6 +99,32 @@ class Limits(CommandTest):
         finally:
             process.kill()
             process.wait()
+
+    @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
+    def test_processes_that_may_not_be_ended_are_left(self):
+        shutil.copy(COMMAND, self.folder)  # the build folder may be where others cannot go
+        self.folder.chmod(0o777)
+        target = subprocess.Popen([CONSUMER, "sleep", "1000"])
+        try:
+            done = subprocess.run(
+                [*AS_NOBODY, "./gpu-tracker", "attach", "--limit", "seconds=0.1", "--enforce", str(target.pid)],
+                cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertIsNone(target.poll())
+        finally:
+            target.kill()
+            target.wait()
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertIn("1 of the processes to be ended for the limit could not be: they belong to another user.", done.stderr)
+        self.assert_is_report(done.stdout)
+
+    def test_cpu_time_of_children_that_nobody_waits_for_counts(self):
+        done = self.run_command(
+            "run", "--st", "0.1", "--limit", "cpu_seconds=0.5", "-f", "json", "-o", "report.json", "--", CONSUMER,
+            "ignored", "100", "0.01", "sleep", "0.3")
+        report = json.loads((self.folder / "report.json").read_text())
+        if report["accounting"]["cpu_seconds"]["kernel"] < 0.9:
+            self.skipTest("the kernel does not tell us of children that nobody waits for")
+        self.assertIn("The cpu_seconds limit of 0.5 s was passed", done.stderr)
 
     def test_limits_of_a_config_file(self):
         (self.folder / "config.json").write_text('{"limits": {"seconds": "1 d", "cpu_seconds": 1e9}, "enforce": true}')
