@@ -128,14 +128,28 @@ static int put_sums(struct profile_frame *frame, const struct gput_profile_optio
     return code;
 }
 
+/* Sums of nothing are an answer too, but not without a word. */
+static int warn_of_missing(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_error *error)
+{
+    struct gput_error missing;
+    int code = profile_check_metrics(frame, options, &missing);
+    if (code != GPUT_OK && code != GPUT_ERROR_NOT_FOUND)
+        return error_set(error, missing.code, "%s", missing.message);
+    if (code != GPUT_OK && options->warn)
+        options->warn(options->user, missing.message);
+    return GPUT_OK;
+}
+
 int profile_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
+    bool sums = options->moment_count + options->interval_count > 0;
+    if (sums)
+        TRY(warn_of_missing(frame, options, error));
     if (options->moment_count > 0)
         TRY(put_sums(frame, options, tables, true, error));
     if (options->interval_count > 0)
         TRY(put_sums(frame, options, tables, false, error));
-    if (options->moment_count + options->interval_count > 0)
-        return GPUT_OK;
-    return profile_all_rows(frame, options, tables, error);
+    return sums ? GPUT_OK : profile_all_rows(frame, options, tables, error);
 }

@@ -1,5 +1,7 @@
 #include "profile/profile_views.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct column {
@@ -125,11 +127,58 @@ static int put_framework_rows(
     return table_flow(table, true, error);
 }
 
+/* Marks which of the metrics that are asked for a row is of. */
+static void mark_found(const struct profile_frame *frame,
+    const struct gput_profile_options *options, const uint32_t *names, size_t count, bool *found)
+{
+    for (size_t i = 0; i < options->metric_count; i++)
+        for (size_t j = 0; j < count && !found[i]; j++)
+            found[i] = strcmp(options->metrics[i], profile_frame_text(frame, names[j])) == 0;
+}
+
+static int find_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
+    bool *found, struct gput_error *error)
+{
+    const struct system_row *reading;
+    const struct framework_row *event;
+    TRY(profile_frame_first_reading(frame, &reading, error));
+    while (reading) {
+        const uint32_t names[] = {reading->dimension, reading->name};
+        mark_found(frame, options, names, 2, found);
+        TRY(profile_frame_next_reading(frame, &reading, error));
+    }
+    TRY(profile_frame_first_event(frame, &event, error));
+    while (event) {
+        const uint32_t names[] = {event->metric, event->name, event->phase};
+        mark_found(frame, options, names, 3, found);
+        TRY(profile_frame_next_event(frame, &event, error));
+    }
+    return GPUT_OK;
+}
+
+int profile_check_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_error *error)
+{
+    if (options->metric_count == 0)
+        return GPUT_OK;
+    bool *found = calloc(options->metric_count, sizeof *found);
+    int code = found ? find_metrics(frame, options, found, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < options->metric_count; i++) {
+        char what[256];
+        snprintf(what, sizeof what, "readings or events of %s", options->metrics[i]);
+        if (!found[i])
+            code = profile_nothing(options, what, error);
+    }
+    free(found);
+    return code;
+}
+
 int profile_all_rows(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
     struct gput_table *system = add_system_table(tables);
     struct gput_table *framework = add_framework_table(tables);
+    TRY(profile_check_metrics(frame, options, error));
     TRY(put_readings(frame, options, system, error));
     return put_framework_rows(frame, framework, error);
 }

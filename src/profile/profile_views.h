@@ -38,6 +38,11 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
 bool profile_selects_event(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
 
+/* GPUT_ERROR_NOT_FOUND when there is nothing of a metric that is asked for: it was misspelt, or is
+ * missing. */
+int profile_check_metrics(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_error *error);
+
 /* Is an event the interval of a training step; does it count in steps as the options group them; is
  * it one of a data loader? What the views of those keep. */
 bool profile_is_step(const struct profile_frame *frame, const struct gput_profile_options *options,

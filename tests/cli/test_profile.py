@@ -74,6 +74,9 @@ class Training(CommandTest):
             (["metrics", ROOT, "-f", "csv"], 1, "choose one with --table"),
             (["metrics", ROOT, "--table", "x"], 1, "There are: system, framework"),
             (["metrics", ROOT, "--between", "5"], 2, "--between"),
+            (["metrics", ROOT, "--metric", "nothere"], 1, "There are no readings or events of nothere in "),
+            (["metrics", ROOT, "--metric", "CPUUtilization,nothere"], 1, "There are no readings or events of nothere in "),
+            (["metrics", ROOT, "--metric", "CPUUtilization", "--end", 5], 1, "trace-root in the time asked for"),
             (["job", SOURCE / "Makefile"], 1, "Makefile is a file, not a folder"),
             (["breakdown", ROOT], 1, "traces of PyTorch's profiler, and that is the trace root of a training profile"),
             (["python", "top", ROOT, "--start-mode", "xx"], 2, '"xx" is not a valid mode. Valid values are train, eval, predict'),
@@ -85,6 +88,13 @@ class Training(CommandTest):
             done = self.profile(*arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
             self.assertIn(words, done.stderr.splitlines()[-1])
+
+    def test_sums_of_a_metric_that_is_missing_come_with_a_word(self):
+        moment = ["--at", 1600000000000000, "-f", "json"]
+        done = self.profile("metrics", ROOT, *moment, "--metric", "nothere")
+        self.assertEqual((done.returncode, set(map(str, json.loads(done.stdout).values()))), (0, {"[]"}))
+        self.assertIn("There are no readings or events of nothere in ", done.stderr)
+        self.assertNotIn("There are no", self.profile("metrics", ROOT, *moment, "--metric", "Step:ModeKeys.TRAIN").stderr)
 
     def write_long_profile(self, count):
         """A trace root of that many events and as many readings."""
