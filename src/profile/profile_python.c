@@ -69,6 +69,25 @@ static void warn_of_skipped(
     str_finish(&text);
 }
 
+/* A file that was named, not found in a folder, is never left out without a word. */
+static void warn_of_other_kind(
+    const struct python_profiles *profiles, bool dumps, const struct gput_python_options *options)
+{
+    static const char *const kinds[] = {"dumps of cProfile", "sessions of pyinstrument"};
+    for (size_t i = 0; options->warn && i < profiles->count; i++) {
+        const struct python_profile *profile = profiles->profiles + i;
+        struct str text = {0};
+        if (!profile->named || profile->pyinstrument != dumps)
+            continue;
+        str_printf(&text,
+            "%s is left out: %s are not added up with %s; \"--profiler %s\" shows them",
+            profile->path, kinds[dumps], kinds[!dumps], dumps ? "pyinstrument" : "cprofile");
+        if (!text.failed)
+            options->warn(options->user, str_text(&text));
+        str_finish(&text);
+    }
+}
+
 /* Adds up the files of one kind, dumps of cProfile when there are any, else sessions. Those that
  * cannot be read are left out, unless that leaves nothing. */
 static int add_files(const struct python_profiles *profiles, struct sum *sum,
@@ -80,6 +99,7 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
         dumps = dumps || !profiles->profiles[i].pyinstrument;
     if (options->pyinstrument)
         dumps = false;
+    warn_of_other_kind(profiles, dumps, options);
     for (size_t i = 0; i < profiles->count; i++) {
         /* pstats.Stats(a, b, c) adds a, then c, then b: the order of equals depends on it. */
         const struct python_profile *next = profiles->profiles + (i ? profiles->count - i : 0);

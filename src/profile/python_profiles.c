@@ -175,11 +175,11 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Adds a file if it is selected; one that was named itself always is when nothing is asked for. */
-static int add_file(const struct gput_python_options *options, const char *path,
+static int add_file(const struct gput_python_options *options, const char *path, bool named,
     struct python_profiles *profiles, struct gput_error *error)
 {
     struct python_profile profile = {
-        .path = strdup(path), .pyinstrument = ends_with(path, ".json")};
+        .path = strdup(path), .pyinstrument = ends_with(path, ".json"), .named = named};
     int code = profile.path ? describe(&profile, error) : error_memory(error);
     if (code != GPUT_OK || !selected(options, &profile)) {
         finish_one(&profile);
@@ -221,7 +221,7 @@ static int walk(const struct gput_python_options *options, const char *folder, i
         else if (stat(path.data, &info) == 0 && S_ISDIR(info.st_mode) && depth < MAX_FOLDER_DEPTH)
             code = walk(options, path.data, depth + 1, profiles, error);
         else if (is_profile_name(entry->d_name))
-            code = add_file(options, path.data, profiles, error);
+            code = add_file(options, path.data, false, profiles, error);
         str_finish(&path);
     }
     closedir(open_folder);
@@ -282,7 +282,7 @@ int python_profiles_find(const struct gput_python_options *options,
         if (S_ISDIR(info.st_mode))
             TRY(walk(options, path, 0, profiles, error));
         else
-            TRY(add_file(options, path, profiles, error));
+            TRY(add_file(options, path, true, profiles, error));
         if (profiles->count - before > 1)
             qsort(profiles->profiles + before, profiles->count - before, sizeof *profiles->profiles,
                 by_time);

@@ -27,6 +27,7 @@ struct python_profile {
     char *framework; /* "pytorch"; "" when the folders do not tell */
     char *node;
     bool pyinstrument;
+    bool named; /* itself, not a folder that it is in */
     struct profile_moment start;
     struct profile_moment end;
 };

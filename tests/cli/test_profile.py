@@ -396,6 +396,21 @@ class Python(CommandTest):
         path.write_text(json.dumps(session | {"root_frame": None}))
         self.assertEqual(self.run_command("profile", "python", "top", path).returncode, 0)
 
+    def test_a_named_file_of_the_other_profiler_is_told_of(self):
+        session = {"start_time": 1.0, "duration": 3.0, "sample_count": 30, "program": "m.py", "cpu_time": 2.5, "root_frame": None}
+        (self.folder / "s.json").write_text(json.dumps(session))
+        for options, taken, left in [([], "a.prof", "s.json"), (["--profiler", "pyinstrument"], "s.json", "a.prof")]:
+            alone = self.run_command("profile", "python", "top", taken)
+            done = self.run_command("profile", "python", "top", *options, "s.json", "a.prof")
+            self.assertEqual((done.returncode, done.stdout), (0, alone.stdout))
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertIn(f"{left} is left out: ", done.stderr)
+        # Those of a folder were not named one by one: help says which are taken.
+        for name in "folder/1/python_stats.json", "folder/2/python_stats":
+            (self.folder / name).parent.mkdir(parents=True)
+            (self.folder / name).write_bytes((self.folder / ("s.json" if name.endswith("json") else "a.prof")).read_bytes())
+        self.assertEqual(self.run_command("profile", "python", "top", "folder").stderr, "")
+
 
 if __name__ == "__main__":
     main()
