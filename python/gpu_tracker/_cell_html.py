@@ -33,12 +33,14 @@ def _path(points, seconds, top):
     return " ".join(at(x, y) for x, y in points)
 
 
-def _chart(samples):
+def _chart(usage):
+    """Empty where nothing was sampled between begin and end."""
+    samples = usage.samples
     seconds = samples[-1][0] if samples else 0
-    figures = [figure for _, *pair in samples for figure in pair if figure is not None]
-    if seconds <= 0 or not figures or max(figures) <= 0:
+    # Where only the kernel saw a peak, no line goes up to the top; the figures are those of the table all the same.
+    top = max(usage.ram.peak or 0, usage.gpu_ram.peak or 0)
+    if len(samples) < 3 or seconds <= 0 or top <= 0:
         return ""
-    top = max(figures)
     lines = legend = ""
     for column, name, color in _LINES:
         points = _thin([(sample[0], sample[column]) for sample in samples if sample[column] is not None])
@@ -77,5 +79,5 @@ def html(report):
         f"<div>{escape(title + _facts(usage))}</div>"
         '<div style="display:flex;align-items:center;gap:1.5em">'
         f'<table style="{_TABLE}"><thead><tr><th></th>{heads}</tr></thead><tbody>'
-        f"{_row('RAM', usage.ram)}{_row('GPU RAM', usage.gpu_ram)}</tbody></table>{_chart(usage.samples)}</div></div>"
+        f"{_row('RAM', usage.ram)}{_row('GPU RAM', usage.gpu_ram)}</tbody></table>{_chart(usage)}</div></div>"
     )

@@ -20,22 +20,21 @@ class Usage:
     cpu_seconds: CPU time, as the kernel's clocks counted it.
     gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
     joules: energy that was these processes' share.
-    samples: (seconds since the begin, RAM, GPU RAM) over time.
+    samples: (seconds since the begin, RAM, GPU RAM) over time; the last is what is used when all is settled.
     """
 
     def __init__(self, seconds, report, samples, excluded=(0.0, 0.0)):
         """excluded: wall and CPU seconds in it that are not the stretch's own."""
         self.seconds = max(0.0, seconds - excluded[0])
         start = samples[0][0] if samples else 0.0
-        samples = [(at - start, _known(ram), _known(gpu_ram)) for at, ram, gpu_ram in samples]
-        # The last one tells what is used when all is settled; others after the stretch are not of it.
-        self.samples = [sample for sample in samples if sample[0] <= seconds]
-        counted = [*self.samples, *samples[-1:]]
+        samples = [(min(at - start, seconds), _known(ram), _known(gpu_ram)) for at, ram, gpu_ram in samples]
+        # Others that were taken after the stretch, while it settled, are not of it.
+        self.samples = [sample for sample in samples[:-1] if sample[0] < seconds] + samples[-1:]
         # The kernel's own peak is in the report where it rose: then no moment between two samples is missed.
-        self.ram = Memory([ram for _, ram, _ in counted], report["max_ram"]["combined"]["total_rss"])
+        self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
         self.has_gpu = gpu["system_gpu_count"] > 0
-        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in counted] if self.has_gpu else [])
+        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in self.samples] if self.has_gpu else [])
         self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
         self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - excluded[1])

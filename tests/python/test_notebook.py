@@ -401,8 +401,17 @@ class Chart(package.PackageTest):
 
     def test_a_peak_that_only_the_kernel_saw_counts(self):
         mb = 2**20
-        report = self.report([(10, 100 * mb, 0), (12, 150 * mb, 0)], kernel_peak=400 * mb)
+        report = self.report([(10, 100 * mb, 0), (11, 120 * mb, 0), (12, 150 * mb, 0)], kernel_peak=400 * mb)
         self.assertEqual(report.data[:3], (50, 250, 150))
+        self.assertIn('over 2.000 seconds, at most 400 MB"', report._repr_mimebundle_()["text/html"])
+
+    def test_ends_with_what_is_used_when_all_is_settled(self):
+        mb = 2**20
+        report = self.report([(10, 100 * mb, 0), (11, 120 * mb, 0), (12.1, 300 * mb, 0), (12.2, 165 * mb, 0)])
+        self.assertEqual(report.data[:3], (65, 0, 165))
+        html = report._repr_mimebundle_()["text/html"]
+        self.assertIn('over 2.000 seconds, at most 165 MB"', html)
+        self.assertIn('360.0,1.0"', html)  # the line's end: to the right, at the top
 
     def test_is_well_formed_and_bounded(self):
         import xml.etree.ElementTree
