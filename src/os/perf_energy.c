@@ -11,7 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_PACKAGES 16
+/* More than any machine has, and as text. */
+#define MAX_PACKAGES 1024
+#define CPUMASK_SIZE (MAX_PACKAGES * sizeof "12345")
 
 static const struct {
     const char *name;
@@ -23,6 +25,7 @@ static const struct {
     {"energy-ram", ENERGY_DRAM},
     {"energy-psys", ENERGY_PSYS},
 };
+#define EVENTS (sizeof events / sizeof events[0])
 
 size_t perf_energy_parse_cpus(const char *text, int *cpus, size_t capacity)
 {
@@ -75,7 +78,7 @@ static int add_event(struct perf_energy *energy, const char *folder, size_t even
     snprintf(name, sizeof name, "events/%s.scale", events[event].name);
     if (!sysfs_read_double(folder, name, &scale) || !(scale > 0))
         return 0;
-    for (size_t i = 0; i < cpu_count && energy->count < POWERCAP_MAX_ZONES; i++) {
+    for (size_t i = 0; i < cpu_count; i++) {
         int fd = open_counter(type, config, cpus[i]);
         if (fd < 0)
             return errno;
@@ -90,7 +93,7 @@ static int add_event(struct perf_energy *energy, const char *folder, size_t even
 
 void perf_energy_open(const char *sysfs_root, struct perf_energy *energy)
 {
-    char folder[256], text[256];
+    char folder[256], text[CPUMASK_SIZE];
     uint64_t type;
     int cpus[MAX_PACKAGES], refused = 0;
     *energy = (struct perf_energy){0};
@@ -101,7 +104,12 @@ void perf_energy_open(const char *sysfs_root, struct perf_energy *energy)
         !sysfs_read_line(folder, "cpumask", text, sizeof text))
         return;
     size_t cpu_count = perf_energy_parse_cpus(text, cpus, MAX_PACKAGES);
-    for (size_t i = 0; i < sizeof events / sizeof events[0] && !refused; i++)
+    energy->counters = calloc(cpu_count * EVENTS + 1, sizeof *energy->counters);
+    if (!energy->counters) {
+        snprintf(energy->why_not, sizeof energy->why_not, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < EVENTS && !refused; i++)
         refused = add_event(energy, folder, i, (uint32_t)type, cpus, cpu_count);
     energy->refused = refused && energy->count == 0;
     if (refused)
@@ -113,6 +121,8 @@ void perf_energy_close(struct perf_energy *energy)
 {
     for (size_t i = 0; i < energy->count; i++)
         close(energy->counters[i].fd);
+    free(energy->counters);
+    energy->counters = NULL;
     energy->count = 0;
 }
 

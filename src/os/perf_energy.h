@@ -16,7 +16,7 @@ struct perf_energy_counter {
 };
 
 struct perf_energy {
-    struct perf_energy_counter counters[POWERCAP_MAX_ZONES];
+    struct perf_energy_counter *counters; /* owned */
     size_t count;
     bool refused;      /* they are there, and the kernel does not let us */
     char why_not[160]; /* when count is 0 */

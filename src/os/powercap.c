@@ -53,20 +53,35 @@ static bool is_zone(const char *name, uint32_t *package)
     return true;
 }
 
-static void add_zone(struct powercap *powercap, const char *directory, uint32_t package)
+static bool reserve(struct powercap *powercap)
+{
+    if (powercap->count < powercap->capacity)
+        return true;
+    size_t capacity = powercap->capacity ? powercap->capacity * 2 : 8;
+    struct powercap_zone *grown = reallocarray(powercap->zones, capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    powercap->zones = grown;
+    powercap->capacity = capacity;
+    return true;
+}
+
+static int add_zone(struct powercap *powercap, const char *directory, uint32_t package)
 {
     char text[64];
     struct powercap_zone zone = {.package = package, .fd = -1};
-    if (powercap->count == POWERCAP_MAX_ZONES ||
-        !sysfs_read_line(directory, "name", text, sizeof text) ||
+    if (!sysfs_read_line(directory, "name", text, sizeof text) ||
         !energy_domain_parse(text, &zone.domain))
-        return;
+        return GPUT_OK;
     if (snprintf(zone.path, sizeof zone.path, "%s/energy_uj", directory) >= (int)sizeof zone.path)
-        return;
+        return GPUT_OK;
+    if (!reserve(powercap))
+        return GPUT_ERROR_MEMORY;
     sysfs_read_uint64(directory, "max_energy_range_uj", &zone.range_uj);
     zone.fd = open(zone.path, O_RDONLY | O_CLOEXEC);
     zone.open_errno = zone.fd < 0 ? errno : 0;
     powercap->zones[powercap->count++] = zone;
+    return GPUT_OK;
 }
 
 static int by_path(const void *left, const void *right)
@@ -75,25 +90,28 @@ static int by_path(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-void powercap_open(const char *sysfs_root, struct powercap *powercap)
+int powercap_open(const char *sysfs_root, struct powercap *powercap)
 {
     char folder[256];
-    powercap->count = 0;
+    int code = GPUT_OK;
+    *powercap = (struct powercap){0};
     snprintf(folder, sizeof folder, "%s/class/powercap", sysfs_root);
     DIR *directory = opendir(folder);
     if (!directory)
-        return;
+        return GPUT_OK;
     struct dirent *entry;
-    while ((entry = readdir(directory))) {
+    while (code == GPUT_OK && (entry = readdir(directory))) {
         uint32_t package;
         char path[512];
         if (!is_zone(entry->d_name, &package))
             continue;
         snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
-        add_zone(powercap, path, package);
+        code = add_zone(powercap, path, package);
     }
     closedir(directory);
-    qsort(powercap->zones, powercap->count, sizeof powercap->zones[0], by_path);
+    if (powercap->count > 1)
+        qsort(powercap->zones, powercap->count, sizeof powercap->zones[0], by_path);
+    return code;
 }
 
 void powercap_close(struct powercap *powercap)
@@ -102,7 +120,8 @@ void powercap_close(struct powercap *powercap)
         if (powercap->zones[i].fd >= 0)
             close(powercap->zones[i].fd);
     }
-    powercap->count = 0;
+    free(powercap->zones);
+    *powercap = (struct powercap){0};
 }
 
 int powercap_read(const struct powercap_zone *zone, uint64_t *energy_uj)

@@ -38,18 +38,17 @@ struct powercap_zone {
     int open_errno;    /* why it is -1 */
 };
 
-#define POWERCAP_MAX_ZONES 64
-
 struct powercap {
-    struct powercap_zone zones[POWERCAP_MAX_ZONES];
-    size_t count;
+    struct powercap_zone *zones; /* owned */
+    size_t count, capacity;
 };
 
 /*
  * Finds and opens the counters. No counters at all is no error: count is 0. Zones of the same
- * package by another way (intel-rapl-mmio) are left out. The caller calls powercap_close().
+ * package by another way (intel-rapl-mmio) are left out. The caller calls powercap_close(), also
+ * after an error. Errors: GPUT_ERROR_MEMORY.
  */
-void powercap_open(const char *sysfs_root, struct powercap *powercap);
+int powercap_open(const char *sysfs_root, struct powercap *powercap);
 void powercap_close(struct powercap *powercap);
 
 /* The counter now. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */

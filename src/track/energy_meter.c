@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Counters that can wrap are read at least this often. */
@@ -30,7 +31,7 @@ static void explain_powercap(struct energy_meter *meter)
             meter->sysfs_root);
         return;
     }
-    snprintf(meter->why_not, sizeof meter->why_not, "%s: %s", powercap->zones[0].path,
+    snprintf(meter->why_not, sizeof meter->why_not, "%.110s: %s", powercap->zones[0].path,
         strerror(powercap->zones[0].open_errno));
 }
 
@@ -43,24 +44,43 @@ static bool any_zone_opened(const struct powercap *powercap)
     return false;
 }
 
+static size_t counter_count(const struct energy_meter *meter)
+{
+    return meter->uses_perf ? meter->perf.count : meter->powercap.count;
+}
+
+/* Without memory there are none, which is then the reason. */
+static void open_counters(struct energy_meter *meter)
+{
+    struct powercap *powercap = &meter->powercap;
+    int code = powercap_open(meter->sysfs_root, powercap);
+    if (!any_zone_opened(powercap))
+        explain_powercap(meter);
+    size_t refused = 0;
+    for (size_t i = 0; i < powercap->count; i++) {
+        refused += powercap->zones[i].fd < 0;
+        suggest_remedy(meter, powercap->zones[i].open_errno);
+    }
+    /* The same counters: worth it where it gives more of them. */
+    if (refused > 0 || powercap->count == 0)
+        perf_energy_open(meter->sysfs_root, &meter->perf);
+    meter->uses_perf = meter->perf.count > powercap->count - refused;
+    if (!meter->uses_perf)
+        perf_energy_close(&meter->perf);
+    meter->counters = calloc(counter_count(meter) + 1, sizeof *meter->counters);
+    if (code == GPUT_OK && meter->counters)
+        return;
+    powercap_close(powercap);
+    perf_energy_close(&meter->perf);
+    meter->uses_perf = false;
+    snprintf(meter->why_not, sizeof meter->why_not, "out of memory");
+}
+
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
 {
     double watts;
     *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
-    powercap_open(sysfs_root, &meter->powercap);
-    if (!any_zone_opened(&meter->powercap))
-        explain_powercap(meter);
-    size_t refused = 0;
-    for (size_t i = 0; i < meter->powercap.count; i++) {
-        refused += meter->powercap.zones[i].fd < 0;
-        suggest_remedy(meter, meter->powercap.zones[i].open_errno);
-    }
-    /* The same counters: worth it where it gives more of them. */
-    if (refused > 0 || meter->powercap.count == 0)
-        perf_energy_open(sysfs_root, &meter->perf);
-    meter->uses_perf = meter->perf.count > meter->powercap.count - refused;
-    if (!meter->uses_perf)
-        perf_energy_close(&meter->perf);
+    open_counters(meter);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         gpu_energy_init(&meter->gpus[i], 0);
     energy_peak_init(&meter->peak);
@@ -81,6 +101,8 @@ void energy_meter_finish(struct energy_meter *meter)
 {
     powercap_close(&meter->powercap);
     perf_energy_close(&meter->perf);
+    free(meter->counters);
+    meter->counters = NULL;
 }
 
 bool energy_meter_has_any(const struct energy_meter *meter)
@@ -103,11 +125,6 @@ struct interval {
     double domains[ENERGY_DOMAINS];
     double gpu;
 };
-
-static size_t counter_count(const struct energy_meter *meter)
-{
-    return meter->uses_perf ? meter->perf.count : meter->powercap.count;
-}
 
 static enum energy_domain domain_of(const struct energy_meter *meter, size_t i)
 {
@@ -498,10 +515,10 @@ void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size
     text[0] = '\0';
     for (size_t i = 0; i < counter_count(meter); i++) {
         char name[32], line[160];
-        const struct powercap_zone *zone = &meter->powercap.zones[i];
+        const struct powercap_zone *zone = meter->uses_perf ? NULL : &meter->powercap.zones[i];
         const char *fault = fault_of(&meter->counters[i], domain_of(meter, i));
         name_counter(meter, i, name, sizeof name);
-        if (!meter->uses_perf && zone->fd < 0)
+        if (zone && zone->fd < 0)
             snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is left out", name,
                 strerror(zone->open_errno));
         else if (fault)

@@ -35,10 +35,9 @@ struct energy_meter {
     const char *sysfs_root;
     struct powercap powercap;
     struct perf_energy perf;
-    struct energy_counter
-        counters[POWERCAP_MAX_ZONES]; /* of powercap's zones, or perf's counters */
-    bool is_lost[ENERGY_DOMAINS];     /* its joules were known, and do not go on */
-    double pending[ENERGY_DOMAINS];   /* joules since `since_ns`, from readings in between */
+    struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
+    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, and do not go on */
+    double pending[ENERGY_DOMAINS];  /* joules since `since_ns`, from readings in between */
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
     bool has_battery;

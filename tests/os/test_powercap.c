@@ -111,6 +111,24 @@ static void knows_domains_by_their_names(void **state)
     assert_false(energy_domain_parse("", &domain));
 }
 
+static void any_number_of_packages_is_found(void **state)
+{
+    (void)state;
+    char zone[32], name[32];
+    struct powercap powercap;
+    for (int package = 3; package < 40; package++) {
+        snprintf(zone, sizeof zone, "intel-rapl:%d", package);
+        snprintf(name, sizeof name, "package-%d\n", package);
+        fake_sysfs_make_zone(zone, name, 1000);
+        snprintf(zone, sizeof zone, "intel-rapl:%d:0", package);
+        fake_sysfs_make_zone(zone, "dram\n", 100);
+    }
+    assert_int_equal(powercap_open(fake_sysfs, &powercap), GPUT_OK);
+    assert_int_equal(count_of(&powercap, ENERGY_PACKAGE), 2 + 37);
+    assert_int_equal(count_of(&powercap, ENERGY_DRAM), 2 + 37);
+    powercap_close(&powercap);
+}
+
 int main(void)
 {
 #define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
@@ -118,6 +136,7 @@ int main(void)
         ON_MACHINE(finds_each_counter_once),
         ON_MACHINE(reads_a_counter_again_and_again),
         ON_MACHINE(passes_over_what_it_does_not_know),
+        ON_MACHINE(any_number_of_packages_is_found),
         ON_MACHINE(a_counter_that_cannot_be_read_says_why),
         ON_MACHINE(text_that_is_no_number_is_an_error),
         cmocka_unit_test(no_counters_are_no_error),
