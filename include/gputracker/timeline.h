@@ -24,9 +24,9 @@ enum gput_merge_unit {
 struct gput_timeline_options {
     /**
      * What is merged, each a trace root (a folder with "system" or "framework" in it), a folder of
-     * trace files, a trace file: of PyTorch's profiler or any other in the Chrome form, packed
-     * by gzip or not; or a file of a tracked session: its tracking file or its sub-tracking file
-     * (.csv, .sqlite, .gputblocks).
+     * trace files (merged timelines in it are left out, with a warning), a trace file: of PyTorch's
+     * profiler or any other in the Chrome form, packed by gzip or not; or a file of a tracked
+     * session: its tracking file or its sub-tracking file (.csv, .sqlite, .gputblocks).
      */
     const char *const *inputs;
     size_t input_count;

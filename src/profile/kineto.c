@@ -1,6 +1,7 @@
 #include "profile/kineto.h"
 
 #include "base/str.h"
+#include "profile/kineto_merged.h"
 #include "profile/row_sorter.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
@@ -10,6 +11,7 @@
 #include <strings.h>
 
 struct launch {
+    int64_t rank;
     int64_t correlation;
     int64_t time_ns;
 };
@@ -17,10 +19,9 @@ struct launch {
 /* One trace while it is read. */
 struct reading {
     struct kineto_run *run;
-    uint32_t rank;
+    struct kineto_merged file;
     span_visitor *visit;
     void *user;
-    uint64_t span_count;
     /* With launches, until both sides are known, else NULL: */
     struct row_sorter *launches;
     struct row_sorter *launched; /* spans */
@@ -71,11 +72,11 @@ static int add_span(
         .stream = argument(event, "stream", tid),
         .correlation = argument(event, "correlation", -1),
         .name = name,
-        .rank = reading->rank,
+        .rank = kineto_merged_rank(&reading->file, event),
         .work = !kernel                                 ? GPU_MEMORY
                 : communicates(names_text(names, name)) ? GPU_COMMUNICATION
                                                         : GPU_COMPUTE};
-    reading->span_count++;
+    reading->run->ranks.all[span.rank].span_count++;
     if (reading->launched && span.correlation >= 0)
         return row_sorter_add(reading->launched, &span, error);
     return reading->visit(reading->user, &span, error);
@@ -84,7 +85,8 @@ static int add_span(
 static int add_launch(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
-    struct launch launch = {argument(event, "correlation", -1), event->start_ns};
+    struct launch launch = {kineto_merged_rank(&reading->file, event),
+        argument(event, "correlation", -1), event->start_ns};
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
@@ -92,6 +94,8 @@ static int take_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     bool kernel = json_is(&event->category, "kernel");
+    if (event->type == 'M')
+        return kineto_merged_take(&reading->file, event, error);
     if (event->type != 'X')
         return GPUT_OK;
     if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
@@ -112,6 +116,8 @@ static int take_event(
 static int launches_in_order(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     if (a->correlation != b->correlation)
         return a->correlation < b->correlation ? -1 : 1;
     return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
@@ -120,7 +126,17 @@ static int launches_in_order(const void *left, const void *right)
 static int by_correlation(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
+}
+
+/* How the launch compares with the span that is looked for: < 0, 0, > 0. */
+static int launch_against(const struct launch *launch, const struct gpu_span *span)
+{
+    if (launch->rank != span->rank)
+        return launch->rank < span->rank ? -1 : 1;
+    return launch->correlation < span->correlation ? -1 : launch->correlation > span->correlation;
 }
 
 /* Gives each span the moment its launch was called, and hands it on. */
@@ -131,9 +147,9 @@ static int join_launches(struct reading *reading, struct gput_error *error)
     TRY(row_sorter_first(reading->launched, &span_at, error));
     while (span_at) {
         struct gpu_span span = *(const struct gpu_span *)span_at;
-        while (at && ((const struct launch *)at)->correlation < span.correlation)
+        while (at && launch_against(at, &span) < 0)
             TRY(row_sorter_next(reading->launches, &at, error));
-        if (at && ((const struct launch *)at)->correlation == span.correlation)
+        if (at && launch_against(at, &span) == 0)
             span.launched_ns = ((const struct launch *)at)->time_ns;
         TRY(reading->visit(reading->user, &span, error));
         TRY(row_sorter_next(reading->launched, &span_at, error));
@@ -153,19 +169,14 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
         TRY(event_stream_next(stream, &event, &there, error));
     }
     event_stream_tell_end(stream, report);
-    /* Only now: what tells the rank may stand behind the events. */
-    const struct trace_header *header = event_stream_header(stream);
-    struct kineto_rank *rank = reading->run->ranks.all + reading->rank;
-    rank->rank = header->rank;
-    rank->world_size = header->world_size;
-    rank->span_count = reading->span_count;
+    kineto_merged_end(&reading->file);
     if (reading->launches)
         TRY(join_launches(reading, error));
     report->files++;
     report->events += event_stream_counts(stream)->events;
     report->unusable += reading->unusable;
     read_report_warn(report, event_stream_warning(stream));
-    read_report_warn_unusable(report, rank->path, reading->unusable);
+    read_report_warn_unusable(report, event_stream_name(stream), reading->unusable);
     return GPUT_OK;
 }
 
@@ -179,25 +190,27 @@ static int make_sorters(
     return row_sorter_create(&memory, &spans, &reading->launched, error);
 }
 
-static int read_path(
-    struct reading *reading, const char *path, struct read_report *report, struct gput_error *error)
+static int read_file(
+    struct reading *reading, uint32_t file, struct read_report *report, struct gput_error *error)
 {
+    struct kineto_ranks *ranks = &reading->run->ranks;
     struct event_stream *stream;
-    TRY(event_stream_open(path, &stream, error));
+    TRY(event_stream_open(ranks->all[file].path, &stream, error));
+    reading->file = kineto_merged_of(ranks, file, stream);
     int code = read_stream(reading, stream, report, error);
+    kineto_merged_finish(&reading->file);
     event_stream_close(stream);
     return code;
 }
 
 /* `reading` is what all traces have in common. */
-static int read_trace(struct reading reading, uint32_t rank,
+static int read_trace(struct reading reading, uint32_t file,
     const struct gput_kineto_options *options, bool with_launches, struct read_report *report,
     struct gput_error *error)
 {
-    reading.rank = rank;
     int code = with_launches ? make_sorters(&reading, options, error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = read_path(&reading, reading.run->ranks.all[rank].path, report, error);
+        code = read_file(&reading, file, report, error);
     row_sorter_destroy(reading.launches);
     row_sorter_destroy(reading.launched);
     str_finish(&reading.text);
@@ -221,10 +234,11 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
     for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
-        code = kineto_ranks_add(ranks, options->paths[i], error);
-    for (uint32_t i = 0; code == GPUT_OK && i < ranks->count; i++)
+        code = kineto_ranks_add(ranks, options->paths[i], report, error);
+    const uint32_t files = ranks->count; /* a merged one adds ranks */
+    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
         read_report_expect(report, ranks->all[i].path);
-    for (uint32_t i = 0; code == GPUT_OK && i < ranks->count; i++)
+    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
         code = read_trace(reading, i, options, with_launches, report, error);
     if (code == GPUT_OK && !has_spans(run))
         code = error_set(error, GPUT_ERROR_NOT_FOUND,

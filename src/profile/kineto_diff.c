@@ -2,7 +2,7 @@
 
 #include "base/names.h"
 #include "base/str.h"
-#include "profile/kineto_ranks.h"
+#include "profile/kineto_merged.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 
@@ -24,9 +24,11 @@ struct comparing {
     struct kineto_ranks ranks[2];
 };
 
-static int take_event(struct comparing *comparing, const struct trace_event *event, int side,
-    struct gput_error *error)
+static int take_event(struct comparing *comparing, struct kineto_merged *file,
+    const struct trace_event *event, int side, struct gput_error *error)
 {
+    if (event->type == 'M')
+        return kineto_merged_take(file, event, error);
     if (event->type != 'X')
         return GPUT_OK;
     if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
@@ -56,29 +58,31 @@ static int take_event(struct comparing *comparing, const struct trace_event *eve
     return GPUT_OK;
 }
 
-static int read_trace(struct comparing *comparing, struct kineto_rank *rank, int side,
+static int read_trace(struct comparing *comparing, uint32_t number, int side,
     struct read_report *report, struct gput_error *error)
 {
+    struct kineto_ranks *ranks = comparing->ranks + side;
     struct event_stream *stream;
     struct trace_event event;
     bool there = true;
-    int code = event_stream_open(rank->path, &stream, error);
+    int code = event_stream_open(ranks->all[number].path, &stream, error);
     if (code != GPUT_OK)
         return code;
+    struct kineto_merged file = kineto_merged_of(ranks, number, stream);
     comparing->unusable = 0;
     while (code == GPUT_OK && there) {
         code = event_stream_next(stream, &event, &there, error);
         if (code == GPUT_OK && there)
-            code = take_event(comparing, &event, side, error);
+            code = take_event(comparing, &file, &event, side, error);
         event_stream_tell_progress(stream, report);
     }
     if (code == GPUT_OK) {
         event_stream_tell_end(stream, report);
-        rank->rank = event_stream_header(stream)->rank;
-        rank->world_size = event_stream_header(stream)->world_size;
+        kineto_merged_end(&file);
         read_report_warn(report, event_stream_warning(stream));
-        read_report_warn_unusable(report, rank->path, comparing->unusable);
+        read_report_warn_unusable(report, event_stream_name(stream), comparing->unusable);
     }
+    kineto_merged_finish(&file);
     event_stream_close(stream);
     return code;
 }
@@ -164,13 +168,15 @@ static int read_sides(struct comparing *comparing, const char *const *paths,
     struct read_report *report, struct gput_error *error)
 {
     for (int side = 0; side < 2; side++)
-        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], error));
+        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], report, error));
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
             read_report_expect(report, comparing->ranks[side].all[i].path);
-    for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
-            TRY(read_trace(comparing, comparing->ranks[side].all + i, side, report, error));
+    for (int side = 0; side < 2; side++) {
+        const uint32_t files = comparing->ranks[side].count; /* a merged one adds ranks */
+        for (uint32_t i = 0; i < files; i++)
+            TRY(read_trace(comparing, i, side, report, error));
+    }
     return GPUT_OK;
 }
 

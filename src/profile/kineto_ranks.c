@@ -11,25 +11,35 @@
 /* How many ranks or traces a message names. */
 #define MOST_NAMED 20
 
-static int add_files(
-    struct kineto_ranks *ranks, struct trace_paths *files, struct gput_error *error)
+int kineto_ranks_append(
+    struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error)
 {
-    struct kineto_rank *all = realloc(ranks->all, (ranks->count + files->count) * sizeof *all);
+    struct kineto_rank *all = realloc(ranks->all, (ranks->count + 1) * sizeof *all);
     if (!all)
         return error_memory(error);
     ranks->all = all;
+    *rank = all + ranks->count++;
+    **rank = (struct kineto_rank){.rank = -1, .world_size = -1, .trace = -1};
+    return GPUT_OK;
+}
+
+static int add_files(
+    struct kineto_ranks *ranks, struct trace_paths *files, struct gput_error *error)
+{
+    struct kineto_rank *rank;
     for (size_t i = 0; i < files->count; i++) {
-        all[ranks->count++] =
-            (struct kineto_rank){.rank = -1, .world_size = -1, .path = files->paths[i]};
+        TRY(kineto_ranks_append(ranks, &rank, error));
+        rank->path = files->paths[i];
         files->paths[i] = NULL;
     }
     return GPUT_OK;
 }
 
-int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, struct gput_error *error)
+int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, const struct read_report *report,
+    struct gput_error *error)
 {
     struct trace_paths files = {0};
-    int code = trace_paths_add(&files, path, error);
+    int code = trace_paths_add(&files, path, report, error);
     if (code == GPUT_OK)
         code = add_files(ranks, &files, error);
     trace_paths_finish(&files);

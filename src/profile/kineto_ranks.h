@@ -13,6 +13,7 @@ struct kineto_rank {
     int64_t rank;       /* -1: the trace does not tell */
     int64_t world_size; /* -1 */
     uint64_t span_count;
+    int64_t trace; /* its number in a merged timeline; -1: it is a file */
     char *path;
 };
 
@@ -22,9 +23,15 @@ struct kineto_ranks {
     uint32_t count;
 };
 
-/* Adds a trace, or all of a folder; their ranks are told once they are read. To be finished, also
- * after a failure. Errors: GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
-int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, struct gput_error *error);
+/* Adds a trace, or all of a folder but merged timelines, of which `report` is warned; their ranks
+ * are told once they are read. To be finished, also after a failure. Errors: GPUT_ERROR_NOT_FOUND;
+ * GPUT_ERROR_FORMAT for a folder without any. */
+int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, const struct read_report *report,
+    struct gput_error *error);
+
+/* Adds one of which nothing is known yet; `path` is NULL. */
+int kineto_ranks_append(
+    struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error);
 
 void kineto_ranks_finish(struct kineto_ranks *ranks);
 

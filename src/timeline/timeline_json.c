@@ -4,6 +4,7 @@
 #include "timeline/output_file.h"
 #include "timeline/timeline.h"
 #include "trace/json_scan.h"
+#include "trace/merged_mark.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@ static void start_line(struct str *out, bool *first)
     *first = false;
 }
 
-static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,
-    int64_t tid, const char *key, const char *text)
+static void begin_metadata(struct str *out, bool *first, const char *what, int64_t pid, int64_t tid,
+    const char *key, const char *text)
 {
     start_line(out, first);
     str_printf(out, "{\"name\": \"%s\", \"ph\": \"M\", \"pid\": ", what);
@@ -40,6 +41,27 @@ static void append_metadata(struct str *out, bool *first, const char *what, int6
         json_write_string(text, strlen(text), out);
     else
         append_int(out, pid);
+}
+
+static void append_metadata(struct str *out, bool *first, const char *what, int64_t pid,
+    int64_t tid, const char *key, const char *text)
+{
+    begin_metadata(out, first, what, pid, tid, key, text);
+    str_append(out, "}}");
+}
+
+/* The name tells our readers more: that this is a merged timeline, and where the process is from.
+ */
+static void append_process_name(const struct timeline_tracks *tracks,
+    const struct timeline_process *process, struct str *out, bool *first)
+{
+    const struct timeline_trace *trace =
+        process->trace == TRACK_NONE ? NULL : tracks->traces + process->trace;
+    begin_metadata(out, first, "process_name", process->pid, -1, "name", process->name);
+    if (trace)
+        merged_mark_append(out, process->trace, trace->name, trace->rank, trace->world_size);
+    else
+        merged_mark_append(out, -1, NULL, -1, -1);
     str_append(out, "}}");
 }
 
@@ -52,7 +74,7 @@ static int64_t introduce_process(
     if (process->written)
         return pid;
     process->written = true;
-    append_metadata(out, first, "process_name", pid, -1, "name", process->name);
+    append_process_name(tracks, process, out, first);
     append_metadata(out, first, "process_sort_index", pid, -1, "sort_index", NULL);
     if (process->labels)
         append_metadata(out, first, "process_labels", pid, -1, "labels", process->labels);

@@ -79,11 +79,12 @@ static int add_input(
     return GPUT_OK;
 }
 
-/* A folder of trace files: all of them, by name. */
+/* A folder of trace files: all of them, by name, but for merged ones. */
 static int add_folder(struct merge *merge, const char *folder, struct gput_error *error)
 {
+    const struct read_report report = {.warn = merge->options->warn, .user = merge->options->user};
     struct trace_paths found = {0};
-    int code = trace_paths_add(&found, folder, error);
+    int code = trace_paths_add(&found, folder, &report, error);
     for (size_t i = 0; code == GPUT_OK && i < found.count; i++)
         code = add_input(merge, INPUT_TRACE, strdup(found.paths[i]), error);
     trace_paths_finish(&found);

@@ -2,6 +2,7 @@
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
+#include "trace/merged_mark.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -26,6 +27,7 @@ struct adding {
     uint32_t text_file;  /* source_texts_add() */
     uint32_t file;       /* its number among the trace files */
     uint32_t source;     /* its number among all sources */
+    uint32_t trace;      /* timeline_trace() */
     char label[64];      /* "rank 3", or the file's name; empty when it is the only one */
     struct names pids;   /* the pids of the file, as they are spelled */
     uint32_t *processes; /* by number of the pid */
@@ -72,6 +74,7 @@ static int add_process(
         timeline_process(&adding->inputs->timeline->tracks, key, str_text(&adding->name));
     if (adding->name.failed || processes[number] == TRACK_NONE)
         return error_memory(error);
+    adding->inputs->timeline->tracks.processes[processes[number]].trace = adding->trace;
     adding->process_count = number + 1;
     return GPUT_OK;
 }
@@ -147,6 +150,28 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
     return GPUT_OK;
 }
 
+/* A process of a merged timeline stays one of the trace that it was of. */
+static int take_mark(struct adding *adding, const struct trace_event *event, uint32_t process,
+    struct gput_error *error)
+{
+    struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
+    struct merged_mark mark;
+    char key[64];
+    uint32_t trace = TRACK_NONE;
+    if (!merged_mark_read(event, &mark))
+        return GPUT_OK;
+    if (mark.trace >= 0) {
+        str_clear(&adding->name);
+        json_append_string(&mark.name, &adding->name);
+        snprintf(key, sizeof key, "%" PRIu32 " %" PRId64, adding->file, mark.trace);
+        trace = timeline_trace(tracks, key, str_text(&adding->name), mark.rank, mark.world_size);
+        if (adding->name.failed || trace == TRACK_NONE)
+            return error_memory(error);
+    }
+    tracks->processes[process].trace = trace;
+    return GPUT_OK;
+}
+
 /* Names and labels of processes and threads, which may stand anywhere in the file. */
 static int take_metadata(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
@@ -157,6 +182,7 @@ static int take_metadata(
     uint32_t process = TRACK_NONE, thread = TRACK_NONE;
     bool done = true;
     TRY(find_process(adding, &event->pid, &process, error));
+    TRY(take_mark(adding, event, process, error));
     str_clear(&adding->args);
     if (json_is(&event->name, "process_name") && name.kind == JSON_STRING) {
         json_append_string(&name, &adding->args);
@@ -427,16 +453,21 @@ static int take_event(
     }
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* Once the header was read: what the processes of this file are called. */
 static void set_label(struct adding *adding, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     if (adding->inputs->trace_files <= 1)
         return;
     if (adding->header->rank >= 0)
         snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
     else
-        snprintf(adding->label, sizeof adding->label, "%.60s", slash ? slash + 1 : path);
+        snprintf(adding->label, sizeof adding->label, "%.60s", base_name(path));
 }
 
 static int add_events(struct adding *adding, const char *path, struct gput_error *error)
@@ -452,6 +483,10 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
         event_stream_tell_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
+    /* Only now: what tells the rank may stand behind the events. */
+    struct timeline_trace *trace = adding->inputs->timeline->tracks.traces + adding->trace;
+    trace->rank = adding->header->rank;
+    trace->world_size = adding->header->world_size;
     const struct event_counts *counts = event_stream_counts(stream);
     struct read_report *report = &adding->inputs->report;
     event_stream_tell_end(stream, report);
@@ -468,7 +503,10 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
 {
     struct adding adding = {.inputs = inputs, .file = inputs->trace_file++};
     adding.source = names_add(&inputs->sources, path, strlen(path));
-    if (adding.source == NAMES_NONE)
+    char key[16];
+    snprintf(key, sizeof key, "%" PRIu32, adding.file);
+    adding.trace = timeline_trace(&inputs->timeline->tracks, key, base_name(path), -1, -1);
+    if (adding.source == NAMES_NONE || adding.trace == TRACK_NONE)
         return error_memory(error);
     for (int i = 0; i < KNOWN_THREADS; i++)
         adding.known[i].thread = TRACK_NONE;

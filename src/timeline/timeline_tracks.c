@@ -41,6 +41,23 @@ static void *grow(void *array, uint32_t count, size_t size)
     return realloc(array, (count ? (size_t)count * 2 : 1) * size);
 }
 
+uint32_t timeline_trace(struct timeline_tracks *tracks, const char *key, const char *name,
+    int64_t rank, int64_t world_size)
+{
+    uint32_t number = names_add(&tracks->trace_keys, key, strlen(key));
+    if (number == NAMES_NONE || number < tracks->trace_count)
+        return number;
+    struct timeline_trace *traces = grow(tracks->traces, tracks->trace_count, sizeof *traces);
+    if (!traces)
+        return TRACK_NONE;
+    tracks->traces = traces;
+    traces[number] = (struct timeline_trace){strdup(name), rank, world_size};
+    if (!traces[number].name)
+        return TRACK_NONE;
+    tracks->trace_count++;
+    return number;
+}
+
 uint32_t timeline_process(struct timeline_tracks *tracks, const char *key, const char *name)
 {
     uint32_t number = names_add(&tracks->keys, key, strlen(key));
@@ -51,7 +68,7 @@ uint32_t timeline_process(struct timeline_tracks *tracks, const char *key, const
     if (!processes)
         return TRACK_NONE;
     tracks->processes = processes;
-    processes[number] = (struct timeline_process){.name = strdup(name)};
+    processes[number] = (struct timeline_process){.name = strdup(name), .trace = TRACK_NONE};
     if (!processes[number].name)
         return TRACK_NONE;
     tracks->process_count++;
@@ -251,6 +268,8 @@ void timeline_tracks_finish(struct timeline_tracks *tracks)
         free(tracks->processes[i].name);
         free(tracks->processes[i].labels);
     }
+    for (uint32_t i = 0; i < tracks->trace_count; i++)
+        free(tracks->traces[i].name);
     for (uint32_t i = 0; i < tracks->thread_count; i++) {
         for (uint32_t lane = 0; lane < tracks->threads[i].lane_count; lane++)
             free(tracks->threads[i].lanes[lane].ends_ns);
@@ -258,6 +277,8 @@ void timeline_tracks_finish(struct timeline_tracks *tracks)
         free(tracks->threads[i].name);
     }
     names_finish(&tracks->keys);
+    names_finish(&tracks->trace_keys);
+    free(tracks->traces);
     free(tracks->processes);
     free(tracks->threads);
     free(tracks->slots);

@@ -11,11 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What processes came from. */
+struct timeline_trace {
+    char *name;         /* of its file, without the folder; owned */
+    int64_t rank;       /* -1: not known */
+    int64_t world_size; /* -1: not known */
+};
+
 struct timeline_process {
-    char *name;   /* owned */
-    char *labels; /* "GPU 0", or NULL; owned */
-    int64_t pid;  /* 0 until timeline_process_number() */
-    bool written; /* its metadata stands in the output */
+    char *name;     /* owned */
+    char *labels;   /* "GPU 0", or NULL; owned */
+    uint32_t trace; /* or TRACK_NONE */
+    int64_t pid;    /* 0 until timeline_process_number() */
+    bool written;   /* its metadata stands in the output */
 };
 
 struct timeline_lane {
@@ -41,6 +49,9 @@ struct timeline_tracks {
     struct names keys; /* of processes, by number */
     struct timeline_process *processes;
     uint32_t process_count;
+    struct names trace_keys; /* by number */
+    struct timeline_trace *traces;
+    uint32_t trace_count;
     struct timeline_thread *threads;
     uint32_t thread_count;
     uint32_t *slots; /* of threads: number + 1 */
@@ -55,6 +66,10 @@ struct timeline_tracks {
 #define TRACK_NONE UINT32_MAX
 
 /* An empty set is all zeroes. All that give a number give TRACK_NONE without memory. */
+
+/* The trace of that key, made at first sight. */
+uint32_t timeline_trace(struct timeline_tracks *tracks, const char *key, const char *name,
+    int64_t rank, int64_t world_size);
 
 /* The process of that key, made at first sight and then called `name`. */
 uint32_t timeline_process(struct timeline_tracks *tracks, const char *key, const char *name);

@@ -1,9 +1,11 @@
 #include "trace/trace_folder.h"
 
 #include "base/str.h"
+#include "trace/merged_mark.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,8 +19,7 @@ static int ends_with(const char *text, const char *end)
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
-    return name[0] != '.' && !ends_with(name, MERGED_SUFFIX) &&
-           (ends_with(name, ".json") || ends_with(name, ".json.gz"));
+    return name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".json.gz"));
 }
 
 /* Takes `path` over. */
@@ -35,8 +36,37 @@ static int add(struct trace_paths *list, char *path, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int add_folder(struct trace_paths *list, const char *folder, struct gput_error *error)
+/* By its name, as SageMaker's merger gives it too, or by what it says. */
+static bool is_merged(const char *path)
 {
+    return ends_with(path, MERGED_SUFFIX) || merged_mark_is_in(path);
+}
+
+static void warn_of_merged(const char *path, const struct read_report *report)
+{
+    struct str text = {0};
+    str_printf(
+        &text, "%s is a merged timeline and left out of its folder; name it to have it read", path);
+    if (!text.failed)
+        read_report_warn(report, str_text(&text));
+    str_finish(&text);
+}
+
+/* Adds a file of a folder; takes `path` over. */
+static int add_found(struct trace_paths *list, char *path, const struct read_report *report,
+    struct gput_error *error)
+{
+    if (!path || !is_merged(path))
+        return add(list, path, error);
+    warn_of_merged(path, report);
+    free(path);
+    return GPUT_OK;
+}
+
+static int add_folder(struct trace_paths *list, const char *folder,
+    const struct read_report *report, struct gput_error *error)
+{
+    size_t before = list->count;
     struct dirent **entries;
     int code = GPUT_OK, count = scandir(folder, &entries, is_trace, alphasort);
     if (count < 0)
@@ -46,11 +76,11 @@ static int add_folder(struct trace_paths *list, const char *folder, struct gput_
         str_printf(&path, "%s/%s", folder, entries[i]->d_name);
         free(entries[i]);
         if (code == GPUT_OK)
-            code = add(list, str_take(&path), error);
+            code = add_found(list, str_take(&path), report, error);
         str_finish(&path);
     }
     free(entries);
-    if (code == GPUT_OK && count == 0)
+    if (code == GPUT_OK && list->count == before)
         return error_set(error, GPUT_ERROR_FORMAT,
             "%s is neither a trace root (with \"system\" or \"framework\" in it) nor are there "
             "trace files (.json, .json.gz) in it",
@@ -58,12 +88,14 @@ static int add_folder(struct trace_paths *list, const char *folder, struct gput_
     return code;
 }
 
-int trace_paths_add(struct trace_paths *list, const char *path, struct gput_error *error)
+int trace_paths_add(struct trace_paths *list, const char *path, const struct read_report *report,
+    struct gput_error *error)
 {
     struct stat info;
     if (stat(path, &info) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
-    return S_ISDIR(info.st_mode) ? add_folder(list, path, error) : add(list, strdup(path), error);
+    return S_ISDIR(info.st_mode) ? add_folder(list, path, report, error)
+                                 : add(list, strdup(path), error);
 }
 
 void trace_paths_finish(struct trace_paths *list)

@@ -264,6 +264,48 @@ class Kineto(CommandTest):
             self.assertIn("1 of 2 traces does not tell its rank (distributedInfo): a.json", done.stderr)
             self.assertEqual(self.run_command("profile", view, "a.json").stderr, "")
 
+    def csv_of(self, view, *paths):
+        done = self.run_command("profile", view, *map(str, paths), "-f", "csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.sub(r"(\w+\.json: |ranks/)", "", done.stdout), done.stderr.count("missing")
+
+    def test_a_merged_timeline_says_what_its_ranks_said(self):
+        folder = self.folder / "ranks"
+        folder.mkdir()
+        for rank in (0, 2, 3):  # equal GPUs, streams and correlation ids
+            launches = [self.KERNEL | {"cat": "cuda_runtime", "name": "launch", "pid": 50, "tid": 50, "ts": i * (90 + rank), "dur": 1,
+                                       "args": {"correlation": i}} for i in range(4)]
+            kernels = [self.KERNEL | {"ts": 3 + i * (80 + 10 * rank), "args": {"device": 0, "stream": 7, "correlation": i}}
+                       for i in range(4)]
+            self.trace(f"ranks/{'abcd'[rank]}.json", rank if rank < 3 else None, *launches, *kernels, world_size=4)
+        for inputs, output in (["ranks"], "merged.json"), (["merged.json"], "again.json"), (["merged.json", "again.json"], "both.json"):
+            done = self.run_command("timeline", "merge", *inputs, "-o", output)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for view in "breakdown", "idle", "kernels":
+            expected = self.csv_of(view, "ranks")
+            self.assertEqual(self.csv_of(view, "merged.json"), expected)
+            self.assertEqual(self.csv_of(view, "again.json"), expected)
+        rows, warnings = self.diff("ranks", "merged.json")
+        self.assertTrue(all(a == b for a, b in rows.values()))
+        self.assertEqual(warnings, [f"2 of 4 ranks are missing in {side}: 1, 3" for side in ("ranks", "merged.json")])
+        ranks, warnings = self.breakdown("both.json")
+        self.assertEqual(sorted(ranks, key=str), [0, 0, 2, 2, None, None])
+        self.assertTrue(any("Rank 2 has 2 traces" in warning for warning in warnings))
+
+    def test_a_merged_timeline_in_the_folder_of_its_traces_is_left_out(self):
+        for rank in (0, 1):
+            self.trace(f"r{rank}.json", rank, self.KERNEL)
+        expected = self.run_command("profile", "kernels", ".").stdout
+        outputs = "merged.json", "packed.json.gz", "7_all_merged_timeline.json"
+        slices = []
+        for output in (*outputs, *outputs):
+            done = self.run_command("timeline", "merge", ".", "-o", output)
+            slices += re.findall(r": (\d+) slices", done.stdout)
+        self.assertEqual(slices, ["2"] * 6)
+        self.assertEqual(done.stderr.count("is a merged timeline and left out of its folder"), 3)
+        done = self.run_command("profile", "kernels", ".")
+        self.assertEqual((done.stdout, done.stderr.count("left out of its folder")), (expected, 3))
+
     def of_gpu(self, view, *events):
         (self.folder / "gpu.json").write_text(json.dumps(events))
         done = self.run_command("profile", view, "gpu.json", "-f", "json")

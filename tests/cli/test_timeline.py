@@ -98,7 +98,8 @@ class Merge(CommandTest):
             self.assertEqual(done.returncode, 1, output)
             self.assertIn(f"The output {output} is the input ", done.stderr)
         with open(self.folder / "a.json", "a") as log:
-            done = subprocess.run([COMMAND, "timeline", "merge", "a.json", "-o", "-"], cwd=self.folder, stdout=log)
+            done = subprocess.run([COMMAND, "timeline", "merge", "a.json", "-o", "-"], cwd=self.folder, stdout=log,
+                                  stderr=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 1)
         self.assertEqual({path.read_bytes() for path in self.folder.rglob("*.json") if path != reading}, {trace})
         self.assertEqual(reading.read_bytes(), before)
@@ -107,7 +108,7 @@ class Merge(CommandTest):
         packed = pathlib.Path(self.folder, "rank0.pt.trace.json.gz")
         packed.write_bytes(gzip.compress((KINETO / "rank0.json").read_bytes()))
         plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout
-        self.assertEqual(self.merge(packed, "-o", "-").stdout, plain)
+        self.assertEqual(self.merge(packed, "-o", "-").stdout.replace(packed.name, "rank0.json"), plain)
 
     def test_events_of_a_profile_are_the_same_from_a_packed_file(self):
         start = {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time_since_epoch_in_micros": 10**15}}
