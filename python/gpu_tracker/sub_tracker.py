@@ -125,7 +125,7 @@ class SubTracker(BlockMarker):
             frame = sys._getframe(1)
             attribute = frame.f_lineno if code_block_attribute is None else code_block_attribute
             code_block_name = f"{_relative(frame.f_code.co_filename)}:{attribute}"
-        self.code_block_name = code_block_name
+        self.code_block_name = str(code_block_name)
         self.process_id = _pid
         if sub_tracking_file is None:
             sub_tracking_file = f"{self.process_id}.csv"
@@ -149,7 +149,8 @@ def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file
     """A decorator: each call of the function is a call of the code block.
 
     Arguments as for `SubTracker`, but that the name defaults to the file where it is decorated and the name of the function
-    ("train.py:load"). Coroutine functions are marked from their first step to their end, generators likewise.
+    ("train.py:load"). Coroutine functions are marked from their first step to their end, generators likewise. What gives
+    back a coroutine and is no coroutine function (another decorator's function) is marked from its call to that one's end.
     """
 
     def decorate(function):
@@ -167,40 +168,72 @@ def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file
     return decorate
 
 
-_CO_GENERATOR, _CO_COROUTINE, _CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
-
-
 def _wrap(function, tracker):
+    import inspect
     from functools import wraps
+    from types import CoroutineType
 
-    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
-    if flags & _CO_COROUTINE:
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_wrap(function.__func__, tracker))
+
+    if inspect.iscoroutinefunction(function):
 
         @wraps(function)
         async def wrapper(*args, **kwargs):
             with tracker():
                 return await function(*args, **kwargs)
 
-    elif flags & _CO_GENERATOR:
+    elif inspect.isgeneratorfunction(function):
 
         @wraps(function)
         def wrapper(*args, **kwargs):
             with tracker():
                 return (yield from function(*args, **kwargs))
 
-    elif flags & _CO_ASYNC_GENERATOR:
+    elif inspect.isasyncgenfunction(function):
 
         @wraps(function)
         async def wrapper(*args, **kwargs):
             with tracker():
-                async for value in function(*args, **kwargs):
-                    yield value
+                generator = function(*args, **kwargs)
+                step = generator.__anext__()
+                while True:
+                    try:
+                        value = await step
+                    except StopAsyncIteration:
+                        return
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        await generator.aclose()
+                        raise
+                    except BaseException as error:
+                        step = generator.athrow(error)
+                    else:
+                        step = generator.asend(sent)
 
     else:
 
         @wraps(function)
         def wrapper(*args, **kwargs):
-            with tracker():
-                return function(*args, **kwargs)
+            block = tracker()
+            block.__enter__()
+            try:
+                result = function(*args, **kwargs)
+            except BaseException:
+                block.__exit__()
+                raise
+            if type(result) is CoroutineType:
+                return _finish(block, result)
+            block.__exit__()
+            return result
 
     return wrapper
+
+
+async def _finish(block, coroutine):
+    """The rest of a call that gave back a coroutine, as nobody could tell from the function."""
+    try:
+        return await coroutine
+    finally:
+        block.__exit__()

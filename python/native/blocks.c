@@ -207,6 +207,10 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
 static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position)
 {
     Py_ssize_t length;
+    if (!PyUnicode_Check(name)) {
+        PyErr_Format(PyExc_TypeError, "The name of a code block is a str, not %R.", name);
+        return NULL;
+    }
     const char *text = PyUnicode_AsUTF8AndSize(name, &length);
     if (!text)
         return NULL;

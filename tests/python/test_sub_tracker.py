@@ -1,7 +1,9 @@
 """SubTracker and sub_track: names, files, threads, tasks, forks."""
 
 import asyncio
+import contextlib
 import csv
+import functools
 import os
 import pathlib
 import sqlite3
@@ -122,7 +124,13 @@ print(*names)
                 pass
         self.assertEqual([name for name, _ in marks("m.csv")][::2], ['a,"b"', "schön", ""])
         self.assertRaises(ValueError, gput.SubTracker("a\0b", sub_tracking_file="m.csv").__enter__)
-        self.assertRaises(TypeError, gput.SubTracker(5, sub_tracking_file="m.csv").__enter__)
+
+    def test_a_name_is_a_text(self):
+        with gput.SubTracker(5, sub_tracking_file="m.csv") as block:
+            pass
+        self.assertEqual(marks("m.csv"), [("5", 0), ("5", 1)])
+        block.code_block_name = 6
+        self.assert_raises(TypeError, "The name of a code block is a str, not 6.", block.__enter__)
 
 
 class Files(package.PackageTest):
@@ -354,6 +362,101 @@ class Concurrency(package.PackageTest):
         self.assertFalse(os.path.exists("m.csv"))
         self.assertEqual(list(iterator), [0, 1, 2])
         self.assertEqual(marks("m.csv"), [("numbers", 0), ("numbers", 1)])
+
+    def test_a_decorated_async_generator_is_given_what_the_outer_one_is(self):
+        @gput.sub_track("echo", sub_tracking_file="m.csv")
+        async def echo(seen):
+            value = 0
+            try:
+                while True:
+                    try:
+                        value = yield value
+                    except KeyError as error:
+                        value = error
+                    if value == "enough":
+                        return
+            finally:
+                seen.append("closed")
+
+        async def run():
+            sent = echo(seen := [])
+            thrown = KeyError()
+            self.assertEqual([await anext(sent), await sent.asend(42), await sent.athrow(thrown)], [0, 42, thrown])
+            with self.assertRaises(StopAsyncIteration):
+                await sent.asend("enough")
+            self.assertEqual(seen, ["closed"])
+            closed = echo(seen)
+            await anext(closed)
+            await closed.aclose()
+            self.assertEqual(seen, ["closed"] * 2)
+            raised = echo(seen)
+            await anext(raised)
+            with self.assertRaises(ZeroDivisionError):
+                await raised.athrow(ZeroDivisionError())
+            self.assertEqual(seen, ["closed"] * 3)
+
+        asyncio.run(run())
+        self.assertEqual(marks("m.csv"), [("echo", 0), ("echo", 1)] * 3)
+
+    def test_an_async_context_manager_may_handle_what_its_body_raises(self):
+        @contextlib.asynccontextmanager
+        @gput.sub_track("transaction", sub_tracking_file="m.csv")
+        async def transaction(seen):
+            try:
+                yield
+            except KeyError:
+                seen.append("rolled back")
+
+        async def run():
+            async with transaction(seen := []):
+                raise KeyError
+            return seen
+
+        self.assertEqual(asyncio.run(run()), ["rolled back"])
+        self.assertEqual(marks("m.csv"), [("transaction", 0), ("transaction", 1)])
+
+    def test_what_gives_back_a_coroutine_runs_to_its_end(self):
+        def track(name):
+            return gput.sub_track(name, sub_tracking_file="m.csv")
+
+        def passed_on(function):
+            return functools.wraps(function)(lambda *arguments: function(*arguments))
+
+        async def pause(seconds=0.05):
+            await asyncio.sleep(seconds)
+            return "slept"
+
+        class Methods:
+            @track("static")
+            @staticmethod
+            async def static():
+                return await pause()
+
+            @track("class")
+            @classmethod
+            async def of_class(cls):
+                return await pause()
+
+            async def __call__(self):
+                return await pause()
+
+        async def run():
+            for function in (
+                Methods.static,
+                Methods().static,
+                Methods.of_class,
+                track("below")(passed_on(pause)),
+                track("partial")(functools.partial(pause, 0.05)),
+                track("object")(Methods()),
+            ):
+                self.assertEqual(await function(), "slept")
+            with self.assertRaises(TypeError):
+                await track("raises")(passed_on(pause))("never")
+
+        asyncio.run(run())
+        calls = gput.read_calls("m.csv")
+        self.assertEqual(list(calls["code_block_name"]), ["static", "static", "class", "below", "partial", "object", "raises"])
+        self.assertGreater(min(list(calls["compute_time"])[:6]), 0.04)
 
     def test_a_forked_child_writes_a_file_of_its_own(self):
         def mark():
