@@ -196,8 +196,9 @@ GPUT_API int gput_session_results(
 GPUT_API int gput_session_snapshot(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
-/** Stops if need be, and frees everything. NULL is fine. In a fork of the process that created the
- * session it does nothing: the session is the parent's. */
+/** Frees everything. A session that tracks and was not stopped, as when an error ends the program,
+ * is stopped here, and leaves its resource usage file with all of its figures. NULL is fine. In a
+ * fork of the process that created the session it does nothing: the session is the parent's. */
 GPUT_API void gput_session_destroy(struct gput_session *session);
 
 #ifdef __cplusplus

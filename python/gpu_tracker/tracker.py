@@ -50,7 +50,7 @@ class Tracker:
     disable_logs: no warnings. They go to the logger "gpu_tracker", when tracking starts and when it stops.
     process_id: the process to track; None: this one.
     resource_usage_file: where the figures so far are kept while tracking runs, for `gpu_tracker.load_resource_usage`
-        after a crash; None: a hidden file of a random name in the working directory. Removed when tracking ends.
+        after a crash; None: a hidden file of a random name in the working directory. `stop` removes it.
     n_join_attempts, join_timeout: how often, and for how many seconds each time, `stop` waits for the tracking process
         of `own_process`; without one there is nothing to wait for.
     gpu_brand: nvidia, amd or intel; None: whatever is there.

@@ -177,11 +177,24 @@ int gput_session_create(
     return GPUT_OK;
 }
 
+/* The end of a session that nobody stopped, as when an error ends the program: its figures are told
+ * by the file alone, which stays. */
+static void stop_and_leave_results(struct gput_session *session)
+{
+    struct results_file *file = session->results_file;
+    struct gput_results results;
+    session->results_file = NULL;
+    gput_session_stop(session, NULL);
+    if (gput_session_results(session, &results, NULL) == GPUT_OK)
+        results_file_update(file, &results);
+    results_file_close(file);
+}
+
 /* What only the process that created the session may touch. */
 static void release_shared(struct gput_session *session)
 {
     if (session->phase == SESSION_TRACKING)
-        gput_session_stop(session, NULL);
+        stop_and_leave_results(session);
     /* A session that never began leaves no tracking file in the way of the next try. */
     bool unused = session->tracking_file && session->phase == SESSION_CREATED;
     session_end_serving(session);

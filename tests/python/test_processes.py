@@ -92,12 +92,17 @@ with gput.Tracker(sleep_time=0.01, disable_logs=True) as tracker:
                 pass
         self.assertEqual((len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))), before)
 
-    def test_a_tracker_that_is_forgotten_stops(self):
+    def test_a_tracker_that_is_forgotten_stops_and_leaves_its_figures(self):
         tracker = gput.Tracker(sleep_time=0.01)
         tracker.start()
         before = len(os.listdir("/proc/self/task"))
         del tracker
         self.assertEqual(len(os.listdir("/proc/self/task")), before - 1)
+        (kept,) = os.listdir()
+        self.assertGreater(gput.load_resource_usage(kept).max_ram.main.total_rss, 0)
+
+    def test_a_tracker_that_never_started_leaves_nothing(self):
+        gput.Tracker(resource_usage_file="kept")
         self.assertEqual(os.listdir(), [])
 
 

@@ -310,6 +310,19 @@ class Files(package.PackageTest):
             self.assertEqual([name[:13] for name in os.listdir()], [".gpu-tracker_"])
         self.assertEqual(os.listdir(), [])
 
+    def test_a_program_that_ends_without_stopping_leaves_figures(self):
+        for ending in "raise RuntimeError", "os.kill(os.getpid(), 2); time.sleep(10)", "sys.exit(1)", "":
+            code = f"""
+import gpu_tracker as gput, os, sys, time
+tracker = gput.Tracker(resource_usage_file="kept.pkl", disable_logs=True)
+tracker.start()
+block = b"x" * 100_000_000
+{ending}
+"""
+            self.run_python(code, check=False)
+            self.assertGreater(gput.load_resource_usage("kept.pkl").max_ram.main.total_rss, 0.1, ending)
+            os.unlink("kept.pkl")
+
     def test_a_killed_program_leaves_figures_and_samples(self):
         code = """
 import gpu_tracker as gput, os, signal, sys, time

@@ -29,8 +29,20 @@ static void results_are_kept_on_disk_until_a_good_end(void **state)
     assert_true(kept.max[GPUT_MAIN_RAM] > 0);
     assert_int_equal(
         kept.static_data.system_core_count, results_of(session).static_data.system_core_count);
-    gput_session_destroy(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     assert_int_equal(files_in_folder(), 0);
+    gput_session_destroy(session);
+}
+
+static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(3600);
+    struct gput_results kept;
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    gput_session_destroy(session);
+    assert_int_equal(gput_results_load(kept_path, &kept, NULL), GPUT_OK);
+    assert_int_equal(kept.tracker.ticks, 2); /* the last one too */
 }
 
 static void a_session_of_no_time_has_figures(void **state)
@@ -55,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(results_so_far_grow),
         IN_FOLDER(results_are_kept_on_disk_until_a_good_end),
+        IN_FOLDER(results_of_a_session_that_is_not_stopped_stay_on_disk),
         IN_FOLDER(a_session_of_no_time_has_figures),
     };
     return cmocka_run_group_tests_name("session/session_results", tests, NULL, NULL);
