@@ -42,12 +42,12 @@ def _close_logs():
 def _begin_fork():
     # Neither is a log being opened in the child's memory, nor a mark being made.
     _opening.acquire()
-    for log in _logs.values():
+    for log in list(_logs.values()):  # a signal handler may open one meanwhile
         log.hold()
 
 
 def _end_fork():
-    for log in _logs.values():
+    for log in list(_logs.values()):
         log.release()
     _opening.release()
 

@@ -9,7 +9,8 @@
  * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
  * the GIL back. It holds `marking` meanwhile, which close() takes too, and hold() for the time of
  * a fork: SQLite has locks of its own that a child would never see opened again. Nobody waits for
- * `marking` with the GIL; then none can wait for the other.
+ * `marking` with the GIL; then none can wait for the other. Nor does the thread that holds it for a
+ * fork wait for itself: a signal handler may run in it, and mark.
  */
 #include "native.h"
 
@@ -26,7 +27,8 @@ struct blocks {
     pid_t opener;
     int64_t seen_ns; /* when its file was last looked for */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
-    bool held;       /* `marking`, by hold_marks() */
+    bool held;       /* `marking`, by hold_marks(), which `holder` called */
+    pthread_t holder;
     pthread_mutex_t marking;
 };
 
@@ -55,6 +57,7 @@ static void hold_marks(struct blocks *self)
     pthread_mutex_lock(&self->marking);
     Py_END_ALLOW_THREADS;
     self->held = true;
+    self->holder = pthread_self();
 }
 
 static void release_marks(struct blocks *self)
@@ -196,10 +199,13 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     enum gput_block_position position, struct gput_error *lost)
 {
     int code;
+    bool is_ours = self->held && pthread_equal(self->holder, pthread_self());
     Py_BEGIN_ALLOW_THREADS;
-    pthread_mutex_lock(&self->marking);
+    if (!is_ours)
+        pthread_mutex_lock(&self->marking);
     code = make_mark(self, name, position, lost);
-    pthread_mutex_unlock(&self->marking);
+    if (!is_ours)
+        pthread_mutex_unlock(&self->marking);
     Py_END_ALLOW_THREADS;
     return code;
 }

@@ -325,6 +325,34 @@ class Locked(package.PackageTest):
 
 
 class Concurrency(package.PackageTest):
+    @package.skip_where_forks_hang
+    def test_a_signal_handler_may_mark_while_the_program_forks(self):
+        code = """
+import os, signal
+
+def mark(*_):
+    for name in "m.sqlite", "other.sqlite":
+        with gput.SubTracker("signal", sub_tracking_file=name):
+            pass
+
+def signal_in_a_fork():
+    signal.raise_signal(signal.SIGUSR1)
+
+# Hooks before a fork run last in, first out, those after it first in, first out: these run between the package's.
+os.register_at_fork(before=signal_in_a_fork, after_in_parent=signal_in_a_fork)
+import gpu_tracker as gput
+with gput.SubTracker("begin", sub_tracking_file="m.sqlite"):
+    pass
+signal.signal(signal.SIGUSR1, mark)
+child = os.fork()
+if child == 0:
+    mark()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(len(gput.read_calls("m.sqlite")))
+"""
+        self.assertEqual(self.run_python(code).stdout, "3\n")
+
     def test_threads(self):
         def work(name):
             for _ in range(100):
