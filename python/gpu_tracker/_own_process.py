@@ -25,7 +25,7 @@ _OPTIONS = {
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
-_DETACH = 'log=$1; shift; "$@" </dev/null >/dev/null 2>"$log" & echo $!'
+_DETACH = '"$@" </dev/null >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
 
 
@@ -65,24 +65,36 @@ class OwnProcessSession:
         pid = pid or os.getpid()
         if not os.path.exists(f"/proc/{pid}"):
             raise ProcessLookupError(3, os.strerror(3))
-        # What an earlier session left would be taken for this one's.
-        self._remove(self._report_file, self._so_far, self._log)
-        done = subprocess.run(
-            ["/bin/sh", "-c", _DETACH, "sh", self._log, *self._command(pid)],
-            stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C in the terminal is not for it
-            check=True,
-        )
+        with self._begin_files() as log:
+            done = subprocess.run(
+                ["/bin/sh", "-c", _DETACH, "sh", *self._command(pid)],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # Ctrl-C in the terminal is not for it
+                check=True,
+            )
         self._open(int(done.stdout))
         end = time.monotonic() + _BEGIN_SECONDS
         while not os.path.exists(self._so_far):
             if not self._is_alive() and not os.path.exists(self._report_file):
-                raise RuntimeError(f"The tracking process did not begin: {self._take_log()}")
+                raise RuntimeError(f"The tracking process did not begin: {self._take_log() or 'it ended without a word.'}")
             if time.monotonic() > end:
                 self._signal(signal.SIGKILL)
                 self._close()
                 raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
             time.sleep(0.001)
+
+    def _begin_files(self):
+        """Gives the log, open."""
+        try:
+            # What an earlier session left would be taken for this one's.
+            self._remove(self._report_file, self._so_far, self._log)
+            return open(self._log, "wb")
+        except OSError as error:
+            raise type(error)(
+                f"Cannot write {error.filename}: {error.strerror}. The tracking process keeps its files beside "
+                "resource_usage_file; name one in a folder that can be written to."
+            ) from None
 
     def address(self):
         return self._options["listen"]

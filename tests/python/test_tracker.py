@@ -476,6 +476,21 @@ class OwnProcess(package.PackageTest):
         self.assertRaises(FileExistsError, gput.Tracker, own_process=True, tracking_file="t.csv")
         self.assertEqual(os.listdir(), ["t.csv"])
 
+    def test_a_folder_that_cannot_be_written_to(self):
+        for name, error in ("nowhere/kept", FileNotFoundError), ("/dev/null/kept", NotADirectoryError):
+            tracker = gput.Tracker(own_process=True, resource_usage_file=name)
+            with self.assertRaisesRegex(error, rf"^Cannot write /.*{name[-5:]}.*: .* beside resource_usage_file"):
+                tracker.start()
+        self.assertEqual(os.listdir(), [])
+
+    def test_a_tracking_process_that_ends_at_once(self):
+        # Where nobody takes its exit status, the kernel has it alive for ever.
+        is_gone = mock.patch("gpu_tracker._own_process.OwnProcessSession._is_alive", return_value=False)
+        with mock.patch("gpu_tracker.__main__.COMMAND", "true"), is_gone:
+            tracker = gput.Tracker(own_process=True)
+            self.assert_raises(RuntimeError, "The tracking process did not begin: it ended without a word.", tracker.start)
+        self.assertEqual(os.listdir(), [])
+
     def test_files_of_an_earlier_session_are_not_taken_for_its_own(self):
         for name in "kept.json", "kept.json.so-far", "kept.json.log":
             with open(name, "w") as file:
