@@ -51,7 +51,6 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
     double kept = kept_peak(session);
     double maxrss = (double)session->main_usage.ru_maxrss * 1024;
     const struct process_record *record = session->log.main;
-    double possible = record ? (double)process_record_at_most(record) : 0;
     if (maxrss_is_of_main(session, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
     else if (record && record->peak == PROCESS_PEAK_FINAL)
@@ -59,11 +58,9 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
             peak, (double)record->peak_rss_bytes, "given by the kernel at its end (taskstats)");
     else if (isnan(kept))
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
-    else if (possible == kept)
-        set_exact(peak, kept, "VmHWM, kept by the kernel; no page was touched after its reading");
     else
-        set_peak(peak, kept, higher(possible < maxrss ? possible : maxrss, kept),
-            "at least VmHWM as last read; at most ru_maxrss, or what it touched afterwards");
+        set_peak(peak, kept, higher(maxrss, kept),
+            "at least VmHWM as last read; at most ru_maxrss of it and all that it waited for");
 }
 
 static void fill_main(const struct gput_session *session, struct gput_peak *peak)
@@ -99,14 +96,15 @@ static void fill_descendants(const struct gput_session *session, bool has_unwait
     struct process_peaks peaks = process_log_descendants(&session->log);
     double seen = (double)peaks.largest_bytes, at_most = (double)peaks.largest_at_most_bytes;
     double collected = largest_collected(session);
+    /* More than main ever had was never main's. */
+    if (at_most > main->at_most_bytes && peaks.largest_at_most_bytes > peaks.before_bytes)
+        seen = at_most;
 
     if (peaks.has_all && session->log.seen <= 1)
         set_exact(peak, 0, "there were none");
     else if (peaks.has_all && seen == at_most)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
-    else if (peaks.has_all && collected > main->at_most_bytes && collected >= at_most)
-        set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
     else if (peaks.has_all)
         set_peak(peak, seen, at_most,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
@@ -174,6 +172,9 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
     if (descendants->bytes > 0 || descendants->at_most_bytes == 0)
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(combined, descendants->bytes);
+    struct process_peaks peaks = process_log_descendants(&session->log);
+    if (peaks.largest_at_most_bytes > peaks.before_bytes)
+        raise_to(combined, (double)peaks.largest_at_most_bytes);
     /* Of one that is older than tracking: as far as it rose since. */
     const struct process_record *main = session->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;

@@ -133,7 +133,7 @@ static int read_cheap(struct process *process, struct process_view *view)
         return GPUT_OK;
     }
     memory_set_cheap(&process->memory, resident, file);
-    if (process->memory.resident_bytes > process->peak_resident_bytes)
+    if (!process->borrows_memory && process->memory.resident_bytes > process->peak_resident_bytes)
         process->peak_resident_bytes = process->memory.resident_bytes;
     return GPUT_OK;
 }
@@ -198,6 +198,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     if (code == GPUT_OK) {
         process->image = stat.start_stack_address;
         take_stat(process, &stat);
+        process->borrows_memory = borrows_memory(process, parent, view);
         code = read_cheap(process, view);
         if (process_is_outlived(process))
             process->image = image_of(process->memory_pid, view);
@@ -212,7 +213,6 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     }
 
     process->start_time_ticks = stat.start_time_ticks;
-    process->borrows_memory = borrows_memory(process, parent, view);
     process->is_old = is_old;
     if (is_old) {
         process->cpu_before_ns = process->cpu_ns;
@@ -258,13 +258,14 @@ int process_look(struct process *process, const struct process *parent, struct p
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
     take_stat(process, &stat);
+    /* Before its memory is read: what it no longer borrows then is its own. */
+    if (process->borrows_memory)
+        process->borrows_memory = borrows_memory(process, parent, view);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);
         process->has_run = true;
     }
-    if (process->borrows_memory)
-        process->borrows_memory = borrows_memory(process, parent, view);
     process->children_unread |= process->has_run;
     process->read_ns = now_ns;
     return GPUT_OK;

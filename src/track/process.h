@@ -57,7 +57,7 @@ struct process {
     bool borrows_memory;  /* it runs in its parent's memory (vfork) until it calls execve */
 
     struct memory memory;
-    uint64_t peak_resident_bytes;  /* the highest RSS of all looks */
+    uint64_t peak_resident_bytes;  /* the highest RSS of all looks, of memory not borrowed */
     struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
     uint32_t image_members;    /* tracked processes with this image, itself included */

@@ -236,6 +236,7 @@ static void meet(struct process_log *log, struct process *process)
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
         record->before_peak_bytes = record->kept_peak_bytes;
+        raise_to(&log->before_peak_bytes, record->before_peak_bytes);
         read_counts(log, record);
         record->before = record->now;
         record->before.lacks_io = !record->has_io;
@@ -448,6 +449,7 @@ struct process_peaks process_log_descendants(const struct process_log *log)
     struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
         .has_all = has_all,
         .largest_at_most_bytes = log->largest_unsure_bytes,
+        .before_bytes = log->before_peak_bytes,
         .sum_bytes = log->descendants_sum_bytes};
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         if (record->is_main)

@@ -52,6 +52,7 @@ struct process_log {
     /* Peak RSS of descendants that ended: of the largest for sure; of the largest that may have
      * run in its parent's memory; and of all together. */
     uint64_t largest_descendant_bytes, largest_unsure_bytes, descendants_sum_bytes;
+    uint64_t before_peak_bytes; /* of the largest single process when tracking began */
 };
 
 void process_log_init(struct process_log *log, const struct process_log_options *options);
@@ -97,7 +98,10 @@ struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 struct process_peaks {
     uint64_t largest_bytes; /* the largest had at least this */
     bool has_all;           /* the kernel told the end of every one; else what follows is less */
+    /* Where that is more, and more than any had when tracking began, one of the tree had it: main,
+     * if a descendant ran in main's memory all the time (vfork). */
     uint64_t largest_at_most_bytes;
+    uint64_t before_bytes;
     uint64_t sum_bytes; /* all together never had more */
 };
 

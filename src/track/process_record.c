@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fault brings one page, or at the most a huge one. */
-#define MOST_BYTES_PER_FAULT (UINT64_C(2) << 20)
-/* A child that touched fewer pages may have run in its parent's memory (vfork) all the time. */
-#define OWN_FAULTS 64
+/* A fault brings one page, or a huge one. */
+#define BYTES_PER_FAULT (UINT64_C(2) << 20)
 #define COMMAND_BYTES 4096
 
 void process_record_free(struct process_record *record)
@@ -35,7 +33,6 @@ void process_record_take_look(struct process_record *record)
     int64_t cpu_ns = process_cpu_ns(process);
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
-    record->faults = process->minor_faults;
     if (process->parent > 0)
         record->last_parent = process->parent;
     record->was_apart |= process_has_memory(process);
@@ -107,11 +104,11 @@ void process_record_take_exit(struct process_record *record, const struct taskst
 void process_record_read_peak(struct process_record *record, const char *procfs_root)
 {
     struct proc_status status;
-    /* One that has just ended keeps what was read before, and what it touched since counts. */
+    /* One that has just ended keeps what was read before. */
     if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) != GPUT_OK ||
         !status.has_memory)
         return;
-    record->faults = record->faults_when_read = record->process->minor_faults;
+    record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
     record->kept_peak_bytes = status.peak_rss_bytes;
     raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
@@ -154,30 +151,23 @@ struct task_counts process_record_counts(const struct process_record *record)
     return counts;
 }
 
-/* ---- bounds ---- */
+/* ---- what its peak is worth ---- */
 
-/* Every fault since the reading brought a page, or at the most a huge one. */
-static uint64_t highest_since_read(const struct process_record *record, uint64_t faults)
-{
-    uint64_t room = (faults - record->faults_when_read) * MOST_BYTES_PER_FAULT;
-    uint64_t bytes = record->rss_when_read + room;
-    return bytes > record->kept_peak_bytes ? bytes : record->kept_peak_bytes;
-}
-
-uint64_t process_record_at_most(const struct process_record *record)
-{
-    return record->kept_peak_bytes > 0 ? highest_since_read(record, record->faults) : 0;
-}
-
+/*
+ * That is economy, and no bound: memory can also be filled by others who share it, and by the
+ * kernel (huge pages).
+ */
 bool process_record_may_have_risen(const struct process_record *record)
 {
-    return highest_since_read(record, record->process->minor_faults) > record->kept_peak_bytes;
+    const struct process *process = record->process;
+    uint64_t touched = (process->minor_faults - record->faults_when_read) * BYTES_PER_FAULT;
+    return record->rss_when_read + touched > record->kept_peak_bytes ||
+           process->memory.resident_bytes > record->kept_peak_bytes;
 }
 
 bool process_record_has_own_memory(const struct process_record *record)
 {
-    return !record->is_final || record->is_old || record->has_execed || record->was_apart ||
-           record->ended.minor_faults >= OWN_FAULTS;
+    return !record->is_final || record->is_old || record->has_execed || record->was_apart;
 }
 
 bool process_record_list_append(struct process_record_list *list, struct process_record *record)

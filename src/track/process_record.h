@@ -69,7 +69,6 @@ struct process_record {
     uint64_t kept_peak_bytes;
     uint64_t before_peak_bytes; /* reached before tracking began */
     uint64_t faults_when_read, rss_when_read;
-    uint64_t faults; /* pages touched, as of the last look */
     int64_t peak_read_ns, io_read_ns;
     bool peak_is_pending;    /* the kernel's peak may have moved and was not read yet */
     bool counts_are_pending; /* the same of what it counts */
@@ -103,18 +102,12 @@ void process_record_read_io(struct process_record *record, const char *procfs_ro
 /* What was counted since tracking began. */
 struct task_counts process_record_counts(const struct process_record *record);
 
-/*
- * How high its RSS can have been at most: what the kernel had kept at the last reading, or what it
- * can have touched since. 0: its peak was never read.
- */
-uint64_t process_record_at_most(const struct process_record *record);
-
-/* Whether the kernel's peak can be higher than when it was last read. */
+/* Whether the kernel's peak is likely to be higher than when it was last read. */
 bool process_record_may_have_risen(const struct process_record *record);
 
 /*
- * False for a child that ended nearly as it began: after vfork() its peak is its parent's, and so
- * no peak of a descendant; after fork() it is its own. Which it was cannot be told.
+ * False for a child that ended as it began: after vfork() its peak is its parent's, and so no peak
+ * of a descendant; after fork() it is its own. Which it was cannot be told where no look saw it.
  */
 bool process_record_has_own_memory(const struct process_record *record);
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 
@@ -18,6 +19,20 @@ class Exact(CommandTest):
         done = self.run_command("run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json", "-o", report,
                                 *options, "--", *(command or [CONSUMER, *map(str, words)]))
         self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(report.read_text())
+
+    def track_without_rights(self, *words, options=()):
+        """The same as a user to whom the kernel tells no ends of processes, and who may make no control groups."""
+        if os.geteuid() != 0:
+            return self.track(*words, options=options)
+        drop = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if not shutil.which("setpriv") or subprocess.run([*drop, CONSUMER], capture_output=True).returncode != 0:
+            self.skipTest("cannot run the consumer as another user here")
+        self.folder.chmod(0o777)
+        report = self.folder / "report.json"
+        report.unlink(missing_ok=True)
+        subprocess.run([*drop, COMMAND, "run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json", "-o", report,
+                        *options, "--", CONSUMER, *map(str, words)], cwd=self.folder, capture_output=True, check=True)
         return json.loads(report.read_text())
 
     def knows_ends(self, report):
@@ -40,6 +55,16 @@ class Exact(CommandTest):
         peaks = report["peaks"]
         self.assertGreaterEqual(peaks["descendants_at_most"], 60e6)
         self.assertNotEqual(peaks["descendants_source"], "there were none")
+
+    def test_what_others_put_into_its_memory_is_within_bounds(self):
+        words = ["child", "[", "]", "wait", "sleep", 0.3, "lend", "[", "alloc", 200, "]", "free", "wait"]
+        for track in self.track, self.track_without_rights:
+            peaks = track(*words, options=["--st", "0.1"])["peaks"]
+            for whose in "main", "combined":
+                at_most = peaks[f"{whose}_at_most"]
+                self.assertTrue(at_most is None or at_most >= 200e6, peaks)
+            if peaks["descendants_at_most"] is not None:
+                self.assertLess(peaks["descendants"], peaks["descendants_at_most"])
 
     def test_no_bound_is_below_what_was_seen(self):
         report = self.track("sleep", 0.1)

@@ -24,6 +24,7 @@
  * leave [ … ]  another thread does what is in the brackets and ends the process; the first one ends
  *              at once
  * thread-child [ … ]  forks from another thread than the main one
+ * lend [ … ]   a child does what is in the brackets in this process's own memory (vfork) and ends
  * wait         waits for all children
  * tell         writes one byte to standard output: "I am here"
  * hear FD      waits for one byte, or the end, of an inherited descriptor
@@ -31,6 +32,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -200,6 +202,22 @@ static void fork_child(char **word)
     }
 }
 
+static int run_borrowing(void *word)
+{
+    run((char **)word + 1);
+    _exit(0);
+}
+
+/* As vfork() does, but with a stack of the child's own. */
+static void lend_memory(char **word)
+{
+    static char stack[1 << 18] __attribute__((aligned(16)));
+    if (clone(run_borrowing, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, word) < 0) {
+        perror("consumer: clone");
+        exit(1);
+    }
+}
+
 static void fork_daemon(char **word)
 {
     pid_t parent = fork();
@@ -300,6 +318,8 @@ static char **run_brackets(char **word)
         exit(1);
     } else if (strcmp(*word, "child") == 0)
         fork_child(word + 1);
+    else if (strcmp(*word, "lend") == 0)
+        lend_memory(word + 1);
     else if (strcmp(*word, "daemon") == 0)
         fork_daemon(word + 1);
     else if (pthread_create(&thread, NULL, fork_in_thread, word + 1) == 0)
@@ -348,7 +368,8 @@ static char **run(char **word)
 {
     while (*word && strcmp(*word, "]") != 0) {
         if (strcmp(*word, "child") == 0 || strcmp(*word, "daemon") == 0 ||
-            strcmp(*word, "leave") == 0 || strcmp(*word, "thread-child") == 0) {
+            strcmp(*word, "lend") == 0 || strcmp(*word, "leave") == 0 ||
+            strcmp(*word, "thread-child") == 0) {
             word = run_brackets(word);
         } else if (strcmp(*word, "wait") == 0) {
             while (wait(NULL) > 0)

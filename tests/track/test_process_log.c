@@ -139,7 +139,6 @@ static void announced_families_are_known_without_a_look(void **state)
     free(list);
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
-    assert_int_equal(peaks.largest_bytes, 8192);
     assert_int_equal(peaks.largest_at_most_bytes, 8192);
     assert_int_equal(peaks.sum_bytes, 4096 + 8192 + 4096);
     close_stage(&stage);
@@ -184,7 +183,7 @@ static void what_is_told_after_the_end_still_counts(void **state)
     close_stage(&stage);
 }
 
-/* A single fault can bring a huge page: few of them do not tell fork from vfork. */
+/* After vfork() it can fill its parent's memory: what it touched does not tell whose that was. */
 static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
 {
     (void)state;
@@ -196,7 +195,7 @@ static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
                                      .process = 20,
                                      .is_leader = true,
                                      .is_last = true,
-                                     .minor_faults = 20,
+                                     .minor_faults = 2000,
                                      .peak_rss_bytes = 40 << 20});
     process_log_end_batch(&stage.log, false);
     process_log_end_batch(&stage.log, false);
@@ -470,7 +469,6 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     fake_put(&stage.fake, main);
     look(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
-    assert_int_equal(process_record_at_most(stage.log.main), 700 * 1024);
 
     /* Without a fault there is nothing new, whatever stands there. */
     status_of(&stage, 10, 900);
@@ -480,6 +478,14 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     fake_put(&stage.fake, main);
     look(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
+
+    /* Others who share its memory can fill it, and so can the kernel. */
+    main.resident_pages = 300;
+    main.utime = 1;
+    status_of(&stage, 10, 1300);
+    fake_put(&stage.fake, main);
+    look(&stage);
+    assert_int_equal(stage.log.main->kept_peak_bytes, 1300 * 1024);
     close_stage(&stage);
 }
 
@@ -518,7 +524,7 @@ static void peaks_are_read_once_more_at_the_end(void **state)
     close_stage(&stage);
 }
 
-static void a_peak_that_cannot_be_read_any_more_stays_open(void **state)
+static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
 {
     (void)state;
     struct stage stage;
@@ -528,7 +534,6 @@ static void a_peak_that_cannot_be_read_any_more_stays_open(void **state)
     look(&stage);
     process_log_refresh(&stage.log);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
-    assert_true(process_record_at_most(stage.log.main) > 700 * 1024);
     close_stage(&stage);
 }
 
@@ -564,7 +569,7 @@ int main(void)
         cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
         cmocka_unit_test(the_peak_of_main_is_read_at_a_look_that_comes_early),
         cmocka_unit_test(peaks_are_read_once_more_at_the_end),
-        cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_open),
+        cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_as_it_was),
         cmocka_unit_test(an_end_that_was_lost_is_found_out),
     };
     return cmocka_run_group_tests_name("track/process_log", tests, NULL, NULL);
