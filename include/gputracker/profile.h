@@ -221,7 +221,8 @@ enum gput_kineto_view {
 };
 
 struct gput_kineto_options {
-    const char *const *paths; /**< traces, or folders of them, one file a rank; DIFF: two */
+    const char *const *paths; /**< traces, or folders of them: a file a rank, or a merged
+                                   timeline of several; DIFF: two */
     size_t path_count;
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */

@@ -248,6 +248,7 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     if (code == GPUT_OK) {
         kineto_ranks_warn_of_idle(ranks, report);
         kineto_ranks_warn_of_unknown(ranks, report);
+        kineto_ranks_warn_of_impossible(ranks, report);
         kineto_ranks_warn_of_repeated(ranks, report);
         kineto_ranks_warn_of_missing(ranks, "", report);
     }

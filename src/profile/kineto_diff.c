@@ -155,6 +155,7 @@ static void warn_of_ranks(
     for (int side = 0; side < 2; side++) {
         const struct kineto_ranks *ranks = comparing->ranks + side;
         struct str where = {0};
+        kineto_ranks_warn_of_impossible(ranks, report);
         kineto_ranks_warn_of_repeated(ranks, report);
         str_printf(&where, " in %s", paths[side]);
         if (!where.failed && strcmp(ranks->all[0].path, paths[side]) != 0)

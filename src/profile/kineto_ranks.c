@@ -128,6 +128,21 @@ void kineto_ranks_warn_of_repeated(
     }
 }
 
+void kineto_ranks_warn_of_impossible(
+    const struct kineto_ranks *ranks, const struct read_report *report)
+{
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        const struct kineto_rank *rank = ranks->all + i;
+        struct str text = {0};
+        if (rank->world_size < 0 || rank->rank < rank->world_size)
+            continue;
+        str_printf(&text,
+            "%s says that it is rank %" PRId64 ", and that there are %" PRId64 ", counted from 0",
+            rank->path, rank->rank, rank->world_size);
+        warn(report, &text);
+    }
+}
+
 static bool has_rank(const struct kineto_ranks *ranks, int64_t rank)
 {
     for (uint32_t i = 0; i < ranks->count; i++)
@@ -141,9 +156,12 @@ void kineto_ranks_warn_of_missing(
 {
     struct str numbers = {0}, text = {0};
     int64_t world = -1, missing = 0;
-    for (uint32_t i = 0; i < ranks->count; i++)
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        unknown += ranks->all[i].rank < 0;
         if (ranks->all[i].world_size > world)
             world = ranks->all[i].world_size;
+    }
     for (int64_t rank = 0; rank < world && rank < 100000; rank++)
         if (!has_rank(ranks, rank) && missing++ < MOST_NAMED)
             str_printf(&numbers, "%s%" PRId64, numbers.length > 0 ? ", " : "", rank);
@@ -151,6 +169,9 @@ void kineto_ranks_warn_of_missing(
         str_printf(&text, "%" PRId64 " of %" PRId64 " ranks %s missing%s: %s%s", missing, world,
             missing == 1 ? "is" : "are", where, str_text(&numbers),
             missing > MOST_NAMED ? ", ..." : "");
+        if (unknown > 0)
+            str_printf(&text, "; %" PRIu32 " trace%s of unknown rank may be of these", unknown,
+                unknown == 1 ? "" : "s");
         warn(report, &text);
     }
     str_finish(&numbers);

@@ -49,7 +49,12 @@ void kineto_ranks_warn_of_unknown(
 void kineto_ranks_warn_of_repeated(
     const struct kineto_ranks *ranks, const struct read_report *report);
 
-/* Says which ranks of a run there is no trace of. `where`: " in FOLDER", or "". */
+/* Says which traces have a rank that their number of ranks does not allow. */
+void kineto_ranks_warn_of_impossible(
+    const struct kineto_ranks *ranks, const struct read_report *report);
+
+/* Says which ranks of a run there is no trace of, but perhaps one that does not tell its rank.
+ * `where`: " in FOLDER", or "". */
 void kineto_ranks_warn_of_missing(
     const struct kineto_ranks *ranks, const char *where, const struct read_report *report);
 

@@ -59,6 +59,20 @@ static int by_device(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
+static int by_stream(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
 /* How long spans of some kinds of work cover together; they come by start. */
 struct coverage {
     unsigned works; /* a bit each */
@@ -90,6 +104,57 @@ struct gpu_time {
     int64_t start_ns;
     struct coverage of[COVERAGES];
 };
+
+/* One stream of a GPU: its gaps, by what they are due to. */
+struct stream_time {
+    int64_t start_ns, until_ns;
+    int64_t host_ns, kernel_ns, other_ns, unknown_ns;
+};
+
+/* What becomes a row of the table. */
+struct gpu_result {
+    int64_t rank; /* INT64_MAX: not known */
+    struct gpu_span first;
+    union {
+        struct gpu_time gpu;
+        struct stream_time stream;
+    };
+};
+
+/* All rows: they come trace by trace, and are shown by rank. */
+struct gpu_results {
+    struct gpu_result *all;
+    size_t count;
+};
+
+static int add_result(struct gpu_results *results, const struct kineto_run *run,
+    struct gpu_result *result, struct gput_error *error)
+{
+    struct gpu_result *all = results->all;
+    if ((results->count & (results->count - 1)) == 0) /* doubled at powers of two */
+        all = realloc(all, (results->count ? results->count * 2 : 1) * sizeof *all);
+    if (!all)
+        return error_memory(error);
+    int64_t rank = run->ranks.all[result->first.rank].rank;
+    result->rank = rank >= 0 ? rank : INT64_MAX;
+    results->all = all;
+    all[results->count++] = *result;
+    return GPUT_OK;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct gpu_result *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return by_stream(&a->first, &b->first);
+}
+
+static void sort_results(struct gpu_results *results)
+{
+    if (results->count > 0)
+        qsort(results->all, results->count, sizeof *results->all, by_rank);
+}
 
 static struct gpu_time gpu_time_from(const struct gpu_span *first)
 {
@@ -144,23 +209,23 @@ static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
     table_put_double(table, percent(memory_overlap, copying));
 }
 
-static int put_breakdowns(
-    const struct ordered_spans *ordered, struct gput_table *table, struct gput_error *error)
+static int find_breakdowns(
+    const struct ordered_spans *ordered, struct gpu_results *results, struct gput_error *error)
 {
     const void *row;
     TRY(row_sorter_first(ordered->spans, &row, error));
     while (row) {
-        const struct gpu_span first = *(const struct gpu_span *)row, *span = row;
-        struct gpu_time time = gpu_time_from(&first);
-        while (span && span->rank == first.rank && span->device == first.device) {
+        const struct gpu_span *span = row;
+        struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
+        while (span && span->rank == result.first.rank && span->device == result.first.device) {
             for (int i = 0; i < COVERAGES; i++)
-                cover(&time.of[i], span);
+                cover(&result.gpu.of[i], span);
             TRY(row_sorter_next(ordered->spans, &row, error));
             span = row;
         }
-        put_gpu(&ordered->run, &first, table);
-        put_breakdown(&time, table);
+        TRY(add_result(results, &ordered->run, &result, error));
     }
+    sort_results(results);
     return GPUT_OK;
 }
 
@@ -171,13 +236,19 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
         "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
         "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
     struct ordered_spans ordered;
+    struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "breakdown");
     add_gpu_columns(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int code = ordered_spans_read(options, false, by_device, &ordered, report, error);
     if (code == GPUT_OK)
-        code = put_breakdowns(&ordered, table, error);
+        code = find_breakdowns(&ordered, &results, error);
+    for (size_t i = 0; i < results.count; i++) {
+        put_gpu(&ordered.run, &results.all[i].first, table);
+        put_breakdown(&results.all[i].gpu, table);
+    }
+    free(results.all);
     ordered_spans_finish(&ordered);
     return code;
 }
@@ -290,26 +361,6 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
     return code;
 }
 
-static int by_stream(const void *left, const void *right)
-{
-    const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-}
-
-/* One stream of a GPU: its gaps, by what they are due to. */
-struct stream_time {
-    int64_t start_ns, until_ns;
-    int64_t host_ns, kernel_ns, other_ns, unknown_ns;
-};
-
 static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
 {
     int64_t gap = span->start_ns - time->until_ns;
@@ -347,20 +398,22 @@ static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
     return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
 }
 
-static int put_idles(const struct ordered_spans *ordered, int64_t delay_ns,
-    struct gput_table *table, struct gput_error *error)
+static int find_idles(const struct ordered_spans *ordered, int64_t delay_ns,
+    struct gpu_results *results, struct gput_error *error)
 {
     const void *row;
     TRY(row_sorter_first(ordered->spans, &row, error));
     while (row) {
-        const struct gpu_span first = *(const struct gpu_span *)row;
-        struct stream_time time = {.start_ns = first.start_ns, .until_ns = first.end_ns};
-        while (row && same_stream(row, &first)) {
-            add_gap(&time, row, delay_ns);
+        const struct gpu_span *first = row;
+        struct gpu_result result = {
+            .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
+        while (row && same_stream(row, &result.first)) {
+            add_gap(&result.stream, row, delay_ns);
             TRY(row_sorter_next(ordered->spans, &row, error));
         }
-        put_idle(&ordered->run, &first, &time, table);
+        TRY(add_result(results, &ordered->run, &result, error));
     }
+    sort_results(results);
     return GPUT_OK;
 }
 
@@ -370,6 +423,7 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
         "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
     struct ordered_spans ordered;
+    struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "idle");
     add_gpu_columns(table);
     table_add_column(table, "stream", GPUT_COLUMN_INT);
@@ -378,7 +432,10 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
     int code = ordered_spans_read(options, true, by_stream, &ordered, report, error);
     if (code == GPUT_OK)
-        code = put_idles(&ordered, delay_ns, table, error);
+        code = find_idles(&ordered, delay_ns, &results, error);
+    for (size_t i = 0; i < results.count; i++)
+        put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
+    free(results.all);
     ordered_spans_finish(&ordered);
     return code;
 }

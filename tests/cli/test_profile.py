@@ -213,6 +213,29 @@ class Kineto(CommandTest):
         self.assertIn("Rank 1 has no GPU events: ", warnings[0])
         self.assertIn("c1.json", warnings[0])
 
+    def test_ranks_come_in_their_order(self):
+        kernels = [self.KERNEL | {"args": {"device": device}} for device in (1, 0)]
+        for name, rank in ("a", 10), ("b", None), ("c", 2), ("d", 0), ("e", None):
+            self.trace(f"{name}.json", rank, *kernels, world_size=None)
+        self.run_command("timeline", "merge", ".", "-o", "merged.json")
+        for view in "breakdown", "idle":
+            for inputs in ("a.json", "b.json", "c.json", "d.json", "e.json"), ("merged.json",):
+                done = self.run_command("profile", view, *inputs, "-f", "json")
+                rows = [(row["rank"], row["trace"].removeprefix("merged.json: "), row["gpu"]) for row in json.loads(done.stdout)]
+                ranks = (0, "d.json"), (2, "c.json"), (10, "a.json"), (None, "b.json"), (None, "e.json")
+                self.assertEqual(rows, [(*rank, gpu) for rank in ranks for gpu in (0, 1)])
+
+    def test_a_trace_without_a_rank_may_be_of_a_missing_one(self):
+        _, warnings = self.breakdown(self.trace("r0.json", 0, self.KERNEL, world_size=4), self.trace("n.json", None, self.KERNEL))
+        self.assertTrue(warnings[-1].endswith("3 of 4 ranks are missing: 1, 2, 3; 1 trace of unknown rank may be of these"), warnings)
+
+    def test_a_rank_that_cannot_be_is_named(self):
+        for rank, said in (3, 0), (4, 1), (15, 1):
+            path = self.trace("odd.json", rank, self.KERNEL, world_size=4)
+            for arguments in ("breakdown", path), ("diff", path, path):
+                done = self.run_command("profile", *map(str, arguments))
+                self.assertEqual(done.stderr.count(f"odd.json says that it is rank {rank}, and that there are 4, counted from 0"), said * (len(arguments) - 1))
+
     def test_a_rank_that_is_given_twice_is_named(self):
         paths = [self.trace(name, 0, self.KERNEL, world_size=1) for name in ("r0.json", "r0.json.gz", "again.json")]
         _, warnings = self.breakdown(*paths[:2])
@@ -287,7 +310,7 @@ class Kineto(CommandTest):
             self.assertEqual(self.csv_of(view, "again.json"), expected)
         rows, warnings = self.diff("ranks", "merged.json")
         self.assertTrue(all(a == b for a, b in rows.values()))
-        self.assertEqual(warnings, [f"2 of 4 ranks are missing in {side}: 1, 3" for side in ("ranks", "merged.json")])
+        self.assertEqual(warnings, [f"2 of 4 ranks are missing in {side}: 1, 3; 1 trace of unknown rank may be of these" for side in ("ranks", "merged.json")])
         ranks, warnings = self.breakdown("both.json")
         self.assertEqual(sorted(ranks, key=str), [0, 0, 2, 2, None, None])
         self.assertTrue(any("Rank 2 has 2 traces" in warning for warning in warnings))
