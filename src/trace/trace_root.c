@@ -317,22 +317,14 @@ static bool has_suffix(const struct trace_file *file, const struct trace_choice 
 
 static bool same_series(const struct trace_file *a, const struct trace_file *b)
 {
-    return a->kind == b->kind && strcmp(a->node, b->node) == 0 && a->suffix == b->suffix;
+    return a->kind == b->kind && strcmp(a->node, b->node) == 0;
 }
 
-/* Events: is there no earlier file of the series that reaches the end already? */
-static bool events_file_matters(
-    const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
+/* Events: is any of it in the stretch? A file has the events that ended while it was written. One
+ * that lasted may have begun long before: no later file can be passed over. */
+static bool events_file_matters(const struct trace_file *file, int64_t start_us, int64_t end_us)
 {
-    const struct trace_file *file = root->files + at;
-    if (file->time_us == 0)
-        return true;
-    if (file->time_us < start_us)
-        return false;
-    for (size_t i = at; i-- > 0 && root->files[i].kind == file->kind;)
-        if (same_series(root->files + i, file))
-            return root->files[i].time_us < end_us;
-    return true;
+    return file->time_us == 0 || (file->time_us >= start_us && file->base_us <= end_us);
 }
 
 /* Readings: does its time until the next file of the series meet the stretch? */
@@ -370,6 +362,6 @@ void trace_root_choose(
         if (chosen[i] && file->kind == TRACE_FILE_SYSTEM)
             chosen[i] = system_file_matters(root, i, start_us, end_us);
         else if (chosen[i])
-            chosen[i] = events_file_matters(root, i, start_us, end_us);
+            chosen[i] = events_file_matters(file, start_us, end_us);
     }
 }

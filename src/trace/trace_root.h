@@ -77,9 +77,10 @@ struct trace_choice {
 };
 
 /*
- * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Within each series of
- * rotated files (one kind, node and suffix), from the last file that lies before the stretch, for
- * readings, or the first that ends in it, for events, to the first that reaches its end.
+ * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Of readings, within each
+ * series of rotated files (one node), from the last file that lies before the stretch to the first
+ * that reaches its end. Of events, all files whose last event ends in or behind the stretch: it
+ * may have begun in it.
  */
 void trace_root_choose(
     const struct trace_root *root, const struct trace_choice *choice, bool *chosen);
