@@ -141,15 +141,14 @@ static void enlarge_buffer(int fd)
 
 static int send_request(int fd, enum proc_cn_mcast_op operation)
 {
-    struct {
-        struct nlmsghdr header;
-        struct cn_msg connector;
-        uint32_t operation;
-    } __attribute__((packed))
-    message = {.header = {.nlmsg_len = sizeof message, .nlmsg_type = NLMSG_DONE},
-        .connector = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = sizeof message.operation},
-        .operation = operation};
-    return send(fd, &message, sizeof message, 0) == (ssize_t)sizeof message ? 0 : errno;
+    const struct cn_msg connector = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .len = sizeof(uint32_t)};
+    const uint32_t wanted = operation;
+    unsigned char message[sizeof(struct nlmsghdr) + sizeof connector + sizeof wanted];
+    const struct nlmsghdr header = {.nlmsg_len = sizeof message, .nlmsg_type = NLMSG_DONE};
+    memcpy(message, &header, sizeof header);
+    memcpy(message + sizeof header, &connector, sizeof connector);
+    memcpy(message + sizeof header + sizeof connector, &wanted, sizeof wanted);
+    return send(fd, message, sizeof message, 0) == (ssize_t)sizeof message ? 0 : errno;
 }
 
 /* The kernel answers before send() returns, or never. */
