@@ -93,7 +93,8 @@ struct gput_gpu {
         double combined_ram_bytes;
         double utilization_percent;
         double power_watts;
-        double joules; /**< since the start; counted by the device, else power over time */
+        double joules; /**< since the start; counted by the device, else power over time. Not told
+                            of a MIG instance */
     } now;
     char missing[240]; /**< figures that are missing, and why: "power: not supported by this GPU" */
 };

@@ -79,6 +79,7 @@ struct gpu_device {
     char source[16];           /* who tells: "nvml", "amdgpu", "drm" */
     bool selected;             /* among options.uuids, or none were given */
     bool mig;                  /* a MIG instance */
+    bool tells_card;           /* the first one of its card, which has the card's figures */
     bool in_package;           /* with the CPU, whose package's power includes it */
     bool power_is_counted; /* its power is how its energy counter moved, and no second witness */
     char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
@@ -98,7 +99,9 @@ struct gpu_device_sample {
     double ram_used_bytes;
     double utilization_percent;
     double power_watts;
-    double energy_joules; /* counted by the device since its driver was loaded */
+    double energy_joules;    /* counted by the device since its driver was loaded */
+    double card_power_watts; /* of a card split into MIG instances, with the first one alone */
+    double card_energy_joules;
     double main_ram_bytes;
     double descendants_ram_bytes;
     double combined_ram_bytes;

@@ -21,6 +21,7 @@
 struct nvml_gpu {
     _Atomic(nvml_device) handle; /* replaced by the thread that reads devices when it got stale */
     atomic_bool lost;
+    nvml_device card; /* of the first MIG instance of a card: the card; else NULL */
     struct gpu_device device;
     bool unified;    /* has no memory of its own */
     bool memory_old; /* the newer memory call is refused */
@@ -233,8 +234,12 @@ static void split_mig(struct nvml_state *state)
             continue;
         if (!replaced)
             memset(&state->gpus[--state->n_gpus], 0, sizeof *parent);
+        struct nvml_gpu *gpu = add_gpu(state, instance, &device);
+        if (gpu && !replaced) {
+            gpu->card = handle;
+            gpu->device.tells_card = true;
+        }
         replaced = true;
-        add_gpu(state, instance, &device);
     }
 }
 
@@ -365,11 +370,9 @@ static double field_number(const struct nvml_field_value *field)
 }
 
 /* Reads a field of the GPU or, where only that is told (some boards), of the module it sits on. */
-static int read_field(
-    struct nvml_state *state, const struct nvml_gpu *gpu, unsigned field, double *value)
+static int read_field(struct nvml_state *state, nvml_device handle, unsigned field, double *value)
 {
     int code = NVML_NOT_SUPPORTED;
-    nvml_device handle = atomic_load(&gpu->handle);
     if (!state->library.field_values)
         return code;
     for (unsigned scope = NVML_SCOPE_GPU; scope <= NVML_SCOPE_MODULE; scope++) {
@@ -408,36 +411,46 @@ static int read_utilization(
     return code;
 }
 
-static int read_power(
-    struct nvml_state *state, struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+static int ask_power(struct nvml_state *state, nvml_device handle, double *watts)
 {
     unsigned milliwatts = 0;
     int code = NVML_NOT_SUPPORTED;
     if (state->library.power)
-        code = state->library.power(atomic_load(&gpu->handle), &milliwatts);
+        code = state->library.power(handle, &milliwatts);
     double value = milliwatts;
     if (code == NVML_NOT_SUPPORTED)
-        code = read_field(state, gpu, NVML_FIELD_INSTANT_POWER, &value);
+        code = read_field(state, handle, NVML_FIELD_INSTANT_POWER, &value);
     if (code == NVML_NOT_SUPPORTED)
-        code = read_field(state, gpu, NVML_FIELD_AVERAGE_POWER, &value);
+        code = read_field(state, handle, NVML_FIELD_AVERAGE_POWER, &value);
     if (code == NVML_SUCCESS)
-        reading->power_watts = value / 1e3;
+        *watts = value / 1e3;
     return code;
+}
+
+static int ask_energy(struct nvml_state *state, nvml_device handle, double *joules)
+{
+    unsigned long long millijoules = 0;
+    int code = NVML_NOT_SUPPORTED;
+    if (state->library.energy)
+        code = state->library.energy(handle, &millijoules);
+    double value = (double)millijoules;
+    if (code == NVML_NOT_SUPPORTED)
+        code = read_field(state, handle, NVML_FIELD_ENERGY, &value);
+    if (code == NVML_SUCCESS)
+        *joules = value / 1e3;
+    return code;
+}
+
+static int read_power(
+    struct nvml_state *state, struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+{
+    return ask_power(state, atomic_load(&gpu->handle), &reading->power_watts);
 }
 
 static int read_energy(
     struct nvml_state *state, struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
-    unsigned long long millijoules = 0;
-    int code = NVML_NOT_SUPPORTED;
-    if (state->library.energy)
-        code = state->library.energy(atomic_load(&gpu->handle), &millijoules);
-    double value = (double)millijoules;
-    if (code == NVML_NOT_SUPPORTED)
-        code = read_field(state, gpu, NVML_FIELD_ENERGY, &value);
-    if (code == NVML_SUCCESS)
-        reading->energy_joules = value / 1e3;
-    return code;
+    return ask_energy(state, atomic_load(&gpu->handle), &reading->energy_joules);
 }
 
 typedef int read_figure(
@@ -468,6 +481,10 @@ static void read_figures(
         int code = figures[i].read(state, gpu, reading);
         if (code != NVML_SUCCESS)
             note(gpu, reading, figure, code);
+    }
+    if (gpu->card && !gpu->trouble) {
+        ask_power(state, gpu->card, &reading->card_power_watts);
+        ask_energy(state, gpu->card, &reading->card_energy_joules);
     }
 }
 

@@ -65,6 +65,8 @@ void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *re
         .utilization_percent = NAN,
         .power_watts = NAN,
         .energy_joules = NAN,
+        .card_power_watts = NAN,
+        .card_energy_joules = NAN,
     };
     for (int i = 0; i < GPU_FIGURE_COUNT; i++)
         reading->missing[i] = reason;

@@ -114,7 +114,7 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
                 .combined_ram_bytes = gpu_usage_last(usage, i, GPU_USAGE_COMBINED_RAM),
                 .utilization_percent = gpu_usage_last(usage, i, GPU_USAGE_UTILIZATION),
                 .power_watts = gpu_usage_last(usage, i, GPU_USAGE_POWER),
-                .joules = session->sampler.energy.gpus[i].joules},
+                .joules = devices[i].mig ? NAN : session->sampler.energy.gpus[i].joules},
         };
         memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);

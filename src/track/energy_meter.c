@@ -285,11 +285,39 @@ static void attribute_gpu(
 static double gpu_joules(
     struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
 {
+    const struct gpu_device *device = &now->gpu_devices[i];
     const struct gpu_device_sample *sample = &now->gpus->devices[i];
     struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
-        .power_watts = now->gpu_devices[i].power_is_counted ? NAN : sample->power_watts,
+        .power_watts = device->power_is_counted ? NAN : sample->power_watts,
         .energy_joules = sample->energy_joules};
+    if (device->tells_card) {
+        reading.power_watts = sample->card_power_watts;
+        reading.energy_joules = sample->card_energy_joules;
+    }
     return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
+}
+
+/* All MIG instances of a card together. */
+static struct gpu_device_sample card_of(const struct energy_shares *now, size_t first)
+{
+    struct gpu_device_sample card = now->gpus->devices[first];
+    for (size_t i = first + 1; i < now->gpus->n_devices; i++) {
+        const struct gpu_device_sample *instance = &now->gpus->devices[i];
+        const struct gpu_device *device = &now->gpu_devices[i];
+        if (!device->mig || strcmp(device->pci_address, now->gpu_devices[first].pci_address) != 0)
+            continue;
+        add(&card.ram_used_bytes, instance->ram_used_bytes);
+        add(&card.main_ram_bytes, instance->main_ram_bytes);
+        add(&card.descendants_ram_bytes, instance->descendants_ram_bytes);
+    }
+    return card;
+}
+
+/* The energy of a card is not told of its MIG instances, and that of a GPU in the CPU's package is
+ * the package's. */
+static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
+{
+    return device->mig ? device->tells_card : !(device->in_package && has_package(meter));
 }
 
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
@@ -298,16 +326,16 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
     interval->gpu = NAN;
     meter->gpu_is_lost = false;
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
-        /* A MIG instance's energy is its card's; that of a GPU in the CPU's package, the package's.
-         */
-        if (now->gpu_devices[i].mig || (now->gpu_devices[i].in_package && has_package(meter)))
+        if (!has_joules(meter, &now->gpu_devices[i]))
             continue;
         double joules = gpu_joules(meter, now, i, now_ns);
         meter->gpu_is_lost |= meter->gpus[i].is_lost;
         if (isnan(joules))
             continue;
         add(&interval->gpu, joules);
-        attribute_gpu(meter, &now->gpus->devices[i], joules);
+        struct gpu_device_sample whole =
+            now->gpu_devices[i].mig ? card_of(now, i) : now->gpus->devices[i];
+        attribute_gpu(meter, &whole, joules);
     }
 }
 

@@ -136,6 +136,17 @@ class Figures(GpuTest):
             self.assertEqual(report["sources"]["gpu_energy"], {"state": "unavailable", "reason": reason})
             self.assertNotIn("energy", report)
 
+    def test_joules_of_a_card_that_is_split(self):
+        self.write(
+            "gpu GPU-aaaa\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+            "mig MIG-1\nmemory 8000000000 0 1000\nmig MIG-2\nmemory 8000000000 0 1000\n"
+        )
+        report, _ = self.tracked("--st", "0.1", command=("sleep", "0.5"))
+        self.assertAlmostEqual(report["energy"]["mean_watts"], 100, delta=2)
+        self.assertEqual(report["energy"]["machine"]["total"], report["energy"]["machine"]["gpu"])
+        self.assertEqual([gpu["max_power_watts"] for gpu in report["gpus"]], [None, None])
+        self.assertIn("shared out by GPU memory", report["sources"]["gpu_energy"]["reason"])
+
     def test_each_process_by_itself(self):
         report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
         held = {process["name"]: process["peak_gpu_ram_bytes"] for process in report["processes"]}

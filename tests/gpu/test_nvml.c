@@ -383,7 +383,8 @@ static void a_start_that_fails_says_why_and_what_helps(void **state)
 static void mig_instances_are_gpus_of_their_own(void **state)
 {
     (void)state;
-    SCENARIO(GPU_A "compute 1 1\nmig MIG-1\nmemory 5000 0 1200\ncompute %d 700\n"
+    SCENARIO(GPU_A "compute 1 1\npower_mw 70000\nenergy_mj 5000\nmig MIG-1\nmemory 5000 0 "
+                   "1200\ncompute %d 700\n"
                    "mig MIG-2\nmemory 5000 0 300\n" GPU_B,
         MAIN);
     struct gpu_options options = fake_options();
@@ -402,6 +403,12 @@ static void mig_instances_are_gpus_of_their_own(void **state)
     assert_contains(missing(set, 0, GPU_UTILIZATION), "MIG");
     assert_contains(missing(set, 0, GPU_POWER), "MIG");
     assert_number(sample.devices[0].main_sm_percent, NAN);
+    /* The card's, once. */
+    assert_true(devices[0].tells_card && !devices[1].tells_card);
+    assert_number(sample.devices[0].power_watts, NAN);
+    assert_number(sample.devices[0].card_power_watts, 70);
+    assert_number(sample.devices[0].card_energy_joules, 5);
+    assert_number(sample.devices[1].card_power_watts, NAN);
     gpu_set_close(set);
 }
 
