@@ -201,6 +201,12 @@ class _RunningCells:
         self._cells = []
 
 
+def _number_of(result):
+    """What stands in In [n]; None: a cell that another runs has no number of its own."""
+    is_kept = getattr(getattr(result, "info", None), "store_history", False)
+    return result.execution_count if is_kept else None
+
+
 def _show(shell, report, rich):
     """Under the cell in a notebook, as text in a terminal."""
     with _CellMeter.own_time:
@@ -265,7 +271,7 @@ class IPyGPULogger:
 
     def _after(self, result=None):
         meter = self._meters.end(result)  # None: the cell that started us
-        report = meter and meter.stop(getattr(result, "execution_count", None))
+        report = meter and meter.stop(_number_of(result))
         if report:
             self.report, self.data = report, report.data
             _show(self._shell, report, self.options.html)
@@ -285,7 +291,7 @@ class _Magics:
     """%gput, %%gput, and the logger that %load_ext starts.
 
     A cell that begins with %%gput is run as if that line were not there, so that await, errors and line numbers are as ever.
-    Only below magics that we do not know is it a magic like others.
+    Only where that line is wrong, and for programs that call it, is it a magic like others.
     """
 
     def __init__(self, shell):
@@ -322,7 +328,7 @@ class _Magics:
         cell = self._cells.end(result)
         if cell:
             options, meter = cell
-            self._tell(options, meter.stop(getattr(result, "execution_count", None)))
+            self._tell(options, meter.stop(_number_of(result)))
 
     def _tell(self, options, report):
         if report is not None:
@@ -330,13 +336,9 @@ class _Magics:
             _show(self._shell, report, options.html)
 
     def cell(self, line, cell):
-        options = Options.of_cell(line)
-        meter = _CellMeter(options).start()
-        try:
-            result = self._shell.run_cell(cell)
-        finally:
-            self._tell(options, meter.stop())
-        result.raise_error()
+        cell = f"%%gput {line}\n{cell}"
+        _find_magic(cell.splitlines())
+        self._shell.run_cell(cell).raise_error()
 
     def line(self, line, local_ns=None):
         """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so."""
@@ -395,38 +397,40 @@ _PYTHON_MAGICS = {"%%capture", "%%debug", "%%prun", "%%time", "%%timeit"}
 
 
 def _find_magic(lines):
-    """Where %%gput stands among the magics at the top of a cell, and its options. (None, None): nowhere, or its options are
-    wrong. That is left to the magic, which says so and does not run the cell."""
-    from IPython.core.error import UsageError
-
+    """Which lines %%gput are among the magics at the top of a cell, and the options of all together; None: there is none."""
+    found, options = [], []
     for at, line in enumerate(lines):
         first, *rest = line.strip().split(None, 1) or [""]
         if first == "%%gput":
-            try:
-                return at, Options.of_cell(*rest)
-            except UsageError:
-                break
-        if first and first not in _PYTHON_MAGICS:
+            found.append(at)
+            options += rest
+        elif first and first not in _PYTHON_MAGICS:
             break
-    return None, None
+    return found, Options.of_cell(" ".join(options)) if found else None
 
 
 def _options_of(info):
-    """Those of the %%gput of a cell that is about to run; None: it has none."""
-    return _find_magic((getattr(info, "raw_cell", None) or "").splitlines())[1]
+    """Those of the %%gput of a cell that is about to run; None: it has none, or wrong ones."""
+    from IPython.core.error import UsageError
+
+    try:
+        return _find_magic((getattr(info, "raw_cell", None) or "").splitlines())[1]
+    except UsageError:
+        return None
 
 
 def _strip_magic(lines):
-    """An input transformer: takes that line out, and leaves an empty one so that line numbers stay. A magic of the whole
-    cell that follows has to come first."""
-    at, _ = _find_magic(lines)
-    if at is None:
+    """An input transformer: takes those lines out, and leaves empty ones so that line numbers stay. A magic of the whole
+    cell that follows has to come first. Wrong options are left to the magic, which says so and does not run the cell."""
+    from IPython.core.error import UsageError
+
+    try:
+        found, _ = _find_magic(lines)
+    except UsageError:
         return lines
-    above, below = lines[:at], lines[at + 1 :]
-    following = next((i for i, line in enumerate(below) if line.strip()), 0)
-    if below and below[following].startswith("%%"):
-        return [line for line in above if line.strip()] + below[following:]
-    return [*above, "\n", *below]
+    lines = ["\n" if at in found else line for at, line in enumerate(lines)]
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    return lines[first:] if found and lines[first].startswith("%%") else lines
 
 
 _loaded = {}

@@ -185,7 +185,7 @@ class Magics(ShellTest):
         self.assertRegex(output, rf"^{ONE_LINE}$")
 
     def test_a_cell_with_wrong_options_is_not_run(self):
-        for wrong in "--nonsense", "--interval soon", "--interval 0", "print(2)":
+        for wrong in "--nonsense", "--interval soon", "--interval 0", "print(2)", "\n%%gput --nonsense":
             done = self.run_python(PROGRAM, input="#cell\n".join([*self.LOAD, f"%%gput {wrong}\nprint('ran')"]))
             self.assertRegex(done.stderr, r"^UsageError: gput: .*\n$")
             self.assertEqual(done.stdout, "")
@@ -226,6 +226,24 @@ class Magics(ShellTest):
             "%%gput --compact\nget_ipython().run_cell('%%gput\\nprint(1)')\nprint(2)",
         )
         self.assertRegex(output, rf"^1\n{THREE_LINES}2\n{ONE_LINE}$")
+
+    def test_twice_in_a_cell_is_once_with_the_options_of_both(self):
+        output = self.run_cells(
+            *self.LOAD,
+            "%%gput --text\n%%gput --compact\nimport asyncio\nawait asyncio.sleep(0)\nprint(1)",
+            "%%gput --compact\n%%capture\n\n%%gput\n%%time\n%%gput\nprint(2)",
+            "%%gput\n%%gput --compact\n1 / 0",
+        )
+        self.assertRegex(output, rf"(?s)^1\n{ONE_LINE}{ONE_LINE}.*ZeroDivisionError.*(?:line 3\b|-> 3 ).*\n{ONE_LINE}$")
+        self.assertEqual((output.count("CPU: "), output.count("Traceback")), (3, 1))
+
+    def test_called_with_the_logger_on(self):
+        output = self.run_cells("%load_ext gpu_tracker", "get_ipython().run_cell_magic('gput', '--compact', 'print(1)')")
+        self.assertRegex(output, rf"^1\n{ONE_LINE}{THREE_LINES}$")
+
+    def test_a_cell_within_another_has_no_number(self):
+        output = self.run_cells("%load_ext gpu_tracker", "get_ipython().run_cell('print(1)');")
+        self.assertEqual([line.partition("s (")[2] for line in output.splitlines() if "RAM:" in line], ["", "In [2])"])
 
     def test_with_the_logger_on(self):
         output = self.run_cells("%load_ext gpu_tracker", "%%gput --compact\nprint(1)", "print(2)", "%%gput --compact\n1 / 0")
