@@ -10,6 +10,8 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
     --text               no HTML beside the text
     --no-gc              do not collect garbage around the cell
     --no-preload         do not load the GPU context of frameworks before it
+
+`%gput --off` ends the reports under every cell, so that only those with %%gput have one; `%gput --on` begins them again.
 """
 
 import ast
@@ -341,7 +343,12 @@ class _Magics:
         self._shell.run_cell(cell).raise_error()
 
     def line(self, line, local_ns=None):
-        """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so."""
+        """%gput STATEMENT: what it used; gives the value of an expression. With an await in it: a coroutine that does so.
+        %gput --off: no report under every cell any more, only under those with %%gput. %gput --on: again."""
+        switch = {"--on": self.logger.start, "--off": self.logger.stop}.get(line.strip())
+        if switch:
+            switch()
+            return None
         options, code = self._parse_line(line)
         if code.co_flags & inspect.CO_COROUTINE:
             return self._await(options, code, local_ns)

@@ -134,8 +134,8 @@ class WithFrameworks(ShellTest):
             "logger = IPyGPULogger(gc_collect=False, preload=False).start(); import torch",
             "print(torch.calls)",
             "logger.stop()",
-            "%load_ext gpu_tracker",
-            "import gpu_tracker.notebook as n; n._loaded[id(get_ipython())].logger.stop(); torch.calls.clear()",
+            "%load_ext gpu_tracker\n%gput --off",
+            "torch.calls.clear()",
             "%%gput --no-gc --no-preload\nprint(torch.calls)",
         )
         self.assertEqual(output.count("[]\n"), 2, output)
@@ -174,11 +174,17 @@ class Terminal(package.PackageTest):
 
 
 class Magics(ShellTest):
-    LOAD = "%load_ext gpu_tracker", "import gpu_tracker.notebook as n; n._loaded[id(get_ipython())].logger.stop()"
+    LOAD = ("%load_ext gpu_tracker\n%gput --off",)
 
     def test_one_cell(self):
         output = self.run_cells(*self.LOAD, "%%gput\nx = 1\nprint(x)", "print(x + 1)")
         self.assertRegex(output, rf"^1\n{THREE_LINES}2\n$")
+
+    def test_reports_under_every_cell_are_switched(self):
+        output = self.run_cells(
+            "%load_ext gpu_tracker", "%gput --off", "print(1)", "%%gput --compact\nprint(2)", "%gput --on ", "print(3)",
+            "%gput --on", "print(4)", "%gput --off\n%gput --off", "%unload_ext gpu_tracker")
+        self.assertRegex(output, rf"^1\n2\n{ONE_LINE}3\n{THREE_LINES}{THREE_LINES}4\n{THREE_LINES}$")
 
     def test_options(self):
         output = self.run_cells(*self.LOAD, "%%gput --compact --interval 0.01 --no-gc --text\nx = 1")
