@@ -54,6 +54,10 @@ struct gput_blocks_options {
     /** With `exact`: the energy counters of the processor packages as well, where they can be read;
      * some microseconds more. Default: no. */
     bool energy;
+    /** Add to a .csv or .sqlite file that another process made and shared (gput_blocks_share()).
+     * Where there is none, and for a log, the process id goes before the extension, as after a
+     * fork. Default: no. */
+    bool join;
     /** .csv and .sqlite: have the column thread_id from the start. Default: it is added when a
      * second thread marks, or a block begins within itself, so that calls of one block that run at
      * the same time can be told apart.
@@ -127,6 +131,15 @@ GPUT_API int gput_blocks_open(const char *path, const struct gput_blocks_options
 /** Completes the file and frees the log (NULL is fine). No other thread may be using it, or be
  * about to end after having used it. */
 GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error);
+
+/**
+ * Lets other processes add to a .csv or .sqlite file: a child forked before the next mark (.csv:
+ * any later child) writes to it in place of a file of its own, and any process can open it with
+ * options.join. The file gets the column thread_id now, which could not be added later.
+ * No thread may be marking, nor fork, meanwhile. A log has a file for each process, whatever is
+ * said here.
+ */
+GPUT_API void gput_blocks_share(struct gput_blocks *blocks);
 
 /** As gput_block_begin() and gput_block_end(). */
 GPUT_API int gput_blocks_begin(struct gput_blocks *blocks, const char *name);

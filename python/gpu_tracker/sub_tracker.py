@@ -65,7 +65,7 @@ def _key(path):
     return path if path[:1] == "/" else (path, os.getcwd())
 
 
-def _find_log(path, overwrite):
+def _find_log(path, overwrite, joins):
     with _opening:
         key = _key(path)
         log = _logs.get(key)
@@ -82,7 +82,7 @@ def _find_log(path, overwrite):
 
             atexit.unregister(_close_logs)
             atexit.register(_close_logs)
-        log = _logs[key] = Blocks(path, overwrite=overwrite)
+        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins)
         return log
 
 
@@ -109,7 +109,9 @@ class SubTracker(BlockMarker):
         SubTracker is made ("train.py:42").
     code_block_attribute: what then stands behind the colon in place of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
-        process id with ".csv". A child that was forked writes files of its own, with its process id in the name.
+        process id with ".csv". A forked child adds to the files that its parent has begun, and so does another process that
+        is given a SubTracker (pickled). A .gputblocks is the exception: there each writes one of its own, with its process
+        id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
         when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
 
@@ -118,7 +120,7 @@ class SubTracker(BlockMarker):
     quickest; it looks every 10 ms whether its file is still there.
     """
 
-    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "__dict__", "__weakref__")
+    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "__dict__", "__weakref__")
 
     def __init__(self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
         if code_block_name is None:
@@ -137,12 +139,27 @@ class SubTracker(BlockMarker):
                 )
         self.sub_tracking_file = sub_tracking_file
         self._overwrite = overwrite
+        self._joins = False
+
+    def __getstate__(self):
+        # For another process, whose marks then come into the same file: it is made here, if it is not there yet.
+        log = self._open()
+        log.hold()
+        log.release()
+        names = "code_block_name", "sub_tracking_file", "_overwrite"
+        return {name: getattr(self, name) for name in names} | self.__dict__
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+        self.process_id = _pid
+        self._joins = True
 
     def _open(self):
         # Called by the first mark. Most often the log is there, and finding it takes no lock.
         path = self.sub_tracking_file
         log = _logs.get(path if path[:1] == "/" else (path, os.getcwd()))
-        return log if log is not None and log.is_in_place() else _find_log(path, self._overwrite)
+        return log if log is not None and log.is_in_place() else _find_log(path, self._overwrite, self._joins)
 
 
 def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):

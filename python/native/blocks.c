@@ -27,6 +27,7 @@ struct blocks {
     pid_t opener;
     int64_t seen_ns; /* when its file was last looked for */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
+    bool is_log;     /* has a file for each process */
     bool held;       /* `marking`, by hold_marks(), which `holder` called */
     pthread_t holder;
     pthread_mutex_t marking;
@@ -48,7 +49,7 @@ static PyObject *blocks_new(
     return (PyObject *)self;
 }
 
-/* Until release_marks() no mark begins, and none is under way. */
+/* Until release_marks() no mark begins but those of this thread, and none is under way. */
 static void hold_marks(struct blocks *self)
 {
     if (!self->waits || self->held)
@@ -79,19 +80,20 @@ static PyObject *absolute(const char *path)
 
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "overwrite", "exact", "energy", "thread_ids", NULL};
+    static char *names[] = {"path", "overwrite", "join", "exact", "energy", "thread_ids", NULL};
     struct blocks *self = (struct blocks *)object;
     struct gput_blocks_options options = gput_blocks_options_default();
     PyObject *path;
-    int overwrite = 0, exact = 0, energy = 0, thread_ids = 0;
+    int overwrite = 0, join = 0, exact = 0, energy = 0, thread_ids = 0;
     if (self->blocks) {
         PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$pppp", names, PyUnicode_FSConverter, &path,
-            &overwrite, &exact, &energy, &thread_ids))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppppp", names, PyUnicode_FSConverter, &path,
+            &overwrite, &join, &exact, &energy, &thread_ids))
         return -1;
     options.overwrite = overwrite;
+    options.join = join;
     options.exact = exact;
     options.energy = energy;
     options.thread_ids = thread_ids;
@@ -104,6 +106,7 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
     if (self->path && code != GPUT_OK)
         native_raise(&error);
     self->waits = self->path && ends_in(PyBytes_AsString(self->path), ".sqlite");
+    self->is_log = self->path && ends_in(PyBytes_AsString(self->path), ".gputblocks");
     self->opener = getpid();
     return self->path && code == GPUT_OK ? 0 : -1;
 }
@@ -135,7 +138,10 @@ static void blocks_dealloc(PyObject *object)
 
 static PyObject *blocks_hold(PyObject *object, PyObject *Py_UNUSED(unused))
 {
-    hold_marks((struct blocks *)object);
+    struct blocks *self = (struct blocks *)object;
+    hold_marks(self);
+    if (self->blocks)
+        gput_blocks_share(self->blocks);
     return Py_NewRef(Py_None);
 }
 
@@ -164,8 +170,9 @@ static bool is_in_place(struct blocks *self, bool now_and_then)
     int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     if (now_and_then && now_ns - self->seen_ns < LOOK_EVERY_NS)
         return true;
-    /* A child's file has a name of its own. */
-    bool in_place = self->opener != getpid() || access(PyBytes_AsString(self->path), F_OK) == 0;
+    /* A child's log has a name of its own. */
+    bool in_place = (self->opener != getpid() && self->is_log) ||
+                    access(PyBytes_AsString(self->path), F_OK) == 0;
     if (in_place)
         self->seen_ns = now_ns;
     return in_place;
@@ -174,8 +181,7 @@ static bool is_in_place(struct blocks *self, bool now_and_then)
 static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct blocks *self = (struct blocks *)object;
-    return PyBool_FromLong(
-        self->blocks && is_in_place(self, ends_in(PyBytes_AsString(self->path), ".gputblocks")));
+    return PyBool_FromLong(self->blocks && is_in_place(self, self->is_log));
 }
 
 /* When the mark is lost, `lost` says why. */
@@ -204,7 +210,9 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     if (!is_ours)
         pthread_mutex_lock(&self->marking);
     code = make_mark(self, name, position, lost);
-    if (!is_ours)
+    if (is_ours && self->blocks)
+        gput_blocks_share(self->blocks);
+    else if (!is_ours)
         pthread_mutex_unlock(&self->marking);
     Py_END_ALLOW_THREADS;
     return code;
@@ -256,7 +264,8 @@ static PyMethodDef blocks_methods[] = {
     {"is_in_place", blocks_is_in_place, METH_NOARGS, "Whether a file still is at its path."},
     {"status", blocks_status, METH_NOARGS,
         "(path, marks lost, why the first was lost); None when closed."},
-    {"hold", blocks_hold, METH_NOARGS, "Before a fork: no mark is under way until release()."},
+    {"hold", blocks_hold, METH_NOARGS,
+        "Before a fork: lets children add to the file, and no mark is under way until release()."},
     {"release", blocks_release, METH_NOARGS, "After it, in both processes."},
     {"close", blocks_close, METH_NOARGS, "Completes the file."},
     {NULL, NULL, 0, NULL},

@@ -7,6 +7,7 @@
 #include "analyze/sweep.h"
 #include "base/number.h"
 #include "store/energy_table.h"
+#include "store/sub_tracking_children.h"
 #include "store/tracking_reader.h"
 
 #include <math.h>
@@ -56,14 +57,20 @@ static int read_marks(
 {
     struct sub_tracking_row rows[BATCH];
     size_t count;
+    int64_t first_ns = INT64_MAX;
     do {
         uint64_t done, total;
         TRY(sub_tracking_reader_next(reader, rows, BATCH, &count, error));
+        if (first_ns == INT64_MAX && count > 0)
+            first_ns = rows[0].timestamp_ns;
         TRY(call_table_add(&work->table, rows, count, error));
         sub_tracking_reader_progress(reader, &done, &total);
         report_progress(work, 0, MARKS_SHARE, done, total);
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
+    char *children = sub_tracking_children_warning(work->options->sub_tracking_file, first_ns);
+    warn(work, children);
+    free(children);
     TRY(call_table_pair(&work->table, error));
     char warning[CALL_TABLE_WARNING_SIZE];
     if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))

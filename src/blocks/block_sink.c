@@ -56,12 +56,9 @@ static void free_sink(struct block_sink *sink)
     free(sink);
 }
 
-int block_sink_open(const char *path, const struct gput_blocks_options *options,
-    struct block_sink **sink, struct gput_error *error)
+static int create_sink(const char *path, enum sub_tracking_format format,
+    const struct gput_blocks_options *options, struct block_sink **sink, struct gput_error *error)
 {
-    *sink = NULL;
-    enum sub_tracking_format format;
-    TRY(sub_tracking_format_of(path, &format, error));
     struct block_sink *created = calloc(1, kinds[format]->bytes);
     if (!created)
         return error_memory(error);
@@ -73,14 +70,28 @@ int block_sink_open(const char *path, const struct gput_blocks_options *options,
     atomic_init(&created->thread_ids_settled, options->thread_ids);
     created->path = strdup(path);
     created->absolute = block_path_absolute(path);
-    int fd = -1;
-    int code = created->path && created->absolute
-                   ? create_file(path, format, options->overwrite, &fd, error)
-                   : error_memory(error);
+    if (!created->path || !created->absolute) {
+        free_sink(created);
+        return error_memory(error);
+    }
+    if (options->exact && options->energy)
+        block_figures_open_energy(
+            &created->figures, options->sysfs_root ? options->sysfs_root : "/sys");
+    *sink = created;
+    return GPUT_OK;
+}
+
+int block_sink_open(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
+{
+    *sink = NULL;
+    enum sub_tracking_format format;
+    struct block_sink *created;
+    TRY(sub_tracking_format_of(path, &format, error));
+    TRY(create_sink(path, format, options, &created, error));
+    int fd;
+    int code = create_file(path, format, options->overwrite, &fd, error);
     if (code == GPUT_OK) {
-        if (options->exact && options->energy)
-            block_figures_open_energy(
-                &created->figures, options->sysfs_root ? options->sysfs_root : "/sys");
         code = created->methods->begin(created, fd, error);
         if (code != GPUT_OK)
             remove_file(path, format, NULL);
@@ -89,6 +100,26 @@ int block_sink_open(const char *path, const struct gput_blocks_options *options,
         free_sink(created);
         return code;
     }
+    *sink = created;
+    return GPUT_OK;
+}
+
+int block_sink_join(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
+{
+    *sink = NULL;
+    enum sub_tracking_format format;
+    struct block_sink *created;
+    TRY(sub_tracking_format_of(path, &format, error));
+    TRY(create_sink(path, format, options, &created, error));
+    int code = created->methods->join ? created->methods->join(created, error)
+                                      : error_set(error, GPUT_ERROR_STATE,
+                                            "%s belongs to the process that began it.", path);
+    if (code != GPUT_OK) {
+        free_sink(created);
+        return code;
+    }
+    atomic_store(&created->thread_ids_settled, true);
     *sink = created;
     return GPUT_OK;
 }

@@ -33,6 +33,7 @@ struct block_sink {
      * and nobody reads the marks of a block as brackets. */
     _Atomic int64_t only_thread;     /* 0 before the first mark */
     _Atomic bool thread_ids_settled; /* there from the start, added, or not to be had */
+    bool shared;                     /* a forked child may join the file: see share() */
     struct block_figures figures;
 };
 
@@ -49,6 +50,11 @@ struct block_sink_methods {
     /* Begins the empty file `fd` (sink->path), which is the sink's from here on, also on failure.
      */
     int (*begin)(struct block_sink *sink, int fd, struct gput_error *error);
+    /* The same for the file at sink->path, which another process shared. NULL: cannot be done. */
+    int (*join)(struct block_sink *sink, struct gput_error *error);
+    /* Sets sink->shared: what the file has stays as it is from here on, so that other processes can
+     * add to it. No thread may be marking. NULL: cannot be done. */
+    void (*share)(struct block_sink *sink);
     /* A new name; called once for each, in the order of their numbers, before it is first used.
      * NULL: not needed. */
     int (*add_name)(
@@ -75,6 +81,13 @@ extern const struct block_sink_methods block_sink_log;
  * Errors: as gput_blocks_open().
  */
 int block_sink_open(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error);
+
+/*
+ * The same for a file that another process shared: marks are added to it.
+ * Errors: GPUT_ERROR_STATE when nobody did; those of opening it.
+ */
+int block_sink_join(const char *path, const struct gput_blocks_options *options,
     struct block_sink **sink, struct gput_error *error);
 
 /* Completes and frees it. */

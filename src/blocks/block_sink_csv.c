@@ -43,9 +43,29 @@ static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
     return code;
 }
 
+static int csv_join(struct block_sink *base, struct gput_error *error)
+{
+    struct csv_sink *sink = (struct csv_sink *)base;
+    int code = sub_tracking_csv_layout_read(&sink->layout, base->path, error);
+    if (code == GPUT_OK &&
+        !(sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID))
+        code = error_set(error, GPUT_ERROR_STATE, "%s was not shared.", base->path);
+    if (code == GPUT_OK) {
+        sink->fd = open(base->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+        if (sink->fd < 0)
+            code = error_set_errno(error, errno, "Cannot open %s", base->path);
+    }
+    base->shared = code == GPUT_OK;
+    if (code == GPUT_OK)
+        pthread_rwlock_init(&sink->lock, NULL);
+    else
+        sub_tracking_csv_layout_finish(&sink->layout);
+    return code;
+}
+
 /*
- * One write a line: the file is open for appending, so that lines of several threads do not mix,
- * and what was written is the kernel's, whatever becomes of the program.
+ * One write a line: the file is open for appending, so that lines of several threads and processes
+ * do not mix, and what was written is the kernel's, whatever becomes of the program.
  */
 static int write_line(struct csv_sink *sink, const struct str *line, struct gput_error *error)
 {
@@ -147,6 +167,16 @@ static void settle_thread_ids(struct csv_sink *sink)
     pthread_rwlock_unlock(&sink->lock);
 }
 
+/* A file without thread ids could be put in the place of by one that has them: nobody else may hold
+ * it open. */
+static void csv_share(struct block_sink *base)
+{
+    struct csv_sink *sink = (struct csv_sink *)base;
+    if (!atomic_load(&base->thread_ids_settled))
+        settle_thread_ids(sink);
+    base->shared = sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
+}
+
 /* ---- Marks ---- */
 
 static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
@@ -182,6 +212,8 @@ static void csv_forget(struct block_sink *base)
 const struct block_sink_methods block_sink_csv = {
     .bytes = sizeof(struct csv_sink),
     .begin = csv_begin,
+    .join = csv_join,
+    .share = csv_share,
     .mark = csv_mark,
     .finish = csv_finish,
     .forget = csv_forget,

@@ -11,7 +11,7 @@
  * and stays when the program is killed. */
 struct sqlite_sink {
     struct block_sink base;
-    sqlite3 *database;
+    sqlite3 *database; /* NULL: closed, for a fork; the next mark opens it */
     sqlite3_stmt *insert;
     unsigned columns;     /* that `insert` fills */
     pthread_mutex_t lock; /* of all above */
@@ -29,6 +29,36 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
         return code;
     }
     sink->columns = base->columns;
+    pthread_mutex_init(&sink->lock, NULL);
+    return GPUT_OK;
+}
+
+static void close_database(struct sqlite_sink *sink)
+{
+    sqlite3_finalize(sink->insert);
+    sqlite3_close(sink->database);
+    sink->insert = NULL;
+    sink->database = NULL;
+}
+
+/* Opens the file that is there, to add to it. */
+static int open_database(struct sqlite_sink *sink, struct gput_error *error)
+{
+    const char *path = sink->base.absolute;
+    TRY(sqlite_file_open(path, &sink->database, error));
+    sqlite_file_use_log(sink->database);
+    int code =
+        sub_tracking_sqlite_prepare(sink->database, path, sink->columns, &sink->insert, error);
+    if (code != GPUT_OK)
+        close_database(sink);
+    return code;
+}
+
+static int sqlite_join(struct block_sink *base, struct gput_error *error)
+{
+    struct sqlite_sink *sink = (struct sqlite_sink *)base;
+    sink->columns = base->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    TRY(open_database(sink, error));
     pthread_mutex_init(&sink->lock, NULL);
     return GPUT_OK;
 }
@@ -66,6 +96,19 @@ static void settle_thread_ids(struct sqlite_sink *sink)
     pthread_mutex_unlock(&sink->lock);
 }
 
+/* SQLite keeps in memory what it has locked in a file, and a forked child believes it. With no
+ * connection open there is nothing to believe. */
+static void sqlite_share(struct block_sink *base)
+{
+    struct sqlite_sink *sink = (struct sqlite_sink *)base;
+    if (!atomic_load(&base->thread_ids_settled))
+        settle_thread_ids(sink);
+    if (!(sink->columns & SUB_TRACKING_COLUMN_THREAD_ID))
+        return;
+    close_database(sink);
+    base->shared = true;
+}
+
 static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
@@ -75,8 +118,14 @@ static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread
     struct sub_tracking_row row;
     block_sink_fill_row(base, thread, position, &row);
     pthread_mutex_lock(&sink->lock);
-    int code = sub_tracking_sqlite_insert(
-        sink->insert, base->path, sink->columns, &row, name->text, name->length, error);
+    int code = GPUT_OK;
+    if (!sink->database) {
+        base->shared = false; /* a child must leave it alone again */
+        code = open_database(sink, error);
+    }
+    if (code == GPUT_OK)
+        code = sub_tracking_sqlite_insert(
+            sink->insert, base->path, sink->columns, &row, name->text, name->length, error);
     pthread_mutex_unlock(&sink->lock);
     return code;
 }
@@ -86,6 +135,8 @@ static int sqlite_finish(struct block_sink *base, struct gput_error *error)
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
     sqlite3_finalize(sink->insert);
     pthread_mutex_destroy(&sink->lock);
+    if (!sink->database)
+        return GPUT_OK;
     return sqlite_file_finish(sink->database, base->path, error);
 }
 
@@ -93,6 +144,8 @@ static int sqlite_finish(struct block_sink *base, struct gput_error *error)
 const struct block_sink_methods block_sink_sqlite = {
     .bytes = sizeof(struct sqlite_sink),
     .begin = sqlite_begin,
+    .join = sqlite_join,
+    .share = sqlite_share,
     .mark = sqlite_mark,
     .finish = sqlite_finish,
 };

@@ -72,12 +72,23 @@ static int mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
 
 /* ---- One process ---- */
 
+/* How a process comes to its file. */
+enum beginning {
+    BEGINS,       /* at the path */
+    BEGINS_CHILD, /* beside it */
+    JOINS,        /* at the path, where another process shared it, else beside it */
+};
+
 /* Tries the path, and for a child others beside it: its process id may have been used before. */
-static int open_sink(struct gput_blocks *blocks, bool child, struct gput_error *error)
+static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
+    bool child = beginning != BEGINS;
     bool has_process_id = block_path_has_process_id(blocks->path);
     const char *pattern = child ? blocks->absolute : blocks->path;
     int code = GPUT_ERROR_EXISTS;
+    if (beginning == JOINS && !has_process_id &&
+        block_sink_join(blocks->absolute, &blocks->options, &blocks->sink, NULL) == GPUT_OK)
+        return GPUT_OK;
     for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MOST_PATHS; number++) {
         char *path = block_path_expand(pattern, getpid());
         if (path && child && (number > 0 || !has_process_id)) {
@@ -95,7 +106,8 @@ static int open_sink(struct gput_blocks *blocks, bool child, struct gput_error *
 }
 
 /* Begins the part of a log that is one process's. */
-static int begin_process(struct gput_blocks *blocks, bool child, struct gput_error *error)
+static int begin_process(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
     blocks->sink = NULL;
     blocks->threads = NULL;
@@ -105,15 +117,17 @@ static int begin_process(struct gput_blocks *blocks, bool child, struct gput_err
     blocks->names = sub_tracking_names_create();
     if (!blocks->names)
         return error_memory(error);
-    return open_sink(blocks, child, error);
+    return open_sink(blocks, beginning, error);
 }
 
 /*
- * In a child: leaves the parent's file alone and opens one of its own. Other threads of the parent
+ * In a child: joins the parent's file if that is shared, else leaves it alone and opens one of its
+ * own. Other threads of the parent
  * do not exist here; what they held in memory is left as it is, for they may have been changing it.
  */
 static void become_own(struct gput_blocks *blocks)
 {
+    bool joins = blocks->sink && blocks->sink->shared;
     if (blocks->sink && !blocks->sink->methods->forget)
         blocks->parents_sink = blocks->sink;
     else if (blocks->sink)
@@ -122,7 +136,7 @@ static void become_own(struct gput_blocks *blocks)
     sub_tracking_names_destroy(blocks->names);
     blocks->generation++;
     blocks->lost = (struct gput_error){0};
-    begin_process(blocks, true, &blocks->lost);
+    begin_process(blocks, joins ? JOINS : BEGINS_CHILD, &blocks->lost);
 }
 
 /* Sees to it that the log is this process's. */
@@ -404,7 +418,7 @@ int gput_blocks_open(const char *path, const struct gput_blocks_options *options
         return error_memory(error);
     int code = copy_setup(created, path, options, error);
     if (code == GPUT_OK)
-        code = begin_process(created, false, error);
+        code = begin_process(created, created->options.join ? JOINS : BEGINS, error);
     if (code == GPUT_OK && pthread_key_create(&created->key, leave) != 0) {
         block_sink_close(created->sink, NULL);
         code = error_memory(error);
@@ -443,6 +457,13 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     pthread_mutex_destroy(&blocks->lock);
     free_blocks(blocks);
     return code;
+}
+
+void gput_blocks_share(struct gput_blocks *blocks)
+{
+    make_own(blocks);
+    if (blocks->sink && blocks->sink->methods->share)
+        blocks->sink->methods->share(blocks->sink);
 }
 
 void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_status *status)

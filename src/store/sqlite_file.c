@@ -144,11 +144,16 @@ int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *
         return code;
     }
     sqlite3_busy_timeout(*database, BUSY_TIMEOUT_MS);
-    /* Network file systems may refuse the log; the usual journal is as safe, only slower. */
-    if (sqlite3_exec(*database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
-        sqlite3_exec(*database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
-    sqlite3_exec(*database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+    sqlite_file_use_log(*database);
     return GPUT_OK;
+}
+
+void sqlite_file_use_log(sqlite3 *database)
+{
+    /* Network file systems may refuse the log; the usual journal is as safe, only slower. */
+    if (sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
+        sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
+    sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }
 
 /* Whether somebody removed, renamed or replaced the file since it was opened. */

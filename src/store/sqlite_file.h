@@ -25,6 +25,9 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
  */
 int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error);
 
+/* The same for a database that was opened. */
+void sqlite_file_use_log(sqlite3 *database);
+
 /* Brings everything into the one file, leaves no journal beside it, and closes the database, also
  * when it fails. All statements must be finalized. A file that was removed meanwhile stays so, and
  * another one that has its name is left alone. */

@@ -24,6 +24,16 @@ bool sub_tracking_csv_layout_init(struct sub_tracking_csv_layout *layout, unsign
 int sub_tracking_csv_layout_parse(struct sub_tracking_csv_layout *layout, struct csv_record *header,
     unsigned *have, struct gput_error *error);
 
+/*
+ * Reads the header of the file at `path`, for who adds to it. The caller finishes `*layout`,
+ * whatever comes back. Errors: as sub_tracking_reader_open().
+ */
+int sub_tracking_csv_layout_read(
+    struct sub_tracking_csv_layout *layout, const char *path, struct gput_error *error);
+
+/* Its set of enum sub_tracking_columns. */
+unsigned sub_tracking_csv_layout_columns(const struct sub_tracking_csv_layout *layout);
+
 void sub_tracking_csv_layout_finish(struct sub_tracking_csv_layout *layout);
 
 /*

@@ -65,6 +65,35 @@ int sub_tracking_csv_layout_parse(struct sub_tracking_csv_layout *layout, struct
     return GPUT_OK;
 }
 
+int sub_tracking_csv_layout_read(
+    struct sub_tracking_csv_layout *layout, const char *path, struct gput_error *error)
+{
+    struct csv_reader *reader;
+    TRY(csv_reader_open(path, &reader, error));
+    struct csv_record header;
+    bool end;
+    unsigned have = 0;
+    int code = csv_reader_next(reader, &header, &end, error);
+    if (code == GPUT_OK && !end)
+        code = sub_tracking_csv_layout_parse(layout, &header, &have, error);
+    csv_reader_close(reader);
+    unsigned required = (1u << SUB_TRACKING_REQUIRED_COLUMNS) - 1;
+    if (code == GPUT_OK && (have & required) != required)
+        code = error_set(error, GPUT_ERROR_FORMAT,
+            "Sub-tracking file %s is invalid: its header must name process_id, code_block_name, "
+            "position and timestamp.",
+            path);
+    return code;
+}
+
+unsigned sub_tracking_csv_layout_columns(const struct sub_tracking_csv_layout *layout)
+{
+    unsigned columns = 0;
+    for (unsigned i = 0; i < layout->count; i++)
+        columns |= sub_tracking_column_bit(layout->fields[i]);
+    return columns;
+}
+
 void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_csv_layout *layout)
 {
     for (unsigned i = 0; i < layout->count; i++) {

@@ -16,28 +16,6 @@
 /* Another program may hold the database locked for so long. */
 #define BUSY_TIMEOUT_MS 10000
 
-/* Which column is where in a file that is there. */
-static int read_layout(
-    const char *path, struct sub_tracking_csv_layout *layout, struct gput_error *error)
-{
-    struct csv_reader *reader;
-    TRY(csv_reader_open(path, &reader, error));
-    struct csv_record header;
-    bool end;
-    unsigned have = 0;
-    int code = csv_reader_next(reader, &header, &end, error);
-    if (code == GPUT_OK && !end)
-        code = sub_tracking_csv_layout_parse(layout, &header, &have, error);
-    csv_reader_close(reader);
-    unsigned required = (1u << SUB_TRACKING_REQUIRED_COLUMNS) - 1;
-    if (code == GPUT_OK && (have & required) != required)
-        code = error_set(error, GPUT_ERROR_FORMAT,
-            "Sub-tracking file %s is invalid: its header must name process_id, code_block_name, "
-            "position and timestamp.",
-            path);
-    return code;
-}
-
 /* How many bytes there are behind the last line end: of a row that was cut off, 0 of a header. */
 static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
 {
@@ -83,7 +61,7 @@ static int compose(int fd, const char *path, const struct sub_tracking_row *row,
     struct sub_tracking_csv_layout layout = {0};
     int code = GPUT_OK;
     if (status.st_size > 0) {
-        code = read_layout(path, &layout, error);
+        code = sub_tracking_csv_layout_read(&layout, path, error);
         if (code == GPUT_OK)
             code = end_last_line(fd, path, status.st_size, text, error);
     } else if (sub_tracking_csv_layout_init(&layout, 0)) {

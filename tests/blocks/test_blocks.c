@@ -540,6 +540,68 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
     }
 }
 
+static void children_add_to_a_file_that_is_shared(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        gput_blocks_begin(blocks, "parent");
+        gput_blocks_share(blocks);
+        pid_t children[2];
+        for (int c = 0; c < 2; c++) {
+            children[c] = fork();
+            if (children[c] == 0) {
+                mark_many(blocks);
+                _exit(gput_blocks_close(blocks, NULL));
+            }
+        }
+        mark_many(blocks);
+        for (int c = 0; c < 2; c++) {
+            int status;
+            assert_int_equal(waitpid(children[c], &status, 0), children[c]);
+            assert_int_equal(status, 0);
+        }
+        gput_blocks_end(blocks);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+        struct content content = read_file(temporary(files[i]));
+        size_t of_parent = 0;
+        for (size_t row = 0; row < content.count; row++)
+            of_parent += content.rows[row].process_id == getpid();
+        assert_int_equal(of_parent, 2 * PAIRS_EACH + 2);
+        assert_int_equal(content.count, 6 * PAIRS_EACH + 2);
+        assert_string_equal(content.warning, "");
+        forget(&content);
+    }
+    assert_int_equal(temporary_count(), 2);
+}
+
+static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
+{
+    (void)state;
+    struct gput_blocks_options joining = gput_blocks_options_default();
+    joining.join = true;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *path = temporary(files[i]);
+        struct gput_blocks *first = open_blocks(path, gput_blocks_options_default());
+        struct gput_blocks_status status;
+        for (int shared = 0; shared < 2; shared++) {
+            if (shared)
+                gput_blocks_share(first);
+            struct gput_blocks *second = open_blocks(path, joining);
+            gput_blocks_read_status(second, &status);
+            assert_int_equal(strcmp(status.path, path) == 0, shared && i < 2);
+            gput_blocks_begin(second, "second");
+            assert_int_equal(gput_blocks_close(second, NULL), GPUT_OK);
+        }
+        gput_blocks_begin(first, "first");
+        assert_int_equal(gput_blocks_close(first, NULL), GPUT_OK);
+        struct content content = read_file(path);
+        assert_int_equal(content.count, i < 2 ? 2 : 1);
+        forget(&content);
+    }
+}
+
 static void each_process_has_its_path_where_the_pattern_says_so(void **state)
 {
     (void)state;
@@ -646,7 +708,8 @@ static void a_killed_program_keeps_every_mark(void **state)
     }
 }
 
-/* The kernel may end a killed program's write at the end of a page: then the last row of a CSV is cut off. */
+/* The kernel may end a killed program's write at the end of a page: then the last row of a CSV is
+ * cut off. */
 static void assert_nothing_wrong_but_the_last_line(const char *warning)
 {
     if (warning[0] != '\0' && !strstr(warning, "the last line is cut off"))
@@ -705,6 +768,8 @@ int main(void)
         temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
         temporary_test(a_forked_child_writes_a_file_of_its_own),
+        temporary_test(children_add_to_a_file_that_is_shared),
+        temporary_test(another_log_joins_a_file_that_is_shared_and_no_other),
         temporary_test(each_process_has_its_path_where_the_pattern_says_so),
         temporary_test(a_child_closes_its_own_file),
         temporary_test(a_child_of_threads_marks_on_while_they_do),

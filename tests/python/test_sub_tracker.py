@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import copy
 import csv
 import functools
 import os
 import pathlib
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +24,11 @@ def marks(path):
     """(name, position) of each mark, in the order of the file."""
     with open(path, newline="") as file:
         return [(row["code_block_name"], int(row["position"])) for row in csv.DictReader(file)]
+
+
+def sqlite_log(path):
+    """What SQLite has beside an open file."""
+    return [name for name in (f"{path}-shm", f"{path}-wal") if os.path.exists(name)]
 
 
 class Names(package.PackageTest):
@@ -312,7 +319,7 @@ class Locked(package.PackageTest):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.unlock()
         self.thread.join()
-        self.assertEqual(len(gput.read_calls(f"m-{child}.sqlite")), 1)
+        self.assertEqual(len(gput.read_calls(f"m-{child}.sqlite")), 1)  # it could not join the file
 
     def test_closing_waits_for_the_mark(self):
         log = self.block._log
@@ -351,7 +358,7 @@ if child == 0:
 assert os.waitpid(child, 0)[1] == 0
 print(len(gput.read_calls("m.sqlite")))
 """
-        self.assertEqual(self.run_python(code).stdout, "3\n")
+        self.assertEqual(self.run_python(code).stdout, "4\n")
 
     def test_threads(self):
         def work(name):
@@ -486,19 +493,90 @@ print(len(gput.read_calls("m.sqlite")))
         self.assertEqual(list(calls["code_block_name"]), ["static", "static", "class", "below", "partial", "object", "raises"])
         self.assertGreater(min(list(calls["compute_time"])[:6]), 0.04)
 
-    def test_a_forked_child_writes_a_file_of_its_own(self):
-        def mark():
-            with gput.SubTracker("a", sub_tracking_file="m.csv"):
-                pass
+    def test_a_forked_child_adds_to_the_file(self):
+        for name in "m.csv", "m.sqlite":
+            block = gput.SubTracker("a", sub_tracking_file=name)
 
-        mark()
-        child = os.fork()
-        if child == 0:
+            def mark():
+                with block:
+                    pass
+
             mark()
+            child = os.fork()
+            if child == 0:
+                mark()
+                grandchild = os.fork()
+                mark()
+                os._exit(os.waitpid(grandchild, 0)[1] if grandchild else 0)
+            mark()
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            mark()
+            calls = gput.read_calls(name)["process_id"]
+            self.assertEqual((list(calls).count(os.getpid()), list(calls).count(child), len(calls)), (3, 2, 6))
+        self.assertEqual(sorted(os.listdir()), ["m.csv", "m.sqlite", *sqlite_log("m.sqlite")])
+
+    def test_a_forked_child_writes_a_log_of_its_own(self):
+        block = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
+        with block:
+            pass
+        child = os.fork()
+        with block:
+            pass
+        if child == 0:
             os._exit(0)
-        os.waitpid(child, 0)
-        self.assertEqual(marks("m.csv"), [("a", 0), ("a", 1)])
-        self.assertEqual(marks(f"m-{child}.csv"), [("a", 0), ("a", 1)])
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(len(gput.read_calls("m.gputblocks")), 2)
+        self.assertEqual(len(gput.read_calls(f"m-{child}.gputblocks")), 1)
+        with gput.Tracker(tracking_file="t.csv"):
+            pass
+        with self.assertLogs("gpu_tracker", "WARNING") as logged:
+            gput.SubTrackingAnalyzer("t.csv", "m.gputblocks").sub_tracking_results()
+        self.assertIn(f"not taken in: m-{child}.gputblocks. Combine", logged.output[0])
+
+    def test_pools_mark_in_one_file(self):
+        code = """
+import multiprocessing, sys
+import gpu_tracker as gput
+
+path = sys.argv[2]
+
+@gput.sub_track("decorated", sub_tracking_file=path)
+def work(block):
+    with block:
+        pass
+
+def spawned(block):
+    with block:
+        pass
+
+if __name__ == "__main__":
+    block = gput.SubTracker("given", sub_tracking_file=path)
+    method = sys.argv[1]
+    work(block)
+    with multiprocessing.get_context(method).Pool(3) as pool:
+        pool.map(work if method == "fork" else spawned, [block] * 200, chunksize=5)
+"""
+        methods = [] if package.forks_hang else ["fork"]
+        for method in methods + ["spawn", "forkserver"]:
+            for name in f"{method}.csv", f"{method}.sqlite":
+                self.run_python(code, method, name)
+                names = list(gput.read_calls(name)["code_block_name"])
+                expected = 201 if method == "fork" else 1
+                self.assertEqual((names.count("given"), names.count("decorated")), (201, expected), name)
+        self.assertEqual([name for name in os.listdir() if "-" in name and not name.endswith(("-wal", "-shm"))], [])
+
+    def test_a_copy_keeps_what_it_marks(self):
+        block = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
+        copied = pickle.loads(pickle.dumps(copy.copy(block)))
+        with block, copied:
+            pass
+        self.assertEqual((copied.code_block_name, copied.sub_tracking_file, copied.process_id), ("a", "m.gputblocks", os.getpid()))
+        self.assertEqual(len(gput.read_calls("m.gputblocks")), 2)
+
+    def test_a_file_of_an_earlier_run_is_not_shared(self):
+        open("m.csv", "w").write("mine")
+        self.assertRaises(FileExistsError, pickle.dumps, gput.SubTracker("a", sub_tracking_file="m.csv"))
+        self.assertEqual(open("m.csv").read(), "mine")
 
     def test_a_killed_program_leaves_its_marks(self):
         for name in "m.csv", "m.sqlite", "m.gputblocks":
