@@ -291,6 +291,19 @@ static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
     add_known(cpu, "total_mem_use", session->system.ram_used_bytes);
 }
 
+/* A number by GPU. Without any known one there is no object of them. */
+static void add_of_gpu(
+    struct doc *gpu, const char *name, struct doc **numbers, uint32_t i, double number)
+{
+    char index[16];
+    if (isnan(number))
+        return;
+    if (!*numbers)
+        *numbers = doc_add_object(gpu, name);
+    snprintf(index, sizeof index, "%u", i);
+    doc_add_double(*numbers, index, number);
+}
+
 /* Mean power of a GPU in the period. One whose joules are part of another's figure (a MIG instance,
  * a GPU in the CPU's package) has what it draws now. */
 static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
@@ -310,13 +323,11 @@ static void sum_up(double *sum, double value)
 
 static void add_gpu_powers(const struct gput_session *session, double seconds, struct doc *gpu)
 {
-    struct doc *powers = doc_add_object(gpu, "per_gpu_power");
+    struct doc *powers = NULL;
     double sum = NAN;
     for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
-        char index[16];
         double mean = gpu_watts(session, i, seconds);
-        snprintf(index, sizeof index, "%u", i);
-        add_known(powers, index, mean);
+        add_of_gpu(gpu, "per_gpu_power", &powers, i, mean);
         sum_up(&sum, mean);
     }
     add_known(gpu, "nvidia_power", sum);
@@ -325,16 +336,13 @@ static void add_gpu_powers(const struct gput_session *session, double seconds, s
 static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;
-    struct doc *memories = doc_add_object(gpu, "per_gpu_memory");
-    struct doc *rates = doc_add_object(gpu, "per_gpu_use_rate");
+    struct doc *memories = NULL, *rates = NULL;
     double memory = NAN, rate = NAN;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        char index[16];
         double use = device->utilization_percent / 100;
-        snprintf(index, sizeof index, "%u", i);
-        add_known(memories, index, device->combined_ram_bytes);
-        add_known(rates, index, use);
+        add_of_gpu(gpu, "per_gpu_memory", &memories, i, device->combined_ram_bytes);
+        add_of_gpu(gpu, "per_gpu_use_rate", &rates, i, use);
         sum_up(&memory, device->combined_ram_bytes);
         sum_up(&rate, use);
     }

@@ -41,6 +41,12 @@ static bool is_absent(const char *name, double value)
     return value == -1 && length >= 6 && strcmp(name + length - 6, "_power") == 0;
 }
 
+/* Without a process a sum over them is 0; without a figure of any GPU nothing is known. */
+static bool is_unknown(const char *group, const struct doc *value)
+{
+    return value->kind == DOC_OBJECT && value->count == 0 && strcmp(group, "gpu") == 0;
+}
+
 static int add_group(struct recorded_series *series, const struct doc *metrics, const char *group,
     struct gput_error *error)
 {
@@ -49,7 +55,7 @@ static int add_group(struct recorded_series *series, const struct doc *metrics, 
         return GPUT_OK;
     for (const struct doc *value = values->first; value; value = value->next) {
         double number = value_of(value);
-        if (!isnan(number) && !is_absent(value->key, number))
+        if (!isnan(number) && !is_absent(value->key, number) && !is_unknown(group, value))
             TRY(recorded_series_set(series, group, value->key, number, error));
     }
     return GPUT_OK;

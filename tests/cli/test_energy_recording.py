@@ -168,6 +168,13 @@ class Reading(CommandTest):
         self.assertEqual(metrics["per_gpu_power_draw"]["max"], 100)
         self.assertEqual(self.summary()["total_power_draw"], 130)
 
+    def test_nothing_is_no_zero_of_gpus(self):
+        gpu = {"per_gpu_power": {}, "per_gpu_use_rate": {}, "per_gpu_per_pid_utilization_absolute": {"0": {}}}
+        self.record(line(0, {"rel_intel_power": {}}, gpu), line(1, {"rel_intel_power": {}}, gpu))
+        metrics = self.summary()["metrics"]
+        self.assertEqual({name: metric["total"] for name, metric in metrics.items()},
+                         {"rel_intel_power": 0, "per_gpu_per_pid_utilization_absolute": 0})  # of no processes
+
     def test_everything_else_in_the_folder(self):
         self.record(line(0, {"intel_power": 10}), line(2, {"intel_power": 10}))
         folder = self.folder / "rec"
@@ -335,8 +342,26 @@ class Recording(CommandTest):
         # A short one, that to the tick at 2 s, and the last one.
         self.assertEqual(sum("absolute_cpu_time_per_pid" in entry["metrics"]["cpu"] for entry in lines), 3)
 
+    def gpu_environment(self, scenario=""):
+        """No counters of the CPU, and the GPUs of the scenario."""
+        path = self.folder / "scenario"
+        path.write_text(scenario)
+        return os.environ | {"GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(path),
+                             "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
+
+    def test_what_a_gpu_does_not_tell_is_not_there(self):
+        calls = ("TotalEnergyConsumption", "PowerUsage", "UtilizationRates")
+        scenario = "gpu GPU-a\nmemory 100 0 50\n" + "".join(f"code nvmlDeviceGet{call} 3\n" for call in calls)
+        for driver in "json", "sqlite":
+            done = self.run_command("energy", "record", "--output-folder", driver, "--energy-driver", driver, "--", "sleep", "0.5",
+                                    env=self.gpu_environment(scenario))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            metrics = json.loads(self.run_command("energy", "summary", driver, "-f", "json").stdout)["metrics"]
+            self.assertEqual([name for name in metrics if re.search("power|rate", name)], [])
+            self.assertEqual(metrics["per_gpu_memory"]["max"], 0)
+
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
-        scenario = self.folder / "scenario"
+        environment, scenario = self.gpu_environment(), self.folder / "scenario"
         move = """
 import os, sys, time
 def write(joules):  # what it draws at this moment is little, always
@@ -354,8 +379,7 @@ if sys.argv[2:]:
         subprocess.run(python(move, scenario), check=True)
         done = self.run_command(
             "energy", "record", "--output_folder", "rec", "--period", "0.1", "--measurement_period", "0.5", *python(move, scenario, "1.5"),
-            env=os.environ | {"GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(scenario),
-                              "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
+            env=environment
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         *lines, _ = self.lines()
