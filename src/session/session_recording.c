@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A line comes this much early rather than a whole tick late. */
 #define EARLY_NS (NS_PER_SECOND / 100)
@@ -91,6 +92,17 @@ static void remember(struct gput_session *session)
             process->pid, process->start_time_ticks, cpu_ns_of(session, process)};
     }
     recording->n_processes = tree->count;
+}
+
+/* Joules count from the start of the session on, which comes before the first sample. */
+static void begin(struct gput_session *session)
+{
+    struct session_recording *recording = &session->recording;
+    remember(session);
+    recording->since_time_ns -= recording->since_ns - session->start_ns;
+    recording->since_ns = session->start_ns;
+    memset(recording->joules, 0, sizeof recording->joules);
+    memset(recording->gpu_joules, 0, sizeof recording->gpu_joules);
 }
 
 /* CPU time of a process in the period. */
@@ -456,7 +468,7 @@ void session_record(struct gput_session *session, bool last)
         return;
     if (recording->since_ns == 0) {
         warn_of_missing(session);
-        remember(session);
+        begin(session);
         /* The first period is short: of a program that soon ends, too, memory is seen. */
         recording->due_ns = session->sampler.sampled_ns;
     } else if (is_due(session, last)) {
