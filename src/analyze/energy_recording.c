@@ -71,15 +71,24 @@ static const char *unit_of(const struct recorded_metric *metric)
     return strcmp(metric->name, "absolute_cpu_time_per_pid") == 0 ? "seconds" : NULL;
 }
 
+static const struct recorded_metric *metric_of(
+    const struct recorded_series *series, const char *name)
+{
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        if (strcmp(series->metrics[i].name, name) == 0)
+            return &series->metrics[i];
+    }
+    return NULL;
+}
+
 static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
     const char *name, const struct recorded_series **series)
 {
     for (int i = 0; i < RECORDED_SERIES; i++) {
         *series = &recording->record->series[i];
-        for (size_t k = 0; k < (*series)->n_metrics; k++) {
-            if (strcmp((*series)->metrics[k].name, name) == 0)
-                return &(*series)->metrics[k];
-        }
+        const struct recorded_metric *metric = metric_of(*series, name);
+        if (metric)
+            return metric;
     }
     return NULL;
 }
@@ -178,18 +187,39 @@ double gput_energy_recording_seconds(
     return seconds;
 }
 
-/* Joules of the points from `first` to before `end`, which are of one segment; NaN: not known. */
-static double metric_total(const struct recorded_series *series, const char *name, size_t first,
-    size_t end, const struct gput_energy_window *bounds)
+/* The points from `first` to before `end`, which are of one segment, and what counts of them. */
+struct stretch {
+    const struct recorded_series *series;
+    size_t first, end;
+    struct gput_energy_window bounds;
+};
+
+/* Joules; NaN: not known. */
+static double stretch_total(const struct stretch *stretch, const char *name)
 {
-    for (size_t i = 0; i < series->n_metrics; i++) {
-        const struct recorded_metric *metric = &series->metrics[i];
-        if (strcmp(metric->name, name) == 0)
-            return energy_integrate(series->times_us + first, series->segments + first,
-                metric->values + first, end - first, bounds->start_us, bounds->end_us)
-                .total;
-    }
-    return NAN;
+    const struct recorded_series *series = stretch->series;
+    const struct recorded_metric *metric = metric_of(series, name);
+    size_t first = stretch->first;
+    if (!metric)
+        return NAN;
+    return energy_integrate(series->times_us + first, series->segments + first,
+        metric->values + first, stretch->end - first, stretch->bounds.start_us,
+        stretch->bounds.end_us)
+        .total;
+}
+
+static double stretch_gpu_total(const struct stretch *stretch)
+{
+    static const char *const names[] = {
+        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"}; /* new, then old */
+    double total = NAN;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && isnan(total); i++)
+        total = stretch_total(stretch, names[i]);
+    /* Where a GPU was lost the sum is missing, and those that go on count. Without any sum, GPUs
+     * are in the joules of the CPU's package. */
+    if (isnan(total) && metric_of(stretch->series, "nvidia_power"))
+        total = stretch_total(stretch, "per_gpu_power");
+    return total;
 }
 
 /* Adds to a sum that may still be unknown. */
@@ -199,33 +229,20 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-static double segment_total(const struct recorded_series *series, size_t first, size_t end,
-    const struct gput_energy_window *bounds)
-{
-    /* Of each the first that was recorded: new keys, then old ones. */
-    static const char *const parts[][3] = {{"intel_power"}, {"total_dram_power"},
-        {"nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"}};
-    double total = NAN;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        double part = NAN;
-        for (size_t k = 0; k < 3 && parts[i][k] && isnan(part); k++)
-            part = metric_total(series, parts[i][k], first, end, bounds);
-        add_known(&total, part);
-    }
-    return total;
-}
-
 double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
     const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
-    struct gput_energy_window bounds = window_or_all(window);
+    struct stretch stretch = {.series = series, .bounds = window_or_all(window)};
     double total = NAN;
     /* Each segment may have keys of its own: an old recording can have gone on with new ones. */
-    for (size_t first = 0, end = 0; first < series->count; first = end) {
-        while (end < series->count && series->segments[end] == series->segments[first])
-            end++;
-        add_known(&total, segment_total(series, first, end, &bounds));
+    for (; stretch.first < series->count; stretch.first = stretch.end) {
+        while (stretch.end < series->count &&
+               series->segments[stretch.end] == series->segments[stretch.first])
+            stretch.end++;
+        add_known(&total, stretch_total(&stretch, "intel_power"));
+        add_known(&total, stretch_total(&stretch, "total_dram_power"));
+        add_known(&total, stretch_gpu_total(&stretch));
     }
     return total;
 }

@@ -1,6 +1,7 @@
 #include "session/session_recording.h"
 
 #include "base/clock.h"
+#include "gpu/set.h"
 #include "session/session_state.h"
 
 #include <math.h>
@@ -55,18 +56,35 @@ static int64_t tree_cpu_ns(const struct gput_session *session)
 /* ---- the state at the start of a period ---- */
 
 /* A figure is first known at the end of its first interval: before, there was none. */
-static void remember_joules(struct session_recording *recording, const struct energy_meter *meter)
+static struct recorded_joules joules_now(const struct energy_meter *meter)
 {
+    struct recorded_joules joules;
     double counted[GPUT_ENERGY_FIGURE_COUNT];
     gput_energy_figures(&meter->energy, counted);
-    energy_meter_figures(meter, recording->joules);
+    energy_meter_figures(meter, joules.figures);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (isnan(counted[i]))
-            recording->joules[i] = 0;
+            joules.figures[i] = 0;
     }
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
-        recording->gpu_joules[i] =
-            isnan(meter->gpus[i].joules) ? 0 : energy_meter_gpu_joules(meter, i);
+        joules.gpus[i] = isnan(meter->gpus[i].joules) ? 0 : energy_meter_gpu_joules(meter, i);
+    return joules;
+}
+
+/* Whether what was known at the start of the period still is, and nothing else. */
+static bool goes_on(const struct gput_session *session)
+{
+    const struct recorded_joules *before = &session->recording.joules;
+    struct recorded_joules now = joules_now(&session->sampler.energy);
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(now.figures[i]) != isnan(before->figures[i]))
+            return false;
+    }
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        if (isnan(now.gpus[i]) != isnan(before->gpus[i]))
+            return false;
+    }
+    return true;
 }
 
 static void remember(struct gput_session *session)
@@ -77,7 +95,7 @@ static void remember(struct gput_session *session)
     recording->since_time_ns = session->sampler.sample.time_ns;
     recording->busy_seconds = system_meter_busy_seconds(&session->system);
     recording->tree_cpu_ns = tree_cpu_ns(session);
-    remember_joules(recording, &session->sampler.energy);
+    recording->joules = joules_now(&session->sampler.energy);
     recording->package_share = session->sampler.energy.package_share;
     recording->dram_share = session->sampler.energy.dram_share;
     recording->n_processes = 0;
@@ -101,8 +119,7 @@ static void begin(struct gput_session *session)
     remember(session);
     recording->since_time_ns -= recording->since_ns - session->start_ns;
     recording->since_ns = session->start_ns;
-    memset(recording->joules, 0, sizeof recording->joules);
-    memset(recording->gpu_joules, 0, sizeof recording->gpu_joules);
+    memset(&recording->joules, 0, sizeof recording->joules);
 }
 
 /* CPU time of a process in the period. */
@@ -127,7 +144,7 @@ static int64_t cpu_since(
 struct period {
     double seconds;
     double busy_seconds;
-    double package, core, uncore, dram, psys;
+    double package, core, uncore, dram, psys, gpu;
     double tree_package, tree_dram; /* of those the tracked processes' */
 };
 
@@ -137,15 +154,16 @@ static double tree_watts(double now, double before, double seconds, double whole
     return isnan(whole) ? NAN : (now - (isnan(before) ? 0 : before)) / seconds;
 }
 
+/* What was counted in it, also of what is lost at its end; nothing of what was at its start. */
 static struct period measure(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
     const struct energy_meter *meter = &session->sampler.energy;
     double seconds = clock_seconds_of_ns(session->sampler.sampled_ns - recording->since_ns);
     double watts[GPUT_ENERGY_FIGURE_COUNT];
-    energy_meter_figures(meter, watts);
+    gput_energy_figures(&meter->energy, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        watts[i] = (watts[i] - recording->joules[i]) / seconds;
+        watts[i] = (watts[i] - recording->joules.figures[i]) / seconds;
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period){.seconds = seconds,
         .busy_seconds = system_meter_busy_seconds(&session->system) - recording->busy_seconds,
@@ -154,6 +172,7 @@ static struct period measure(const struct gput_session *session)
         .uncore = watts[GPUT_ENERGY_UNCORE],
         .dram = dram,
         .psys = watts[GPUT_ENERGY_PSYS],
+        .gpu = watts[GPUT_ENERGY_GPU],
         .tree_package =
             tree_watts(meter->package_share, recording->package_share, seconds, package),
         .tree_dram = tree_watts(meter->dram_share, recording->dram_share, seconds, dram)};
@@ -320,46 +339,36 @@ static void add_of_gpu(
  * a GPU in the CPU's package) has what it draws now. */
 static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
 {
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     const struct energy_meter *meter = &session->sampler.energy;
-    if (isnan(meter->gpus[i].joules))
+    if (devices[i].mig || isnan(meter->gpus[i].joules))
         return session->sampler.gpu.devices[i].power_watts;
-    return (energy_meter_gpu_joules(meter, i) - session->recording.gpu_joules[i]) / seconds;
+    return (meter->gpus[i].joules - session->recording.joules.gpus[i]) / seconds;
 }
 
-/* Adds to a sum that may still be unknown. */
-static void sum_up(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
-}
-
-static void add_gpu_powers(const struct gput_session *session, double seconds, struct doc *gpu)
+static void add_gpu_powers(
+    const struct gput_session *session, const struct period *period, struct doc *gpu)
 {
     struct doc *powers = NULL;
-    double sum = NAN;
-    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
-        double mean = gpu_watts(session, i, seconds);
-        add_of_gpu(gpu, "per_gpu_power", &powers, i, mean);
-        sum_up(&sum, mean);
-    }
-    add_known(gpu, "nvidia_power", sum);
+    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++)
+        add_of_gpu(gpu, "per_gpu_power", &powers, i, gpu_watts(session, i, period->seconds));
+    add_known(gpu, "nvidia_power", period->gpu);
 }
 
 static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;
     struct doc *memories = NULL, *rates = NULL;
-    double memory = NAN, rate = NAN;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         double use = device->utilization_percent / 100;
         add_of_gpu(gpu, "per_gpu_memory", &memories, i, device->combined_ram_bytes);
         add_of_gpu(gpu, "per_gpu_use_rate", &rates, i, use);
-        sum_up(&memory, device->combined_ram_bytes);
-        sum_up(&rate, use);
     }
-    add_known(gpu, "nvidia_memory", memory);
-    add_known(gpu, "nvidia_use_rate", rate);
+    add_known(gpu, "nvidia_memory", gpu_usage_sum(&session->gpu_usage, GPU_USAGE_COMBINED_RAM));
+    add_known(
+        gpu, "nvidia_use_rate", gpu_usage_sum(&session->gpu_usage, GPU_USAGE_UTILIZATION) / 100);
 }
 
 /* ---- its lines ---- */
@@ -377,7 +386,7 @@ static void add_powers(const struct gput_session *session, const struct period *
 {
     add_cpu_powers(session, period, cpu);
     if (gpu)
-        add_gpu_powers(session, period->seconds, gpu);
+        add_gpu_powers(session, period, gpu);
 }
 
 static void add_states(const struct gput_session *session, struct doc *cpu, struct doc *gpu)
@@ -441,13 +450,21 @@ static int write_lines(struct gput_session *session, struct gput_error *error)
     return code;
 }
 
+/* From what is not known any more to where it is again no line is to be drawn: the segment ends. */
+static int write_period(struct gput_session *session, struct gput_error *error)
+{
+    TRY(write_lines(session, error));
+    return goes_on(session) ? GPUT_OK
+                            : energy_recording_writer_end_segment(session->recording.writer, error);
+}
+
 static bool is_due(const struct gput_session *session, bool last)
 {
     const struct session_recording *recording = &session->recording;
     int64_t now_ns = session->sampler.sampled_ns;
     /* Only where the machine's CPU time and the joules were just read. */
     bool in_step = session->system.since_ns == now_ns && now_ns > recording->since_ns;
-    return in_step && (last || now_ns >= recording->due_ns - EARLY_NS);
+    return in_step && (last || now_ns >= recording->due_ns - EARLY_NS || !goes_on(session));
 }
 
 /* Periods are counted from the start of the session, whose ticks are. */
@@ -472,7 +489,7 @@ void session_record(struct gput_session *session, bool last)
         /* The first period is short: of a program that soon ends, too, memory is seen. */
         recording->due_ns = session->sampler.sampled_ns;
     } else if (is_due(session, last)) {
-        if (write_lines(session, &error) == GPUT_OK) {
+        if (write_period(session, &error) == GPUT_OK) {
             recording->has_lines = true;
         } else if (!recording->warned) {
             recording->warned = true;

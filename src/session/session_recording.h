@@ -21,6 +21,12 @@ struct recorded_process {
     int64_t cpu_ns;
 };
 
+/* Joules as of a moment; NaN: known before, but they do not go on. */
+struct recorded_joules {
+    double figures[GPUT_ENERGY_FIGURE_COUNT];
+    double gpus[GPU_MAX_DEVICES];
+};
+
 struct session_recording {
     struct energy_recording_writer *writer; /* NULL: nothing is recorded */
     bool has_lines, warned;
@@ -30,9 +36,8 @@ struct session_recording {
     int64_t since_time_ns; /* since the epoch */
     double busy_seconds;   /* of the machine */
     int64_t tree_cpu_ns;
-    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    struct recorded_joules joules;
     double package_share, dram_share; /* joules of the tree, as the energy meter has them */
-    double gpu_joules[GPU_MAX_DEVICES];
     /* A line of the tick with the most RAM in the period; NULL: none; owned. Of it, parts. */
     struct doc *states, *states_cpu, *states_gpu;
     uint64_t states_ram_bytes;

@@ -247,29 +247,20 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
                                      : session->rows_lost;
 }
 
-/* What the drivers say now; NaN: none does. */
-static double gpu_watts(const struct gput_results *results)
-{
-    double sum = NAN;
-    for (uint32_t i = 0; i < results->n_gpus; i++) {
-        double watts = results->gpus[i].now.power_watts;
-        if (!isnan(watts))
-            sum = (isnan(sum) ? 0 : sum) + watts;
-    }
-    return sum;
-}
-
-/* The GPUs are filled in. */
 static void fill_now(struct gput_session *session, struct gput_results *results)
 {
-    double gpu = gpu_watts(results);
+    double gpu_watts = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_POWER);
     const struct cpu_books *books = &session->sampler.books;
     double busy =
         system_meter_busy_seconds(&session->system) - session->system_busy_at_start_seconds;
     memcpy(results->now.values, session->usage.last, sizeof results->now.values);
     memcpy(results->now.watts, session->power.watts, sizeof results->now.watts);
-    if (!isnan(gpu))
-        results->now.watts[GPUT_ENERGY_GPU] = gpu;
+    if (session->gpu_usage.n_devices > 0)
+        results->now.values[GPUT_SYSTEM_GPU_RAM] =
+            gpu_usage_sum(&session->gpu_usage, GPU_USAGE_RAM);
+    /* What the drivers say now. */
+    if (!isnan(gpu_watts))
+        results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
     /* Of clock ticks: no more places than they have. */
     session->system_cpu_seconds = fmax(session->system_cpu_seconds, number_round(busy, 3));
     results->now.system_cpu_seconds =

@@ -21,6 +21,9 @@ struct energy_recording_format {
      * numbers, or objects of numbers, by name. */
     int (*add)(void *file, const char *date, const struct doc *metrics, struct gput_error *error);
 
+    /* What is added from here on is a segment of its own. */
+    int (*end_segment)(void *file, struct gput_error *error);
+
     /* Closes the segment and frees `file`. A file in which nothing ever was is removed. */
     int (*finish)(void *file, struct gput_error *error);
 };

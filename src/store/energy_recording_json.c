@@ -14,7 +14,7 @@
 struct json_file {
     char *path;
     int fd;
-    bool has_lines;
+    bool has_lines;  /* in the segment that is open */
     struct str line; /* scratch */
 };
 
@@ -49,10 +49,19 @@ static int append(
     return code;
 }
 
+static int end_segment(void *opened, struct gput_error *error)
+{
+    struct json_file *file = opened;
+    if (file->has_lines)
+        TRY(append(file, segment_end, sizeof segment_end - 1, error));
+    file->has_lines = false;
+    return GPUT_OK;
+}
+
 static int finish(void *opened, struct gput_error *error)
 {
     struct json_file *file = opened;
-    int code = file->has_lines ? append(file, segment_end, sizeof segment_end - 1, error) : GPUT_OK;
+    int code = end_segment(file, error);
     /* One that never began is in nobody's way. */
     if (file->fd >= 0 && lseek(file->fd, 0, SEEK_END) == 0)
         unlink(file->path);
@@ -100,4 +109,4 @@ static int add(void *opened, const char *date, const struct doc *metrics, struct
 }
 
 const struct energy_recording_format energy_recording_json = {
-    "power_metrics.json", open_json, add, finish};
+    "power_metrics.json", open_json, add, end_segment, finish};

@@ -140,8 +140,16 @@ static int add(void *opened, const char *date, const struct doc *metrics, struct
     return code;
 }
 
+static int end_segment(void *opened, struct gput_error *error)
+{
+    struct sqlite_recording *file = opened;
+    (void)error;
+    file->segment++;
+    return GPUT_OK;
+}
+
 const struct energy_recording_format energy_recording_sqlite = {
-    "power_metrics.sqlite", open_sqlite, add, finish};
+    "power_metrics.sqlite", open_sqlite, add, end_segment, finish};
 
 /* ---- reading ---- */
 

@@ -168,6 +168,12 @@ int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t 
     return GPUT_OK;
 }
 
+int energy_recording_writer_end_segment(
+    struct energy_recording_writer *writer, struct gput_error *error)
+{
+    return writer->format->end_segment(writer->file, error);
+}
+
 int energy_recording_writer_finish(struct energy_recording_writer *writer, struct gput_error *error)
 {
     if (!writer)

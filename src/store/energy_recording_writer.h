@@ -31,6 +31,10 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
 int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t time_ns,
     const struct doc *metrics, struct gput_error *error);
 
+/* What is added from here on is a segment of its own: nothing is drawn from one to the next. */
+int energy_recording_writer_end_segment(
+    struct energy_recording_writer *writer, struct gput_error *error);
+
 /* Closes the segment, if it has lines, and the file. Without any line, what create() made is taken
  * away again. NULL is fine. */
 int energy_recording_writer_finish(

@@ -79,3 +79,16 @@ double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usa
     const struct gpu_usage_value *value = &usage->devices[device][figure];
     return value->seconds > 0 ? value->weighted / value->seconds : value->first;
 }
+
+double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure)
+{
+    double sum = NAN;
+    for (size_t i = 0; i < usage->n_devices; i++) {
+        const struct gpu_usage_value *value = &usage->devices[i][figure];
+        if (isnan(value->last) && value->has)
+            return NAN;
+        if (value->has)
+            sum = isnan(sum) ? value->last : sum + value->last;
+    }
+    return sum;
+}

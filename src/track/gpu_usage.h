@@ -47,4 +47,8 @@ double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usa
 /* NaN when the last sample did not have it. */
 double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
 
+/* Of all devices in the last sample. NaN when none had it, and when one did not that had it before:
+ * what the others have is no sum. */
+double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure);
+
 #endif

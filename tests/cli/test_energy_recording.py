@@ -366,6 +366,54 @@ class Recording(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_near(self.summary()["metrics"]["nvidia_power"]["total"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
 
+    def record_gpus(self, scenarios, *options):
+        """Scenarios, 0.7 s each, over a recording of one long period. The joules of GPUs as the report has them."""
+        change = "import os, sys, time\n" \
+            "for scenario in sys.argv[2:]: open(sys.argv[1] + '.new', 'w').write(scenario); os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.7)"
+        done = self.run_command("run", "--energy-folder", "rec", "--measurement-period", "60", "--st", "0.1", *options, "-f", "json", "-o", "out.json", "--",
+                                *python(change, self.folder / "scenario", *scenarios), env=self.gpu_environment(scenarios[0]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("was lost: its figures are missing from here on", done.stderr)
+        return json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"]
+
+    def test_a_lost_gpu_keeps_its_joules(self):
+        there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+        for driver in "json", "sqlite":
+            with self.subTest(driver=driver):
+                shutil.rmtree(self.folder / "rec", ignore_errors=True)
+                joules = self.record_gpus((there, there + "code * 15\n"), "--energy-driver", driver)
+                self.assert_near(self.summary()["metrics"]["nvidia_power"]["total"], joules)
+                self.assert_near(self.summary()["total_power_draw"], joules)
+
+    def test_the_power_of_a_split_card_is_no_instances(self):
+        scenario = "gpu GPU-a\nmemory 100 0 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n" \
+            "mig MIG-1\nmemory 50 0 10\nmig MIG-2\nmemory 50 0 10\n"
+        done = self.run_command("run", "--energy-folder", "rec", "-f", "json", "-o", "out.json", "--", "sleep", "0.3", env=self.gpu_environment(scenario))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_near(self.summary()["total_power_draw"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
+        self.assertNotIn("per_gpu_power", self.summary()["metrics"])
+
+    def test_no_line_is_drawn_to_where_a_gpu_is_back(self):
+        there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+        joules = self.record_gpus((there, there + "code * 15\n", there))
+        summary = self.summary()
+        metric = summary["metrics"]["nvidia_power"]
+        self.assertEqual(metric["segments"], 2)
+        self.assertLess(metric["seconds"], summary["exp_duration"] - 0.3)
+        self.assertTrue(joules / 2 < metric["total"] <= joules * (1 + 1e-3))
+
+    def test_after_the_loss_of_a_gpu_nothing_is_the_sum_of_all(self):
+        one = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+        other = one.replace("GPU-a", "GPU-b")
+        joules = self.record_gpus((one + other, one + other + "code * 15\n"))
+        gpus = [entry["metrics"]["gpu"] for entry in self.lines() if isinstance(entry, dict)]
+        both = [gpu for gpu in gpus if len(gpu["per_gpu_power"]) == 2]
+        alone = [gpu for gpu in gpus if len(gpu["per_gpu_power"]) == 1]
+        self.assertTrue(both and alone and all("nvidia_power" in gpu for gpu in both))
+        self.assertFalse([name for gpu in alone for name in gpu if name.startswith("nvidia")])
+        self.assertIn("per_gpu_use_rate", alone[-1])
+        self.assert_near(self.summary()["total_power_draw"], joules)  # of the one that is left
+
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
         environment, scenario = self.gpu_environment(), self.folder / "scenario"
         move = """

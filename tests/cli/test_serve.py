@@ -266,6 +266,15 @@ class Figures(ServeTest):
         energy = "gputracker_gpu_energy_joules_total"
         self.assertAlmostEqual(samples[energy + first] + samples[energy + second], samples["gputracker_system_gpu_energy_joules_total"])
         self.assertAlmostEqual(samples[energy + first] / samples[energy + second], 3, delta=0.3)
+        # Of those that are left there is no sum of all.
+        lost = self.folder / "lost"
+        lost.write_text(scenario.read_text() + "code * 15\n")
+        lost.rename(scenario)
+        wait_until(lambda: not {"power_draw_gpu", "mem_used_gpu"} & self.scrape(address).keys())
+        samples = self.scrape(address)
+        self.assertEqual(samples["gputracker_gpu_power_watts" + first], 150)
+        self.assertNotIn("gputracker_system_gpu_memory_used_bytes", samples)
+        self.assertIn("gputracker_system_gpu_energy_joules_total", samples)
 
 
 class Judges(ServeTest):

@@ -44,6 +44,26 @@ static void what_was_never_read_stays_missing(void **state)
     gpu_usage_finish(&usage);
 }
 
+static void a_sum_is_of_all_that_told_it(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(3, 100, 50);
+    sample.devices[1].ram_used_bytes = NAN;
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_RAM)));
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_RAM) == 200);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_UTILIZATION) == 150);
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_POWER)));
+    sample.devices[2].ram_used_bytes = NAN;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_RAM)));
+    sample.devices[2].ram_used_bytes = 1;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_RAM) == 101);
+    gpu_usage_finish(&usage);
+}
+
 static void a_gpu_that_comes_later_is_taken_in(void **state)
 {
     (void)state;
@@ -65,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_the_highest_and_the_mean_over_time),
         cmocka_unit_test(what_was_never_read_stays_missing),
+        cmocka_unit_test(a_sum_is_of_all_that_told_it),
         cmocka_unit_test(a_gpu_that_comes_later_is_taken_in),
     };
     return cmocka_run_group_tests_name("track/gpu_usage", tests, NULL, NULL);
