@@ -64,6 +64,13 @@ void str_append_char(struct str *string, char byte)
     str_append_bytes(string, &byte, 1);
 }
 
+void str_append_sentence(struct str *string, const char *sentence)
+{
+    size_t length = strlen(sentence);
+    str_append_bytes(string, sentence, length);
+    str_append(string, length > 0 && sentence[length - 1] == '.' ? " " : ". ");
+}
+
 void str_append_repeated(struct str *string, char byte, size_t count)
 {
     if (!str_reserve(string, count))

@@ -28,6 +28,8 @@ void str_clear(struct str *string);
 bool str_reserve(struct str *string, size_t extra);
 
 void str_append(struct str *string, const char *text);
+/* With a full stop, where it has none, and a blank behind it. */
+void str_append_sentence(struct str *string, const char *sentence);
 void str_append_bytes(struct str *string, const void *bytes, size_t length);
 void str_append_char(struct str *string, char byte);
 void str_append_repeated(struct str *string, char byte, size_t count);

@@ -16,7 +16,8 @@ struct csv_reader {
     size_t capacity;
     size_t start;
     size_t fill;
-    bool at_end;      /* the file has no more */
+    bool at_end; /* the file has no more */
+    bool ends_at_lines;
     uint64_t line;    /* of the file, that `start` is on */
     uint64_t skipped; /* bytes that have left the buffer */
     uint64_t size;
@@ -60,6 +61,11 @@ void csv_reader_close(struct csv_reader *reader)
     free(reader->path);
     free(reader->buffer);
     free(reader);
+}
+
+void csv_reader_end_at_lines(struct csv_reader *reader)
+{
+    reader->ends_at_lines = true;
 }
 
 void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64_t *total)
@@ -136,7 +142,7 @@ static char *find_record_end(
         if (!line_end)
             return NULL;
         *lines += 1;
-        if (*place != QUOTED)
+        if (*place != QUOTED || reader->ends_at_lines)
             return line_end;
         from = line_end + 1;
     }

@@ -39,6 +39,10 @@ struct csv_cell {
 int csv_reader_open(const char *path, struct csv_reader **reader, struct gput_error *error);
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
+/* From here on a line end ends a record also within quotes: a quote that is damage does then not
+ * take the lines behind it along. For files whose cells have no line ends. */
+void csv_reader_end_at_lines(struct csv_reader *reader);
+
 /*
  * Reads the next record that is not empty. At the end of the file `*end` is true and `*record` is
  * all zeroes.

@@ -133,6 +133,23 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
     return code;
 }
 
+/* SQLite refuses a file that is shorter than it says, but not to those who repair its schema. */
+int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error *error)
+{
+    int code = sqlite_file_open(path, database, error);
+    if (code != GPUT_ERROR_FORMAT)
+        return code;
+    const char *sql = "PRAGMA writable_schema=ON; SELECT count(*) FROM sqlite_master";
+    int result = sqlite3_open_v2(path, database, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(*database, sql, NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        return GPUT_OK;
+    sqlite3_close(*database);
+    *database = NULL;
+    return code;
+}
+
 int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

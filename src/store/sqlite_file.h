@@ -18,6 +18,9 @@
  */
 int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *error);
 
+/* The same for a database that may be cut off or damaged: what can be reached of it can be read. */
+int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error *error);
+
 /*
  * Makes a database, or opens the one at `path` for writing. Its journal is a write-ahead log
  * where the file system allows that, so that a commit costs one write and no waiting. The caller

@@ -192,14 +192,16 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *r
                 "the last line is cut off (it has no line end) and was left out; %" PRIu64
                 " rows were kept.",
                 base->rows + *count);
+            base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
             return GPUT_OK;
         }
         struct sub_tracking_row *row = &rows[*count];
         sub_tracking_row_clear_figures(row);
         int field = parse_row(reader, record.text, record.end, row);
-        if (field != ROW_FINE)
-            return row_error(reader, record.line, field, error);
-        ++*count;
+        if (field == ROW_FINE)
+            ++*count;
+        else
+            TRY(salvage_row(&base->salvage, row_error(reader, record.line, field, error), error));
     }
     return GPUT_OK;
 }

@@ -79,7 +79,7 @@ int sub_tracking_require_columns(
 
 /* ---- Reading ---- */
 
-int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
+static int open_reader(const char *path, struct sub_tracking_names *names, bool salvage,
     struct sub_tracking_reader **reader, struct gput_error *error)
 {
     *reader = NULL;
@@ -90,6 +90,7 @@ int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
         return error_memory(error);
     opened->methods = formats[format];
     opened->names = names;
+    opened->salvage.wanted = salvage;
     opened->path = strdup(path);
     int code = opened->path ? opened->methods->open(opened, error) : error_memory(error);
     if (code != GPUT_OK) {
@@ -98,6 +99,23 @@ int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
     }
     *reader = opened;
     return GPUT_OK;
+}
+
+int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, names, false, reader, error);
+}
+
+int sub_tracking_reader_salvage(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, names, true, reader, error);
+}
+
+uint64_t sub_tracking_reader_rows_left_out(const struct sub_tracking_reader *reader)
+{
+    return reader->salvage.rows_left_out;
 }
 
 void sub_tracking_reader_close(struct sub_tracking_reader *reader)
@@ -113,12 +131,23 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
 int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_row *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
+    struct gput_error damage;
+    struct str text = {0};
     *count = 0;
-    int code = reader->methods->next(reader, rows, capacity, count, error);
-    if (code != GPUT_OK)
+    if (reader->salvage.cut_short)
+        return GPUT_OK;
+    int code = reader->methods->next(reader, rows, capacity, count, &damage);
+    if (salvage_rest(&reader->salvage, code, &damage) != GPUT_OK) {
         *count = 0;
+        return error_set(error, damage.code, "%s", damage.message);
+    }
     reader->rows += *count;
-    return code;
+    if (!salvage_lost(&reader->salvage))
+        return GPUT_OK;
+    salvage_tell(&reader->salvage, reader->rows, &text);
+    free(reader->warning);
+    reader->warning = str_take(&text);
+    return reader->warning ? GPUT_OK : error_memory(error);
 }
 
 unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader)

@@ -89,6 +89,16 @@ struct sub_tracking_reader;
 int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
     struct sub_tracking_reader **reader, struct gput_error *error);
 
+/*
+ * The same for a file of which whatever is whole will do: rows that are damaged are left out, of a
+ * database that is cut off or damaged those that can be reached are read. The warning counts them.
+ */
+int sub_tracking_reader_salvage(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error);
+
+/* How many damaged rows were left out so far. */
+uint64_t sub_tracking_reader_rows_left_out(const struct sub_tracking_reader *reader);
+
 /* NULL is fine. */
 void sub_tracking_reader_close(struct sub_tracking_reader *reader);
 

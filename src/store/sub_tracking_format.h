@@ -5,6 +5,7 @@
 #ifndef STORE_SUB_TRACKING_FORMAT_H
 #define STORE_SUB_TRACKING_FORMAT_H
 
+#include "store/salvage.h"
 #include "store/sub_tracking_columns.h"
 #include "store/sub_tracking_file.h"
 
@@ -15,6 +16,7 @@ struct sub_tracking_reader {
     struct sub_tracking_names *names; /* the caller's */
     unsigned columns;
     uint64_t rows; /* given out so far */
+    struct salvage salvage;
     char *warning; /* or NULL */
 };
 

@@ -58,7 +58,8 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
 static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
-    TRY(sqlite_file_open(base->path, &reader->database, error));
+    TRY((base->salvage.wanted ? sqlite_file_salvage : sqlite_file_open)(
+        base->path, &reader->database, error));
     sqlite3_busy_timeout(reader->database, 10000);
     if (!sqlite_file_has_table(reader->database, "data"))
         return sub_tracking_invalid(base, error, "it has no table \"data\".");
@@ -154,8 +155,9 @@ static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_row
         if (step != SQLITE_ROW)
             return sqlite_file_error(reader->database, "read", base->path, error);
         reader->rows++;
-        TRY(read_row(reader, &rows[*count], error));
-        ++*count;
+        int code = read_row(reader, &rows[*count], error);
+        TRY(salvage_row(&base->salvage, code, error));
+        *count += code == GPUT_OK;
     }
     return GPUT_OK;
 }

@@ -227,15 +227,18 @@ static int read_header(struct csv_tracking_reader *reader, struct gput_error *er
     return tracking_reader_check_columns(&reader->base, error);
 }
 
-static int open_csv(const char *path, struct tracking_reader **reader, struct gput_error *error)
+static int open_csv(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
     struct csv_tracking_reader *made = calloc(1, sizeof *made);
     if (!made)
         return error_memory(error);
     *reader = &made->base;
-    if (!tracking_reader_init(&made->base, &tracking_csv, path))
+    if (!tracking_reader_init(&made->base, &tracking_csv, path, salvage))
         return error_memory(error);
     TRY(csv_reader_open(path, &made->csv, error));
+    if (salvage)
+        csv_reader_end_at_lines(made->csv);
     TRY(read_static_data(made, error));
     return read_header(made, error);
 }
@@ -313,25 +316,50 @@ static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *
     return code;
 }
 
+static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cells, size_t columns,
+    struct gput_error *error)
+{
+    return tracking_reader_invalid(reader, error,
+        "line %llu has %zu cells where the header has %zu.", (unsigned long long)line, cells,
+        columns);
+}
+
 /* A row that is not whole, or that has no line end, which every writer ends a row with: the last
  * line was cut off; in the middle, the file is damaged. */
 static int end_with_torn_row(
     struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
 {
     struct tracking_reader *base = &reader->base;
-    unsigned long long line = record->line;
+    uint64_t line = record->line;
     bool terminated = record->terminated;
     size_t cells = csv_count_cells(record);
     struct csv_record next;
     bool end;
     TRY(csv_reader_next(reader->csv, &next, &end, error));
     if (!end)
-        return tracking_reader_invalid(base, error,
-            "line %llu has %zu cells where the header has %zu.", line, cells, reader->column_count);
+        return wrong_cells(base, line, cells, reader->column_count, error);
     str_printf(&base->warning,
         "Tracking file %s: the last line is cut off%s and was left out; %llu rows were kept.",
         base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
+    base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
     return base->warning.failed ? error_memory(error) : GPUT_OK;
+}
+
+/* `*torn`: it is not whole. */
+static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
+    bool *torn, struct gput_error *error)
+{
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    *torn = false;
+    if (parse_plain_row(reader, record, values) && !isnan(values[TRACKING_TIMESTAMP]))
+        return GPUT_OK;
+    size_t cells = csv_count_cells(record);
+    if (cells == reader->column_count)
+        return parse_odd_row(reader, record, values, error);
+    *torn = !reader->base.salvage.wanted;
+    return *torn ? GPUT_OK
+                 : wrong_cells(&reader->base, record->line, cells, reader->column_count, error);
 }
 
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
@@ -340,21 +368,19 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
     struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
     while (*count < capacity) {
         struct csv_record record;
-        bool end;
+        bool end, torn;
         TRY(csv_reader_next(csv->csv, &record, &end, error));
         if (end)
             break;
         if (!record.terminated)
             return end_with_torn_row(csv, &record, error);
         double values[TRACKING_COLUMNS];
-        for (size_t i = 0; i < TRACKING_COLUMNS; i++)
-            values[i] = NAN;
-        bool plain = parse_plain_row(csv, &record, values);
-        if (!plain || isnan(values[TRACKING_TIMESTAMP])) {
-            if (csv_count_cells(&record) != csv->column_count)
-                return end_with_torn_row(csv, &record, error);
-            TRY(parse_odd_row(csv, &record, values, error));
-        }
+        int code = parse_row(csv, &record, values, &torn, error);
+        TRY(salvage_row(&reader->salvage, code, error));
+        if (torn)
+            return end_with_torn_row(csv, &record, error);
+        if (code != GPUT_OK)
+            continue;
         memcpy(rows[*count].values, values, sizeof rows->values);
         rows[*count].timestamp = values[TRACKING_TIMESTAMP];
         *count += 1;

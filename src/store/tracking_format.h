@@ -7,6 +7,7 @@
 #define STORE_TRACKING_FORMAT_H
 
 #include "base/str.h"
+#include "store/salvage.h"
 #include "store/tracking_file.h"
 #include "store/tracking_reader.h"
 
@@ -27,8 +28,10 @@ struct tracking_format {
     int (*write_table_row)(struct tracking_file *file, unsigned table,
         const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
 
-    /* Reading: likewise. `open` reads the static data and the header. */
-    int (*open)(const char *path, struct tracking_reader **reader, struct gput_error *error);
+    /* Reading: likewise. `open` reads the static data and the header. Readers give up at damage by
+     * an error; where only whole rows are wanted, rows go through salvage_row(). */
+    int (*open)(
+        const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error);
     int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
         size_t *count, struct gput_error *error);
     int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,
@@ -91,11 +94,12 @@ struct tracking_reader {
     size_t cell_count;
     bool has[TRACKING_COLUMNS];
     uint64_t rows; /* given out so far */
+    struct salvage salvage;
     struct str warning;
 };
 
-bool tracking_reader_init(
-    struct tracking_reader *reader, const struct tracking_format *format, const char *path);
+bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_format *format,
+    const char *path, bool salvage);
 
 /* `Tracking file x is invalid: …`; returns GPUT_ERROR_FORMAT. */
 int tracking_reader_invalid(struct tracking_reader *reader, struct gput_error *error,

@@ -9,18 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tracking_reader_open(
-    const char *path, struct tracking_reader **reader, struct gput_error *error)
+static int open_reader(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
     const struct tracking_format *format;
     *reader = NULL;
     TRY(tracking_format_of(path, &format, error));
-    int code = format->open(path, reader, error);
+    int code = format->open(path, salvage, reader, error);
     if (code != GPUT_OK) {
         tracking_reader_close(*reader);
         *reader = NULL;
     }
     return code;
+}
+
+int tracking_reader_open(
+    const char *path, struct tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, false, reader, error);
+}
+
+int tracking_reader_salvage(
+    const char *path, struct tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, true, reader, error);
 }
 
 void tracking_reader_close(struct tracking_reader *reader)
@@ -50,6 +62,11 @@ const struct tracking_static_cell *tracking_reader_static_cells(
     return reader->cells;
 }
 
+uint64_t tracking_reader_rows_left_out(const struct tracking_reader *reader)
+{
+    return reader->salvage.rows_left_out;
+}
+
 bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measurement_id id)
 {
     return id < GPUT_TRACKING_FILE_COLUMNS && reader->has[id];
@@ -58,8 +75,17 @@ bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measure
 int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {
+    struct gput_error damage;
+    struct salvage *salvage = &reader->salvage;
     *count = 0;
-    return reader->format->next(reader, rows, capacity, count, error);
+    if (salvage->cut_short)
+        return GPUT_OK;
+    int code = reader->format->next(reader, rows, capacity, count, &damage);
+    if (salvage_rest(salvage, code, &damage) != GPUT_OK)
+        return error_set(error, damage.code, "%s", damage.message);
+    if (salvage_lost(salvage))
+        salvage_tell(salvage, reader->rows, &reader->warning);
+    return reader->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
 int tracking_reader_tables(
@@ -81,10 +107,11 @@ const char *tracking_reader_warning(const struct tracking_reader *reader)
     return reader->warning.length ? reader->warning.data : NULL;
 }
 
-bool tracking_reader_init(
-    struct tracking_reader *reader, const struct tracking_format *format, const char *path)
+bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_format *format,
+    const char *path, bool salvage)
 {
     reader->format = format;
+    reader->salvage.wanted = salvage;
     reader->path = strdup(path);
     return reader->path != NULL;
 }

@@ -40,6 +40,16 @@ struct tracking_static_cell {
 int tracking_reader_open(
     const char *path, struct tracking_reader **reader, struct gput_error *error);
 
+/*
+ * The same for a file of which whatever is whole will do: rows that are damaged are left out, of a
+ * database that is cut off or damaged those that can be reached are read. The warning counts them.
+ */
+int tracking_reader_salvage(
+    const char *path, struct tracking_reader **reader, struct gput_error *error);
+
+/* How many damaged rows were left out so far. */
+uint64_t tracking_reader_rows_left_out(const struct tracking_reader *reader);
+
 void tracking_reader_close(struct tracking_reader *reader); /* NULL is fine */
 
 /*

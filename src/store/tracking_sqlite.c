@@ -372,15 +372,16 @@ static uint64_t estimate_rows(sqlite3 *database)
     return rows;
 }
 
-static int open_sqlite(const char *path, struct tracking_reader **reader, struct gput_error *error)
+static int open_sqlite(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
 {
     struct sqlite_tracking_reader *made = calloc(1, sizeof *made);
     if (!made)
         return error_memory(error);
     *reader = &made->base;
-    if (!tracking_reader_init(&made->base, &tracking_sqlite, path))
+    if (!tracking_reader_init(&made->base, &tracking_sqlite, path, salvage))
         return error_memory(error);
-    TRY(sqlite_file_open(path, &made->database, error));
+    TRY((salvage ? sqlite_file_salvage : sqlite_file_open)(path, &made->database, error));
     static const char *const tables[] = {"static_data", "data"};
     for (size_t i = 0; i < 2; i++) {
         if (!sqlite_file_has_table(made->database, tables[i]))
@@ -397,6 +398,11 @@ static void close_sqlite(struct tracking_reader *reader)
     sqlite3_finalize(sqlite->rows);
     sqlite3_close(sqlite->database);
     free(sqlite->columns);
+}
+
+static unsigned long long row_number(const struct sqlite_tracking_reader *reader)
+{
+    return reader->base.rows + reader->base.salvage.rows_left_out + 1;
 }
 
 static int take_value(
@@ -418,8 +424,7 @@ static int take_value(
     if (number_parse_double(text, end, value) == end)
         return GPUT_OK;
     return tracking_reader_invalid(&reader->base, error,
-        "row %llu: \"%.60s\" is not a number (column %s).",
-        (unsigned long long)reader->base.rows + 1, text,
+        "row %llu: \"%.60s\" is not a number (column %s).", row_number(reader), text,
         tracking_column_at((size_t)reader->columns[place]).name);
 }
 
@@ -434,8 +439,8 @@ static int take_row(
             TRY(take_value(reader, i, &values[reader->columns[i]], error));
     }
     if (isnan(values[TRACKING_TIMESTAMP]))
-        return tracking_reader_invalid(&reader->base, error, "row %llu has no timestamp.",
-            (unsigned long long)reader->base.rows + 1);
+        return tracking_reader_invalid(
+            &reader->base, error, "row %llu has no timestamp.", row_number(reader));
     memcpy(row->values, values, sizeof row->values);
     row->timestamp = values[TRACKING_TIMESTAMP];
     return GPUT_OK;
@@ -453,7 +458,10 @@ static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows
         }
         if (result != SQLITE_ROW)
             return reader_error(sqlite, error);
-        TRY(take_row(sqlite, &rows[*count], error));
+        int code = take_row(sqlite, &rows[*count], error);
+        TRY(salvage_row(&reader->salvage, code, error));
+        if (code != GPUT_OK)
+            continue;
         *count += 1;
         reader->rows++;
     }

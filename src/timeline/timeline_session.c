@@ -23,6 +23,15 @@ static bool is_of_gpus(int column)
     return column >= GPUT_MAIN_GPU_RAM && column <= GPUT_GPU_HARDWARE_UTILIZATION;
 }
 
+/* After the end of a file: what became of it. */
+static void note_reading(struct read_report *report, const char *warning, uint64_t rows_left_out)
+{
+    report->files++;
+    report->damaged += rows_left_out;
+    report->torn += warning && rows_left_out == 0;
+    read_report_warn(report, warning);
+}
+
 /* What the samples of one tracking file go to. */
 struct sampling {
     struct timeline *timeline;
@@ -89,10 +98,7 @@ static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
             TRY(add_row(sampling, rows + i, error));
         report->events += count;
     } while (count > 0);
-    const char *warning = tracking_reader_warning(reader);
-    report->files++;
-    report->torn += warning != NULL;
-    read_report_warn(report, warning);
+    note_reading(report, tracking_reader_warning(reader), tracking_reader_rows_left_out(reader));
     return GPUT_OK;
 }
 
@@ -202,11 +208,9 @@ static int add_marks(
             TRY(take_mark(calling, rows + i, error));
         report->events += count;
     } while (count > 0);
-    const char *warning = sub_tracking_reader_warning(reader);
-    report->files++;
-    report->torn += warning != NULL;
+    note_reading(
+        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_left_out(reader));
     report->unusable += calling->begun.count + calling->begun.given_up;
-    read_report_warn(report, warning);
     return GPUT_OK;
 }
 
@@ -220,7 +224,7 @@ static int add_sub_tracking(
         sub_tracking_names_destroy(calling.names);
         return error_memory(error);
     }
-    int code = calling.names ? sub_tracking_reader_open(path, calling.names, &reader, error)
+    int code = calling.names ? sub_tracking_reader_salvage(path, calling.names, &reader, error)
                              : error_memory(error);
     if (code == GPUT_OK) {
         code = add_marks(&calling, reader, error);
@@ -231,17 +235,37 @@ static int add_sub_tracking(
     return code;
 }
 
+/* A file that is no session's, damaged beyond reading, does not keep others from being merged. */
+static int leave_out(struct timeline_inputs *inputs, const struct gput_error *not_tracking,
+    const struct gput_error *not_sub_tracking)
+{
+    struct str text = {0};
+    if (not_tracking->code == GPUT_ERROR_FORMAT) /* its name may be that of a tracking file */
+        str_append_sentence(&text, not_tracking->message);
+    str_append_sentence(&text, not_sub_tracking->message);
+    str_append(&text, "This file is left out");
+    inputs->report.files++;
+    inputs->report.damaged++;
+    read_report_warn(&inputs->report, str_text(&text));
+    str_finish(&text);
+    return GPUT_OK;
+}
+
 int timeline_add_session(struct timeline_inputs *inputs, const char *path, struct gput_error *error)
 {
     struct tracking_reader *reader;
-    struct gput_error not_tracking;
+    struct gput_error not_tracking, not_sub_tracking;
     if (inputs->search)
         return GPUT_OK; /* a session has no steps */
-    int code = tracking_reader_open(path, &reader, &not_tracking);
-    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_INVALID)
-        return add_sub_tracking(inputs, path, error);
+    int code = tracking_reader_salvage(path, &reader, &not_tracking);
+    if (code == GPUT_ERROR_FORMAT || code == GPUT_ERROR_INVALID) {
+        code = add_sub_tracking(inputs, path, &not_sub_tracking);
+        if (code == GPUT_ERROR_FORMAT)
+            return leave_out(inputs, &not_tracking, &not_sub_tracking);
+        return code == GPUT_OK ? GPUT_OK : error_set(error, code, "%s", not_sub_tracking.message);
+    }
     if (code != GPUT_OK)
-        return error_set(error, not_tracking.code, "%s", not_tracking.message);
+        return error_set(error, code, "%s", not_tracking.message);
     code = add_samples(inputs, path, reader, error);
     tracking_reader_close(reader);
     return code;

@@ -227,6 +227,30 @@ class Merge(CommandTest):
         last = max(event["ts"] for event in counters)
         self.assertAlmostEqual(last, blocks["outer"][0], delta=1)
 
+    def test_of_a_damaged_session_whatever_is_whole_is_merged(self):
+        static = "ram_unit,gpu_ram_unit,time_unit,system_core_count\ngigabytes,gigabytes,hours,2\n"
+        (self.folder / "samples.csv").write_text(static + "main_ram,timestamp\n1,5\ngarbage,,\n3,6\n4,x\n5,7\n")
+        (self.folder / "blocks.csv").write_text(
+            "process_id,code_block_name,position,timestamp\n7,a,0,5\n7,a,1,6\nx,y\n7,b,0,7\n7,b,1,8\n")
+        (self.folder / "none.csv").write_text("what is this\n")
+        done = self.merge("samples.csv", "blocks.csv", "none.csv", "-o", "out.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual([event["args"]["value"] for event in events if event["ph"] == "C"], [1, 3, 5])
+        self.assertEqual([event["name"] for event in events if event["ph"] == "X"], ["a", "b"])
+        for warning, (name, words) in zip(done.stderr.splitlines(), [
+            ("samples.csv", "line 5 has 3 cells where the header has 2. 2 rows were left out, 3 were kept."),
+            ("blocks.csv", "line 4: its field 1 is not a process id. 1 row was left out, 4 were kept."),
+            ("none.csv", "This file is left out"),
+        ], strict=True):
+            self.assertIn(name, warning)
+            self.assertIn(words, warning)
+        # Figures are not computed from such a file.
+        for options, line in [(["--tf", "samples.csv"], "line 5"), (["--tf", "samples.csv", "--stf", "blocks.csv"], "line ")]:
+            done = self.run_command("sub-track", "analyze", *options)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(line, done.stderr)
+
     def put_root(self, readings):
         """A training profile of one file of readings: (microsecond, name, value)."""
         folder = self.folder / "root" / "system" / "incremental"

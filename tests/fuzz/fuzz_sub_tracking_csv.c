@@ -8,18 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_all(
+    const char *path, int open_reader(const char *path, struct sub_tracking_names *names,
+                          struct sub_tracking_reader **reader, struct gput_error *error))
 {
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/fuzz-%d.csv", (int)getpid());
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    close(fd);
-
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct sub_tracking_reader *reader;
-    if (sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK) {
+    if (open_reader(path, names, &reader, NULL) == GPUT_OK) {
         struct sub_tracking_row rows[16];
         size_t count;
         while (sub_tracking_reader_next(reader, rows, 16, &count, NULL) == GPUT_OK && count > 0)
@@ -30,6 +25,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sub_tracking_reader_close(reader);
     }
     sub_tracking_names_destroy(names);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/fuzz-%d.csv", (int)getpid());
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    close(fd);
+
+    read_all(path, sub_tracking_reader_open);
+    read_all(path, sub_tracking_reader_salvage);
     unlink(path);
     return 0;
 }

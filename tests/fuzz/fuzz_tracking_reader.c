@@ -7,6 +7,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void read_all(const char *path, size_t size,
+    int open_reader(const char *path, struct tracking_reader **reader, struct gput_error *error))
+{
+    struct tracking_reader *reader;
+    struct gput_error error;
+    if (open_reader(path, &reader, &error) != GPUT_OK)
+        return;
+    struct tracking_row rows[3];
+    size_t count, total = 0;
+    do {
+        if (tracking_reader_next(reader, rows, 3, &count, &error) != GPUT_OK)
+            break;
+        total += count;
+    } while (count);
+    if (total > size)
+        abort();
+    tracking_reader_warning(reader);
+    tracking_reader_close(reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[] = "/dev/shm/fuzz-XXXXXX.csv";
@@ -15,21 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     close(fd);
 
-    struct tracking_reader *reader;
-    struct gput_error error;
-    if (tracking_reader_open(path, &reader, &error) == GPUT_OK) {
-        struct tracking_row rows[3];
-        size_t count, total = 0;
-        do {
-            if (tracking_reader_next(reader, rows, 3, &count, &error) != GPUT_OK)
-                break;
-            total += count;
-        } while (count);
-        if (total > size)
-            abort();
-        tracking_reader_warning(reader);
-        tracking_reader_close(reader);
-    }
+    read_all(path, size, tracking_reader_open);
+    read_all(path, size, tracking_reader_salvage);
     unlink(path);
     return 0;
 }

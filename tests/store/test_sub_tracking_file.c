@@ -427,6 +427,66 @@ static void a_database_cut_at_any_page_is_refused_by_name(void **state)
     forget(&written);
 }
 
+/* ---- Salvage ---- */
+
+static struct sub_tracking_reader *salvage(
+    const char *path, struct sub_tracking_names *names, size_t *count)
+{
+    struct sub_tracking_reader *reader;
+    struct sub_tracking_row rows[3];
+    size_t got;
+    *count = 0;
+    if (sub_tracking_reader_salvage(path, names, &reader, NULL) != GPUT_OK)
+        return NULL;
+    do {
+        assert_int_equal(sub_tracking_reader_next(reader, rows, 3, &got, NULL), GPUT_OK);
+        *count += got;
+    } while (got > 0);
+    return reader;
+}
+
+static void what_is_whole_can_be_salvaged(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    size_t count;
+    temporary_write(temporary("x.csv"), HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a");
+    struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(sub_tracking_reader_rows_left_out(reader), 3);
+    assert_non_null(strstr(sub_tracking_reader_warning(reader),
+        "line 3: its field 1 is not a process id. 3 rows were left out, 2 were kept."));
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+}
+
+static void rows_of_a_cut_database_can_be_salvaged(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct content written;
+    struct sub_tracking_writer *writer;
+    struct stat status;
+    const char *path = temporary("x.sqlite");
+    size_t count;
+    fill_rows(&written);
+    assert_int_equal(sub_tracking_writer_create(path, 0, &writer, NULL), GPUT_OK);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(
+            sub_tracking_writer_add(writer, written.rows, written.count, written.names, NULL),
+            GPUT_OK);
+    assert_int_equal(sub_tracking_writer_finish(writer, NULL), GPUT_OK);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 4096), 0);
+    struct sub_tracking_reader *reader = salvage(path, names, &count);
+    assert_true(count > 1000 && count < 2000);
+    assert_non_null(
+        strstr(sub_tracking_reader_warning(reader), "malformed. What comes behind is left out"));
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    forget(&written);
+}
+
 /* ---- Logs ---- */
 
 static void a_log_that_is_none_is_refused(void **state)
@@ -502,6 +562,8 @@ int main(void)
         temporary_test(databases_of_the_old_tool_are_read),
         temporary_test(what_is_wrong_in_a_database_is_named),
         temporary_test(a_database_cut_at_any_page_is_refused_by_name),
+        temporary_test(what_is_whole_can_be_salvaged),
+        temporary_test(rows_of_a_cut_database_can_be_salvaged),
         temporary_test(a_log_that_is_none_is_refused),
         temporary_test(a_log_cut_anywhere_gives_the_rows_before_the_cut),
     };

@@ -271,6 +271,87 @@ static void a_database_cut_at_any_page_is_refused_by_name(void **state)
     }
 }
 
+/* Reads whatever is whole; the caller closes the reader. */
+static size_t salvage_rows(
+    const char *path, struct tracking_reader **reader, struct tracking_row *rows, size_t capacity)
+{
+    size_t count = 0, got;
+    if (tracking_reader_salvage(path, reader, NULL) != GPUT_OK)
+        return 0;
+    do {
+        got = read_rows(*reader, rows + count, capacity - count < 3 ? capacity - count : 3);
+        count += got;
+    } while (got > 0);
+    return count;
+}
+
+static void what_is_whole_can_be_salvaged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines;
+        size_t kept, left_out;
+        const char *warning;
+    } cases[] = {
+        {"1,1\n2\n3,3\n", 2, 1,
+            "line 5 has 1 cells where the header has 2. 1 row was left out, 2 were kept."},
+        {"x,1\n2,2\n,3\n4,4\n5", 2, 3,
+            "line 4: \"x\" is not a number (column timestamp). 3 rows were left out, 2 were kept."},
+        {"1,1\n\"2,2\n3,3\n4,4\"\n5,5\n6,6\n", 4, 2,
+            "line 5 has 1 cells where the header has 2. 2 rows were left out, 4 were kept."},
+        {"1,1\n2\n", 1, 1, "1 row was left out, 1 was kept."},
+        {"1,1\n2,2", 1, 0,
+            "the last line is cut off (it has no line end) and was left out; 1 rows were kept."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct str text = {0};
+        struct tracking_reader *reader;
+        struct tracking_row rows[8];
+        str_printf(&text, STATIC_LINES "timestamp,main_ram\n%s", cases[i].lines);
+        temporary_write(temporary("x.csv"), str_text(&text));
+        assert_int_equal(salvage_rows(temporary("x.csv"), &reader, rows, 8), cases[i].kept);
+        assert_int_equal(tracking_reader_rows_left_out(reader), cases[i].left_out);
+        if (!strstr(tracking_reader_warning(reader), cases[i].warning))
+            fail_msg("%s", tracking_reader_warning(reader));
+        for (size_t row = 0; row < cases[i].kept; row++)
+            assert_true(rows[row].timestamp == rows[row].values[GPUT_MAIN_RAM]);
+        tracking_reader_close(reader);
+        str_finish(&text);
+    }
+}
+
+static void rows_of_a_damaged_database_can_be_salvaged(void **state)
+{
+    (void)state;
+    static struct tracking_row rows[5001];
+    struct tracking_reader *reader;
+    struct stat status;
+    const char *path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); INSERT INTO data VALUES (1, 1), (2, 'much'), "
+        "(3, 3), (NULL, 4), (5, 5)");
+    assert_int_equal(salvage_rows(path, &reader, rows, 8), 3);
+    assert_non_null(strstr(tracking_reader_warning(reader),
+        "row 2: \"much\" is not a number (column main_ram). 2 rows were left out, 3 were kept."));
+    tracking_reader_close(reader);
+    path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO data SELECT i, i FROM n");
+    assert_int_equal(stat(path, &status), 0);
+    size_t before = 5000;
+    for (off_t size = status.st_size - 4096; size >= 0; size -= 4096) {
+        assert_int_equal(truncate(path, size), 0);
+        size_t kept = salvage_rows(path, &reader, rows, 5001);
+        assert_true(kept < before || (kept == 0 && before == 0));
+        before = kept;
+        for (size_t row = 0; row < kept; row++)
+            assert_true(rows[row].timestamp == (double)row + 1);
+        if (!reader)
+            continue; /* nothing of it can be reached */
+        assert_non_null(strstr(tracking_reader_warning(reader), "What comes behind is left out"));
+        tracking_reader_close(reader);
+    }
+}
+
 static void progress_ends_at_the_end(void **state)
 {
     (void)state;
@@ -295,6 +376,8 @@ int main(void)
         temporary_test(a_database_is_read_whatever_its_columns),
         temporary_test(databases_that_are_no_tracking_files_are_refused),
         temporary_test(a_database_cut_at_any_page_is_refused_by_name),
+        temporary_test(what_is_whole_can_be_salvaged),
+        temporary_test(rows_of_a_damaged_database_can_be_salvaged),
         temporary_test(progress_ends_at_the_end),
     };
     return cmocka_run_group_tests_name(
