@@ -23,8 +23,10 @@ extern "C" {
 enum gput_process_peak {
     GPUT_PROCESS_PEAK_UNKNOWN, /**< nobody ever looked at it */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
-    GPUT_PROCESS_PEAK_KEPT,    /**< the kernel's (VmHWM), as last read before its end */
-    GPUT_PROCESS_PEAK_FINAL,   /**< the kernel's, given at its end: exact */
+    /** The kernel's (VmHWM), as last read before its end; or given at its end, but of the program
+     * alone that it was then: what it had before execve() may have been more. */
+    GPUT_PROCESS_PEAK_KEPT,
+    GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };
 
 /** "unknown", "sampled", "kept" or "final". Static text. */

@@ -23,17 +23,37 @@ static double higher(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
+/* The same where nothing may bound it. */
+static double no_less(double at_most, double least)
+{
+    return at_most < least ? least : at_most;
+}
+
+/*
+ * Whether one peak is certainly another's. The kernel gives the same one in two places as different
+ * figures: RSS is the sum of three counters of pages (of files, anonymous, shared), and each may be
+ * behind.
+ */
+static bool is_above(const struct gput_session *session, double a, double b)
+{
+    return a > b + 3 * (double)session->sampler.tree.view.lag_bytes;
+}
+
 /* ---- main ---- */
 
 /*
- * ru_maxrss is the peak up to the very end, but of whoever was highest: main, a child that it
- * collected, or our own forked copy before execve(). It is main's where the other two are ruled
- * out.
+ * ru_maxrss is the peak up to the very end, whatever was called by execve(), but of whoever was
+ * highest: main, one that it collected, or our own forked copy before the first execve(). It is
+ * main's where the others are ruled out.
  */
 static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
 {
     const struct process *main = process_tree_main(&session->sampler.tree);
-    return main && !process_has_collected(main) && maxrss_bytes > (double)session->forked_rss_bytes;
+    struct process_peaks others = process_log_descendants(&session->log);
+    bool is_highest =
+        others.has_all && others.open == 0 && maxrss_bytes > (double)others.largest_at_most_bytes;
+    return main && (is_highest || !process_has_collected(main)) &&
+           maxrss_bytes > (double)session->forked_rss_bytes;
 }
 
 /* VmHWM as last read, or what was seen above it since; NaN: it was not read. */
@@ -48,19 +68,19 @@ static double kept_peak(const struct gput_session *session)
 
 static void fill_ended_main(const struct gput_session *session, struct gput_peak *peak)
 {
-    double kept = kept_peak(session);
-    double maxrss = (double)session->main_usage.ru_maxrss * 1024;
     const struct process_record *record = session->log.main;
+    double maxrss = (double)session->main_usage.ru_maxrss * 1024;
+    double known = record ? (double)record->peak_rss_bytes : 0;
     if (maxrss_is_of_main(session, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
     else if (record && record->peak == PROCESS_PEAK_FINAL)
-        set_exact(
-            peak, (double)record->peak_rss_bytes, "given by the kernel at its end (taskstats)");
-    else if (isnan(kept))
-        set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
+        set_exact(peak, known, "given by the kernel at its end (taskstats)");
+    else if (known > 0)
+        set_peak(peak, known, no_less(maxrss, known),
+            "at least what was read of it (VmHWM) or told at its end; at most ru_maxrss of it and "
+            "its children");
     else
-        set_peak(peak, kept, higher(maxrss, kept),
-            "at least VmHWM as last read; at most ru_maxrss of it and all that it waited for");
+        set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
 }
 
 static void fill_main(const struct gput_session *session, struct gput_peak *peak)
@@ -69,7 +89,7 @@ static void fill_main(const struct gput_session *session, struct gput_peak *peak
     const struct process_record *record = session->log.main;
     if (session->has_main_usage)
         fill_ended_main(session, peak);
-    else if (!isnan(kept) && record->peak == PROCESS_PEAK_FINAL)
+    else if (!isnan(kept) && record->is_final && !record->had_another_memory)
         set_exact(peak, kept, "given by the kernel at its end (taskstats)");
     else if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
@@ -89,34 +109,42 @@ static double largest_collected(const struct gput_session *session)
     return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
 }
 
+/* What no process that ended can have passed; NaN: some were not waited for. */
+static double all_collected(const struct gput_session *session, bool has_unwaited)
+{
+    bool is_known = session->has_main_usage && !has_unwaited;
+    return is_known ? (double)session->counts.largest_rss_bytes : NAN;
+}
+
 /* `has_unwaited`: what was collected is not of all of them. */
 static void fill_descendants(const struct gput_session *session, bool has_unwaited,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
-    double seen = (double)peaks.largest_bytes, at_most = (double)peaks.largest_at_most_bytes;
+    double seen = (double)peaks.largest_bytes, told = (double)peaks.largest_at_most_bytes;
     double collected = largest_collected(session);
     /* More than main ever had was never main's. */
-    if (at_most > main->at_most_bytes && peaks.largest_at_most_bytes > peaks.before_bytes)
-        seen = at_most;
+    if (is_above(session, told, main->at_most_bytes) &&
+        is_above(session, told, (double)peaks.before_bytes))
+        seen = told;
+    if (is_above(session, collected, main->at_most_bytes))
+        seen = higher(seen, collected);
 
     if (peaks.has_all && session->log.seen <= 1)
         set_exact(peak, 0, "there were none");
-    else if (peaks.has_all && seen == at_most)
+    else if (peaks.has_all && peaks.open == 0 && seen >= told)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
-    else if (peaks.has_all)
-        set_peak(peak, seen, at_most,
+    else if (peaks.has_all && peaks.open == 0)
+        set_peak(peak, seen, told,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
     else if (has_unwaited)
         set_peak(peak, seen, NAN,
             "RSS of the largest single one seen (VmHWM): nobody waited for some, who may be "
             "larger");
-    else if (collected > main->at_most_bytes && collected > seen)
-        set_exact(peak, collected, "RSS of the largest single one that was waited for (ru_maxrss)");
     else if (session->has_main_usage)
-        set_peak(peak, seen, higher((double)session->counts.largest_rss_bytes, seen),
-            "single largest: at least the RSS seen (VmHWM); at most ru_maxrss of all waited for");
+        set_peak(peak, seen, no_less(all_collected(session, has_unwaited), seen),
+            "single largest: at least what was seen or told; at most ru_maxrss of all waited for");
     else
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
 }
@@ -125,10 +153,13 @@ static void fill_descendants(const struct gput_session *session, bool has_unwait
 
 /* `highest`: what samples and single processes came to. Together they never had more than each at
  * its own peak. */
-static void fill_combined(const struct gput_session *session, double highest,
+static void fill_combined(const struct gput_session *session, bool has_unwaited, double highest,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
+    double sum = main->at_most_bytes + (double)peaks.sum_bytes;
+    if (peaks.open > 0)
+        sum += (double)peaks.open * all_collected(session, has_unwaited);
     if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, highest, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
@@ -136,8 +167,11 @@ static void fill_combined(const struct gput_session *session, double highest,
             "at least: highest sample or single process; nobody told the end of every process");
     else if (session->log.seen <= 1 && main->bytes == main->at_most_bytes)
         set_exact(peak, higher(highest, main->bytes), "that of main, which was alone");
+    else if (isnan(sum))
+        set_peak(peak, highest, NAN,
+            "at least: highest sample or single process; some may have had more before execve()");
     else
-        set_peak(peak, highest, higher(main->at_most_bytes + (double)peaks.sum_bytes, highest),
+        set_peak(peak, highest, no_less(sum, highest),
             "at least: highest sample or single process; at most: the peaks of all added up");
 }
 
@@ -173,7 +207,7 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(combined, descendants->bytes);
     struct process_peaks peaks = process_log_descendants(&session->log);
-    if (peaks.largest_at_most_bytes > peaks.before_bytes)
+    if (is_above(session, (double)peaks.largest_at_most_bytes, (double)peaks.before_bytes))
         raise_to(combined, (double)peaks.largest_at_most_bytes);
     /* Of one that is older than tracking: as far as it rose since. */
     const struct process_record *main = session->log.main;
@@ -202,7 +236,7 @@ void session_fill_peaks(
     fill_main(session, &results->peaks.main);
     fill_descendants(session, has_unwaited, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);
-    fill_combined(
-        session, results->max[GPUT_COMBINED_RAM], &results->peaks.main, &results->peaks.combined);
+    fill_combined(session, has_unwaited, results->max[GPUT_COMBINED_RAM], &results->peaks.main,
+        &results->peaks.combined);
     fill_control_group(session, &results->peaks.control_group);
 }

@@ -92,8 +92,11 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
 static void take_peak(struct process_log *log, const struct process_record *record)
 {
     bool is_sure = process_record_has_own_memory(record);
-    log->not_final += record->peak != PROCESS_PEAK_FINAL;
-    log->descendants_sum_bytes += record->peak_rss_bytes;
+    log->untold += !record->is_final;
+    if (record->peak == PROCESS_PEAK_FINAL)
+        log->descendants_sum_bytes += record->peak_rss_bytes;
+    else
+        log->open_peaks++;
     raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
         record->peak_rss_bytes);
 }
@@ -350,6 +353,14 @@ static void take_fork(struct process_log *log, const struct process_event *event
     }
 }
 
+static void take_exec(struct process_record *record)
+{
+    /* The first one of a launched command is how it began. */
+    bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
+    record->had_another_memory |= !is_beginning;
+    record->name_is_old = record->has_execed = true;
+}
+
 void process_log_event(struct process_log *log, const struct process_event *event)
 {
     struct process_record *record;
@@ -360,7 +371,7 @@ void process_log_event(struct process_log *log, const struct process_event *even
     case PROCESS_EVENT_EXEC:
         record = process_log_get(log, event->pid);
         if (record)
-            record->name_is_old = record->has_execed = true;
+            take_exec(record);
         break;
     case PROCESS_EVENT_EXIT:
         record = process_log_get(log, event->pid);
@@ -408,13 +419,14 @@ static void read_names(struct process_log *log)
     }
 }
 
-/* Ends that were lost: those that no look finds any more. */
+/* Ends that were lost: those that no look finds any more. Of the others execve() may be lost. */
 static void end_missing(struct process_log *log)
 {
     struct process_record *after;
     for (struct process_record *record = first(log); record; record = after) {
         struct proc_stat stat;
         after = next(log, record);
+        record->had_another_memory = true;
         if (!record->process && !record->has_ended &&
             proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) == GPUT_ERROR_GONE)
             end_record(log, record, log->now_ns);
@@ -445,9 +457,10 @@ void process_log_refresh(struct process_log *log)
 
 struct process_peaks process_log_descendants(const struct process_log *log)
 {
-    bool has_all = log->options.has_events && log->not_final == 0 && !log->has_gap && !log->ran_out;
+    bool has_all = log->options.has_events && log->untold == 0 && !log->has_gap && !log->ran_out;
     struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
         .has_all = has_all,
+        .open = log->open_peaks,
         .largest_at_most_bytes = log->largest_unsure_bytes,
         .before_bytes = log->before_peak_bytes,
         .sum_bytes = log->descendants_sum_bytes};
@@ -457,8 +470,11 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (process_record_has_own_memory(record))
             raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
         raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
-        peaks.sum_bytes += record->peak_rss_bytes;
         peaks.has_all &= record->is_final;
+        if (record->peak == PROCESS_PEAK_FINAL)
+            peaks.sum_bytes += record->peak_rss_bytes;
+        else
+            peaks.open++;
     }
     raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
     return peaks;

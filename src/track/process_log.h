@@ -45,12 +45,13 @@ struct process_log {
     uint64_t ended_total;     /* of them, that have ended */
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
     int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
-    uint64_t not_final;       /* of them, descendants whose last peak is not known for sure */
+    uint64_t untold;          /* of them, descendants whose end the kernel did not tell */
+    uint64_t open_peaks;      /* and those that may have had more than is known */
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
      * the tree has collected; and what the collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;
     /* Peak RSS of descendants that ended: of the largest for sure; of the largest that may have
-     * run in its parent's memory; and of all together. */
+     * run in its parent's memory; and of all together whose peak is not open. */
     uint64_t largest_descendant_bytes, largest_unsure_bytes, descendants_sum_bytes;
     uint64_t before_peak_bytes; /* of the largest single process when tracking began */
 };
@@ -97,12 +98,13 @@ struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 /* Peak RSS of descendants so far. */
 struct process_peaks {
     uint64_t largest_bytes; /* the largest had at least this */
-    bool has_all;           /* the kernel told the end of every one; else what follows is less */
+    bool has_all;           /* the kernel told the end of every one */
+    uint64_t open;          /* how many may have had more than is known */
     /* Where that is more, and more than any had when tracking began, one of the tree had it: main,
      * if a descendant ran in main's memory all the time (vfork). */
     uint64_t largest_at_most_bytes;
     uint64_t before_bytes;
-    uint64_t sum_bytes; /* all together never had more */
+    uint64_t sum_bytes; /* with has_all: the others together never had more */
 };
 
 struct process_peaks process_log_descendants(const struct process_log *log);

@@ -35,7 +35,8 @@ void process_record_take_look(struct process_record *record)
         record->cpu_ns = cpu_ns;
     if (process->parent > 0)
         record->last_parent = process->parent;
-    record->was_apart |= process_has_memory(process);
+    /* One that is ending has no memory any more, and so not its parent's either. */
+    record->was_apart |= process_has_memory(process) && process->memory.resident_bytes > 0;
     if (process->peak_resident_bytes)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
 }
@@ -77,6 +78,15 @@ void process_record_take_name(
 
 /* ---- the kernel's own figures ---- */
 
+/* The record is of the memory that it had at its end, since that began. */
+static enum process_peak peak_of_end(
+    const struct process_record *record, const struct taskstats_exit *exit)
+{
+    if (exit->peak_rss_bytes <= record->before_peak_bytes)
+        return record->peak;
+    return record->had_another_memory ? PROCESS_PEAK_KEPT : PROCESS_PEAK_FINAL;
+}
+
 void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit)
 {
     record->exited_ns += (int64_t)exit->cpu_ns;
@@ -96,7 +106,7 @@ void process_record_take_exit(struct process_record *record, const struct taskst
     record->now = (struct task_counts){0};
     record->has_io = !record->before.lacks_io;
     record->is_final = true;
-    record->peak = PROCESS_PEAK_FINAL;
+    record->peak = peak_of_end(record, exit);
     if (record->exited_ns - record->before_ns > record->cpu_ns)
         record->cpu_ns = record->exited_ns - record->before_ns;
 }
@@ -110,7 +120,8 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
         return;
     record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
-    record->kept_peak_bytes = status.peak_rss_bytes;
+    if (status.peak_rss_bytes > record->kept_peak_bytes)
+        record->kept_peak_bytes = status.peak_rss_bytes;
     raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
 }
 

@@ -19,7 +19,8 @@
 enum process_peak {
     PROCESS_PEAK_UNKNOWN, /* nobody ever looked at it */
     PROCESS_PEAK_SAMPLED, /* the highest of the looks */
-    PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading */
+    PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading; or told at its end
+                             (taskstats), but of the program alone that it was then */
     PROCESS_PEAK_FINAL,   /* told by the kernel at its end (taskstats) */
 };
 
@@ -43,12 +44,13 @@ struct process_record {
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
     bool name_is_old; /* it called execve() since its name was read */
     char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
-    int64_t start_ns;  /* monotonic clock */
-    int64_t end_ns;    /* 0: it has not ended */
-    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
-    int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
-    int64_t before_ns; /* CPU time used before tracking began */
-    bool has_execed;   /* it called execve() itself */
+    int64_t start_ns;        /* monotonic clock */
+    int64_t end_ns;          /* 0: it has not ended */
+    int64_t cpu_ns;          /* since tracking began; of looks, or of its end; -1: not known */
+    int64_t exited_ns;       /* CPU time of its threads that ended, as told by taskstats */
+    int64_t before_ns;       /* CPU time used before tracking began */
+    bool has_execed;         /* it called execve() itself */
+    bool had_another_memory; /* that is gone: what it came to after its last reading nobody tells */
     bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
@@ -66,7 +68,7 @@ struct process_record {
 
     /* When the kernel's peak and I/O were read; how many pages had been touched by then, and what
      * they came to. */
-    uint64_t kept_peak_bytes;
+    uint64_t kept_peak_bytes;   /* the highest that was read: execve() begins another */
     uint64_t before_peak_bytes; /* reached before tracking began */
     uint64_t faults_when_read, rss_when_read;
     int64_t peak_read_ns, io_read_ns;

@@ -56,6 +56,23 @@ class Exact(CommandTest):
         self.assertGreaterEqual(peaks["descendants_at_most"], 60e6)
         self.assertNotEqual(peaks["descendants_source"], "there were none")
 
+    def test_memory_from_before_execve_is_within_bounds(self):
+        report = self.track("child", "[", "alloc", 200, "become", "/bin/true", "]", "wait", options=["--processes"])
+        peaks = report["peaks"]
+        for whose in "descendants", "combined":
+            at_most = peaks[f"{whose}_at_most"]
+            self.assertTrue(at_most is None or at_most >= 200e6, peaks)
+        self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 200e6)
+        self.assertNotIn("final", [row["peak_ram_source"] for row in report["processes"] if row["name"] == "true"])
+
+    def test_memory_that_main_had_before_execve_is_mains(self):
+        report = self.track("child", "[", "]", "wait", "alloc", 200, "become", "/bin/true", options=["--processes"])
+        peaks = report["peaks"]
+        self.assertGreaterEqual(peaks["main_at_most"], 200e6)
+        if self.announced(report) and self.knows_ends(report):
+            self.assertGreaterEqual(peaks["main"], 200e6)
+            self.assertLess(peaks["descendants_at_most"], 20e6)
+
     def test_what_others_put_into_its_memory_is_within_bounds(self):
         words = ["child", "[", "]", "wait", "sleep", 0.3, "lend", "[", "alloc", 200, "]", "free", "wait"]
         for track in self.track, self.track_without_rights:

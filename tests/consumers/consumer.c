@@ -18,6 +18,7 @@
  * swarm N S    N children one after the other, each using S seconds of CPU time
  * ignored N S  the same, but nobody waits for them: it ignores SIGCHLD
  * programs N PATH  runs that program N times, one after the other
+ * become PATH  is that program from here on (execve)
  * report PATH  writes what the kernel counted for this process and the children that it waited for,
  *              and its own peak: "CPU seconds" "bytes"
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
@@ -258,15 +259,20 @@ static void ignored(int count, double seconds)
     signal(SIGCHLD, SIG_DFL);
 }
 
-static void run_programs(int count, char *path)
+static void become(char *path)
 {
     char *argv[] = {path, NULL};
+    execv(path, argv);
+    perror(path);
+    _exit(127);
+}
+
+static void run_programs(int count, char *path)
+{
     for (int i = 0; i < count; i++) {
         pid_t child = fork();
-        if (child == 0) {
-            execv(path, argv);
-            _exit(127);
-        }
+        if (child == 0)
+            become(path);
         waitpid(child, NULL, 0);
     }
 }
@@ -346,6 +352,8 @@ static void run_plain(char ***at)
         write_file(number);
     else if (strcmp(*word, "report") == 0 && word[1])
         report(word[1]);
+    else if (strcmp(*word, "become") == 0 && word[1])
+        become(word[1]);
     else if (strcmp(*word, "programs") == 0 && word[1] && word[2])
         run_programs((int)number, *(*at)++);
     else if (strcmp(*word, "spin") == 0)

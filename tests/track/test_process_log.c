@@ -84,6 +84,13 @@ static void exited(struct stage *stage, pid_t pid, int status)
             .kind = PROCESS_EVENT_EXIT, .pid = pid, .status = status, .time_ns = ++stage->now_ns});
 }
 
+static void execed(struct stage *stage, pid_t pid)
+{
+    process_log_event(
+        &stage->log, &(struct process_event){
+                         .kind = PROCESS_EVENT_EXEC, .pid = pid, .time_ns = ++stage->now_ns});
+}
+
 static void told(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
 {
     process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
@@ -204,6 +211,47 @@ static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
     assert_int_equal(peaks.largest_bytes, 0);
     assert_int_equal(peaks.largest_at_most_bytes, 40 << 20);
     assert_int_equal(peaks.sum_bytes, 40 << 20);
+    close_stage(&stage);
+}
+
+/* What is told at the end is of the last program alone. */
+static void what_it_had_before_execve_stays_open(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    execed(&stage, 10);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 30);
+    execed(&stage, 20);
+    told(&stage, 20, 1, 8192);
+    told(&stage, 30, 1, 4096);
+    told(&stage, 10, 1, 16384);
+    exited(&stage, 20, 0);
+    exited(&stage, 30, 0);
+    process_log_end_batch(&stage.log, false);
+    struct process_peaks peaks = process_log_descendants(&stage.log);
+    assert_true(peaks.has_all);
+    assert_int_equal(peaks.open, 1);
+    assert_int_equal(peaks.largest_bytes, 8192);
+    assert_int_equal(peaks.sum_bytes, 4096);
+    /* A launched command begins with execve(). */
+    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
+    close_stage(&stage);
+}
+
+static void what_it_had_before_a_second_execve_stays_open(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    status_of(&stage, 10, 700);
+    look(&stage);
+    execed(&stage, 10);
+    execed(&stage, 10);
+    told(&stage, 10, 1, 16384);
+    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_KEPT);
+    assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
     close_stage(&stage);
 }
 
@@ -557,6 +605,8 @@ int main(void)
         cmocka_unit_test(announced_families_are_known_without_a_look),
         cmocka_unit_test(the_ends_of_threads_add_up),
         cmocka_unit_test(the_peak_of_a_child_that_may_be_its_parents_is_a_bound),
+        cmocka_unit_test(what_it_had_before_execve_stays_open),
+        cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
         cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
         cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
