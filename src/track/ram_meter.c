@@ -7,9 +7,9 @@
 
 /* A process is held up for at most 1 / 200 of its time. */
 #define REST_AFTER_READING 200
-/* All readings together may use 1 / 50 of one core, and save up this much. */
+/* All readings together may use 1 / 50 of one core, and save up that of five seconds. */
 #define CREDIT_PART 50
-#define CREDIT_MOST_NS (NS_PER_SECOND / 50)
+#define CREDIT_MOST_NS (NS_PER_SECOND / 10)
 /* Adding up file mappings costs our own time only: 1 / 100 of it. */
 #define REST_AFTER_FILES 100
 
@@ -31,6 +31,11 @@ void ram_meter_finish(struct ram_meter *meter)
 static uint64_t most(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 static uint64_t minus(uint64_t a, uint64_t b)
@@ -101,33 +106,54 @@ static bool shares_anonymous(const struct process *process)
 
 /*
  * Writing to a page that a fork left shared copies it, and RSS stays as it is. But each copy is a
- * minor fault: without as many of them as would make a hundredth of its memory, sharing is as it
- * was read.
+ * minor fault: no more can have been copied since the last reading, and no more than was shared.
  */
-static uint64_t copied_bytes(const struct ram_meter *meter, const struct process *process)
+static uint64_t most_copied(const struct ram_meter *meter, const struct process *process)
 {
-    return (process->minor_faults - process->faults_when_read) * meter->page_bytes;
+    if (!shares_anonymous(process) || !process->memory.has_exact)
+        return 0;
+    uint64_t faults = process->minor_faults - process->faults_when_read;
+    return least(faults * meter->page_bytes, memory_anonymous_shared_bytes(&process->memory));
 }
 
-static bool has_copied(const struct ram_meter *meter, const struct process *process)
-{
-    return copied_bytes(meter, process) * 100 > process->memory.resident_bytes;
-}
+/* Processes with one image: one alone, or those that may share copy-on-write memory. */
+struct group {
+    struct process **members;
+    size_t count;
+    uint64_t bytes;  /* what they have together, at least */
+    uint64_t copied; /* of what they shared, at most */
+    bool is_big;     /* some member has much memory: it decides the figures */
+    bool wants_reading;
+    bool is_urgent; /* members came, went, or were never read: old figures do not fit together */
+    bool rests;
+};
 
 /*
- * Whether a reading now would hold the process up more than it may. Who sleeps is not held up; and
- * to fault half of its memory in has cost it far more than a reading of all of it.
+ * A hundredth of what all of a group have may be copied unseen. When it is more, those are read who
+ * can have copied more than their part of that.
  */
-static bool has_to_rest(
-    const struct ram_meter *meter, const struct process *process, int64_t now_ns)
+static bool has_copied(
+    const struct ram_meter *meter, const struct group *group, const struct process *process)
 {
-    return now_ns < process->exact_not_before_ns && process->has_run &&
-           copied_bytes(meter, process) * 2 < process->memory.resident_bytes;
+    return group->copied * 100 > group->bytes &&
+           most_copied(meter, process) * 100 * group->count > group->bytes;
+}
+
+/* To copy a twentieth costs its processes about as much as a reading of all. */
+static bool has_copied_much(const struct group *group)
+{
+    return group->copied * 20 > group->bytes;
+}
+
+/* Whether a reading now would hold the process up more than it may. Who sleeps is not held up. */
+static bool has_to_rest(const struct process *process, int64_t now_ns)
+{
+    return now_ns < process->exact_not_before_ns && process->has_run;
 }
 
 /* Whether an exact reading could give something new. */
-static bool wants_reading(
-    const struct ram_meter *meter, const struct process *process, bool is_alone)
+static bool wants_reading(const struct ram_meter *meter, const struct group *group,
+    const struct process *process, bool is_alone)
 {
     const struct memory *memory = &process->memory;
     if (!process_has_memory(process) || memory->refused)
@@ -140,18 +166,18 @@ static bool wants_reading(
     if (memory_ranges_have_moved(memory))
         return true;
     return process->memory_is_stale || process->ranges_are_stale ||
-           (shares_anonymous(process) && has_copied(meter, process));
+           has_copied(meter, group, process);
 }
 
-/* A reading that shows other sharing than before makes the others' figures old. */
-static void tell_sharers(
-    struct process_tree *tree, const struct process *process, uint64_t private_before)
+/* Readings that show other sharing than before make the others' figures old. */
+static void tell_sharers(struct process_tree *tree, struct process *process)
 {
     uint64_t private_now = process->memory.anonymous_private_bytes;
-    uint64_t change =
-        private_now > private_before ? private_now - private_before : private_before - private_now;
+    uint64_t before = process->private_when_told;
+    uint64_t change = private_now > before ? private_now - before : before - private_now;
     if (!shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
         return;
+    process->private_when_told = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
         if (other != process && other->image == process->image)
@@ -200,7 +226,6 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     bool rollup = is_alone || !(memory_ranges_have_moved(memory) || process->ranges_are_stale);
     if (meter->exact && !is_alone)
         rollup = false;
-    uint64_t private_before = memory->anonymous_private_bytes;
     /* Who comes anew is told by the number of members. */
     tells &= memory->has_exact;
 
@@ -223,7 +248,9 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
         tell_mappers(meter, tree, process);
     }
     if (tells)
-        tell_sharers(tree, process, private_before);
+        tell_sharers(tree, process);
+    else
+        process->private_when_told = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct ram_meter *meter, int64_t now_ns)
@@ -234,31 +261,29 @@ static void earn_credit(struct ram_meter *meter, int64_t now_ns)
     meter->credit_since_ns = now_ns;
 }
 
-/* Processes with one image: one alone, or those that may share copy-on-write memory. */
-struct group {
-    struct process **members;
-    size_t count;
-    bool is_big; /* some member has much memory: it decides the figures */
-    bool wants_reading;
-    bool is_urgent; /* members came, went, or were never read: old figures do not fit together */
-    bool rests;
-};
-
 #define BIG_BYTES (UINT64_C(16) << 20)
 
 static struct group group_of(const struct ram_meter *meter, struct process **members, size_t count,
     bool is_alone, int64_t now_ns)
 {
     struct group group = {.members = members, .count = count};
+    uint64_t highest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory *memory = &members[i]->memory;
+        highest = most(highest, memory->resident_bytes);
+        group.bytes += memory_anonymous_share_bytes(memory);
+        group.copied += most_copied(meter, members[i]);
+    }
+    group.bytes = most(group.bytes, highest);
+    group.is_big = highest >= BIG_BYTES;
     for (size_t i = 0; i < count; i++) {
         const struct process *process = members[i];
-        group.is_big |= process->memory.resident_bytes >= BIG_BYTES;
-        if (!wants_reading(meter, process, is_alone))
+        if (!wants_reading(meter, &group, process, is_alone))
             continue;
         group.wants_reading = true;
         group.is_urgent |=
             !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
-        group.rests |= has_to_rest(meter, process, now_ns);
+        group.rests |= has_to_rest(process, now_ns);
     }
     return group;
 }
@@ -266,20 +291,21 @@ static struct group group_of(const struct ram_meter *meter, struct process **mem
 /*
  * All members that want it, or none: figures of different moments would count pages twice. A fork
  * costs the processes more than the readings that it makes necessary, so those do not wait for a
- * rest.
+ * rest; nor where much may have been copied.
  */
 static void read_group(struct ram_meter *meter, struct process_tree *tree,
     const struct group *group, bool is_alone, int64_t now_ns)
 {
     if (!group->wants_reading)
         return;
-    if (!meter->exact && (meter->credit_ns <= 0 || (group->rests && !group->is_urgent))) {
+    bool rests = group->rests && !group->is_urgent && !has_copied_much(group);
+    if (!meter->exact && (meter->credit_ns <= 0 || rests)) {
         meter->is_behind = true;
         return;
     }
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->exact_read_ns != now_ns && wants_reading(meter, process, is_alone))
+        if (process->exact_read_ns != now_ns && wants_reading(meter, group, process, is_alone))
             read_exact(meter, tree, process, is_alone, true, now_ns);
     }
     /* Those whose sharing has turned out to be another, also when that was while we read. */

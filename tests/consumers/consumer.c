@@ -9,6 +9,7 @@
  * file PATH    maps a file shared and reads every page
  * copy PATH    maps a file for itself and writes every page of its first half, reads the others
  * touch        writes every page of the private memory again (breaks copy-on-write)
+ * again MB     writes the first pages of it again, that much
  * free         gives all memory back
  * write MB     writes to a temporary file, with fsync
  * spin S       uses S seconds of CPU time (of the calling thread)
@@ -344,6 +345,8 @@ static void run_plain(char ***at)
         take(number, MAP_PRIVATE, MADV_HUGEPAGE);
     else if (strcmp(*word, "shared") == 0)
         take(number, MAP_SHARED, MADV_NORMAL);
+    else if (strcmp(*word, "again") == 0 && block_count > 0)
+        write_pages(blocks[0].bytes, (size_t)(number * 1e6));
     else if (strcmp(*word, "file") == 0)
         read_file(word[1]);
     else if (strcmp(*word, "copy") == 0 && word[1])

@@ -318,6 +318,29 @@ static void who_has_copied_much_is_read_though_it_should_rest(void **state)
     close_stage(&stage);
 }
 
+/* Each of them less than a hundredth of what it has. */
+static void little_copies_of_many_add_up(void **state)
+{
+    (void)state;
+    struct stage stage;
+    char words[512] = "alloc 60 ";
+    for (int i = 0; i < 10; i++)
+        strcat(words, "child [ tell hear 3 again 0.5 tell hear 4 ] ");
+    strcat(words, "tell hear 4");
+    open_stage(&stage, words, 11);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
+    actors_release(&stage.actors, 3, 10);
+    actors_await(&stage.actors, 10);
+    measure(&stage);
+    const struct ram_figures *adaptive = &stage.adaptive.figures, *exact = &stage.exact.figures;
+    assert_megabytes(exact->combined.total, 65, PROGRAM);
+    assert_same(&adaptive->descendants, &exact->descendants, "descendants");
+    /* What main now has alone of that is a hundredth of it, and not worth a reading. */
+    assert_true(near(adaptive->combined.total, exact->combined.total));
+    close_stage(&stage);
+}
+
 /* A program's data that was relocated, or written to, before it forked. */
 static void copies_of_a_files_pages_count_once(void **state)
 {
@@ -371,6 +394,7 @@ int main(void)
         cmocka_unit_test(readings_are_bounded_by_what_they_cost),
         cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
         cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
+        cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
     };
