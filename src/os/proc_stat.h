@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,7 +19,7 @@ struct proc_stat {
     pid_t session;
     char state;     /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
     char name[64];  /* raw bytes, cut to 15 by the kernel for all but its own threads */
-    uint32_t flags; /* PF_* of the kernel; see proc_stat_is_kernel_thread() */
+    uint32_t flags; /* PF_* of the kernel, for the functions below */
     uint64_t minor_faults, major_faults;   /* of all threads, ended ones too */
     uint64_t cminor_faults, cmajor_faults; /* of children that were waited for */
     uint64_t utime_ticks, stime_ticks;     /* of all threads, ended ones too */
@@ -35,10 +36,17 @@ struct proc_stat {
 };
 
 #define PROC_STAT_KERNEL_THREAD 0x00200000u
+#define PROC_STAT_FORKED_NO_EXEC 0x00000040u
 
 static inline int proc_stat_is_kernel_thread(const struct proc_stat *stat)
 {
     return (stat->flags & PROC_STAT_KERNEL_THREAD) != 0;
+}
+
+/* True when it has not called execve() since it was forked: it may share memory from before. */
+static inline bool proc_stat_is_fork(const struct proc_stat *stat)
+{
+    return (stat->flags & PROC_STAT_FORKED_NO_EXEC) != 0;
 }
 
 /*

@@ -18,21 +18,19 @@
 
 static void add_ram_source(const struct gput_session *session, struct gput_results *results)
 {
-    size_t refused = 0;
-    const struct process_tree *tree = &session->sampler.tree;
-    for (size_t i = 0; i < tree->count; i++)
-        refused += tree->processes[i]->memory.refused;
-    if (refused)
+    const struct ram_meter *ram = &session->sampler.ram;
+    if (ram->refused)
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "statm alone for %zu of %zu processes: their memory maps may not be read", refused,
-            tree->count);
-    else if (session->sampler.ram.exact)
+            "at least: memory maps of %llu of %llu processes may not be read; of statm, what they "
+            "may share counts once",
+            (unsigned long long)ram->refused, (unsigned long long)session->sampler.tree.seen);
+    else if (ram->exact)
         session_add_source(
             results, "ram", GPUT_SOURCE_SAMPLED, "memory maps of every process at each tick");
     else
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "statm at each tick, memory maps when they can have changed (%llu readings)",
-            (unsigned long long)session->sampler.ram.exact_readings);
+            (unsigned long long)ram->exact_readings);
 }
 
 static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)

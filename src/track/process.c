@@ -156,6 +156,7 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
     }
     memcpy(process->name, stat->name, sizeof process->name - 1);
     process->parent = stat->ppid;
+    process->is_fork = proc_stat_is_fork(stat);
     process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
     process->user_ticks = stat->utime_ticks + stat->cutime_ticks;
     process->system_ticks = stat->stime_ticks + stat->cstime_ticks;
@@ -339,6 +340,11 @@ uint32_t process_thread_count(const struct process *process)
 bool process_has_memory(const struct process *process)
 {
     return !process_is_zombie(process) && !process->borrows_memory;
+}
+
+bool process_is_opaque(const struct process *process)
+{
+    return process->image == 0 && !process->memory.has_exact;
 }
 
 int64_t process_cpu_ns(const struct process *process)

@@ -52,6 +52,7 @@ struct process {
     bool is_old;          /* it began before tracking did */
     bool is_new;          /* found by the last look */
     bool is_gone;         /* it has ended; the tree is about to drop it */
+    bool is_fork;         /* it has not called execve since it was forked */
     bool has_run;         /* its CPU clock moved between the last two looks */
     bool children_unread; /* it ran since its children were last read */
     bool borrows_memory;  /* it runs in its parent's memory (vfork) until it calls execve */
@@ -63,6 +64,8 @@ struct process {
     uint32_t image_members;     /* tracked processes with this image, itself included */
     uint64_t faults_when_read;  /* minor_faults at the last exact reading */
     uint64_t private_when_told; /* what it had alone when those it shares with were last told */
+    uint64_t family_bytes;      /* scratch: the most that one of its forks has, itself included */
+    bool was_refused;           /* its memory could not be read, now or before an execve */
     bool memory_is_stale;       /* others who share its memory came, went or changed it */
     bool ranges_are_stale;      /* another process maps what it had alone when last read */
     int64_t exact_read_ns;      /* look of the last exact reading */
@@ -126,6 +129,12 @@ uint32_t process_thread_count(const struct process *process);
 
 /* True when its memory is to be counted. */
 bool process_has_memory(const struct process *process);
+
+/*
+ * True when nothing but statm tells of its memory: the system does not let us read its maps, nor
+ * see whom it was forked from.
+ */
+bool process_is_opaque(const struct process *process);
 
 /* CPU time of itself, since tracking began. */
 int64_t process_cpu_ns(const struct process *process);

@@ -235,10 +235,14 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     meter->credit_ns -= cost_ns;
-    meter->exact_readings++;
     process->exact_not_before_ns = now_ns + cost_ns * REST_AFTER_READING;
+    if (code == GPUT_ERROR_PERMISSION && !process->was_refused) {
+        process->was_refused = true;
+        meter->refused++;
+    }
     if (code != GPUT_OK)
         return;
+    meter->exact_readings++;
     process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;
@@ -401,24 +405,75 @@ static int add_files(struct ram_meter *meter, const struct process_tree *tree, i
 /* Sums over the members of a scope. */
 struct scope {
     uint64_t private_bytes;
-    uint64_t anonymous_bytes; /* each page once */
+    uint64_t anonymous_bytes; /* each page once; of those whose maps may be read */
+    uint64_t alone_bytes;     /* of all: what certainly no other member has, too */
+    uint64_t file_bytes;      /* the most that one has whose maps may not be read */
     uint64_t highest_rss;     /* of one member: the whole cannot be less */
     size_t members;
+    bool has_opaque;
     const struct process *only;
 };
+
+static uint64_t anonymous_alone(const struct process *process)
+{
+    return minus(
+        memory_anonymous_bytes(&process->memory), memory_anonymous_shared_bytes(&process->memory));
+}
 
 static void add_member(struct scope *scope, const struct process *process)
 {
     struct rss rss = memory_rss(&process->memory);
-    /* What a fork left is not its own as long as nothing else was read. */
-    if (process->memory.has_exact || !shares_anonymous(process))
-        scope->private_bytes += rss.private;
-    scope->anonymous_bytes += shares_anonymous(process)
-                                  ? memory_anonymous_share_bytes(&process->memory)
-                                  : memory_anonymous_bytes(&process->memory);
     scope->highest_rss = most(scope->highest_rss, rss.total);
     scope->only = process;
     scope->members++;
+    if (process_is_opaque(process)) {
+        scope->has_opaque = true;
+        scope->file_bytes = most(scope->file_bytes, process->memory.file_bytes);
+        return;
+    }
+    /* What a fork left is not its own as long as nothing else was read. */
+    if (process->memory.has_exact || !shares_anonymous(process)) {
+        scope->private_bytes += rss.private;
+        scope->alone_bytes += anonymous_alone(process);
+    }
+    scope->anonymous_bytes += shares_anonymous(process)
+                                  ? memory_anonymous_share_bytes(&process->memory)
+                                  : memory_anonymous_bytes(&process->memory);
+}
+
+/*
+ * The one that all of a family were forked from, and which called execve: other families have none
+ * of its memory. NULL where it is not known, since a parent between has ended.
+ */
+static struct process *family_of(const struct process_tree *tree, struct process *process)
+{
+    while (process && process->is_fork && !process->is_main)
+        process = process_tree_get(tree, process->parent);
+    return process;
+}
+
+/*
+ * Processes whose maps may not be read: of a family, all may be shared, so that it has at least
+ * what the largest one has. What an orphan has may be anybody's.
+ */
+static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        tree->processes[i]->family_bytes = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process_has_memory(process) || !process_is_opaque(process) ||
+            (process->is_main && !with_main))
+            continue;
+        struct process *family = family_of(tree, process);
+        if (family)
+            family->family_bytes =
+                most(family->family_bytes, memory_anonymous_bytes(&process->memory));
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        scope->private_bytes += tree->processes[i]->family_bytes;
+        scope->alone_bytes += tree->processes[i]->family_bytes;
+    }
 }
 
 static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
@@ -428,7 +483,10 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     if (scope->members == 1)
         return memory_rss(&scope->only->memory);
     struct rss rss = {.private = scope->private_bytes};
-    rss.total = most(scope->anonymous_bytes + file_bytes, scope->highest_rss);
+    uint64_t anonymous = scope->anonymous_bytes;
+    if (scope->has_opaque)
+        anonymous = most(anonymous, scope->alone_bytes);
+    rss.total = most(anonymous + most(file_bytes, scope->file_bytes), scope->highest_rss);
     rss.total = most(rss.total, rss.private);
     rss.shared = rss.total - rss.private;
     return rss;
@@ -453,6 +511,10 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
             minus(combined.anonymous_bytes, minus(memory_anonymous_bytes(&main.only->memory),
                                                 memory_anonymous_shared_bytes(&main.only->memory)));
 
+    if (combined.has_opaque) {
+        add_opaque(&descendants, tree, false);
+        add_opaque(&combined, tree, true);
+    }
     meter->figures.main = scope_rss(&main, 0);
     meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
     meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);

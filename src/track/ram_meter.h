@@ -7,6 +7,10 @@
  * (track/shared_ranges.h); anonymous memory that a fork left shared counts by proportional shares,
  * which add up to each page once because all its sharers are in the tree.
  *
+ * Of processes whose maps may not be read, statm tells RSS and what of it is of files: what they
+ * may share counts once, so that the sums are lower bounds. Each may share its anonymous memory
+ * with the forks that have not called execve, and its files with everybody.
+ *
  * Exact readings stall the process that is read. In adaptive mode they are taken only where they
  * can give something new, and at a rate bounded by what they cost: as a rule 0.5 % of the time of
  * the process that is read, and never more than 2 % of one core for all together. The rule is left
@@ -47,7 +51,7 @@ struct ram_meter {
 
     struct ram_figures figures; /* of the last look */
     uint64_t exact_readings;    /* so far */
-    uint64_t refused;           /* processes whose memory the system does not let us read, now */
+    uint64_t refused;           /* processes so far whose maps could not be read */
 };
 
 void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns);

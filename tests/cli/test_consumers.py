@@ -306,8 +306,9 @@ class WithoutRights(ConsumerTest):
 
     @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
     def test_what_may_not_be_read_is_said(self):
-        """Another user's process: its statm is for all, its maps are not."""
-        consumer = subprocess.Popen([CONSUMER, "alloc", "40", "sleep", "1000"])
+        """Another user's processes: their statm is for all, their maps are not. Both have the 40 MB."""
+        words = "alloc 40 child [ hear 0 ] hear 0 wait".split()
+        consumer = subprocess.Popen([CONSUMER, *words], stdin=subprocess.PIPE)
         try:
             if hidden := refusal(*AS_NOBODY, "cat", f"/proc/{consumer.pid}/statm"):
                 self.skipTest(f"processes of others are hidden here: {hidden}")
@@ -317,12 +318,13 @@ class WithoutRights(ConsumerTest):
                  "--for", "0.3", "--st", "0.1", str(consumer.pid)],
                 cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         finally:
-            consumer.kill()
+            consumer.stdin.close()
             consumer.wait()
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads((self.folder / "report.json").read_text())
-        self.assert_within(0.02, report["max_ram"]["main"]["total_rss"], 40, more=2)
-        self.assertIn("may not be read", report["sources"]["ram"]["reason"])
+        for scope in ("main", "descendants", "combined"):
+            self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 40, more=2)
+        self.assertIn("at least: memory maps of 2 of 2 processes may not be read", report["sources"]["ram"]["reason"])
 
 
 if __name__ == "__main__":

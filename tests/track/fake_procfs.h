@@ -11,6 +11,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct fake_process {
     uint64_t start_time, utime, stime, cutime, cstime;
     uint64_t minor_faults, cminor_faults;
     uint64_t start_stack;
+    bool is_fork; /* it has not called execve */
     uint64_t resident_pages, shared_pages;
 };
 
@@ -89,12 +91,13 @@ static inline void fake_put_stat(const struct fake_procfs *fake, const struct fa
     char state = process->state ? process->state : 'S';
     unsigned threads = process->threads ? process->threads : 1;
     snprintf(text, sizeof text,
-        "%d (fake) %c %d 1 1 0 -1 4194304 %" PRIu64 " %" PRIu64 " 0 0 %" PRIu64 " %" PRIu64
-        " %" PRIu64 " %" PRIu64 " 20 0 %u 0 %" PRIu64 " 1000000 %" PRIu64
+        "%d (fake) %c %d 1 1 0 -1 %d %" PRIu64 " %" PRIu64 " 0 0 %" PRIu64 " %" PRIu64 " %" PRIu64
+        " %" PRIu64 " 20 0 %u 0 %" PRIu64 " 1000000 %" PRIu64
         " 18446744073709551615 4096 8192 %" PRIu64 " 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n",
-        process->pid, state, process->parent, process->minor_faults, process->cminor_faults,
-        process->utime, process->stime, process->cutime, process->cstime, threads,
-        process->start_time, process->resident_pages, process->start_stack);
+        process->pid, state, process->parent, process->is_fork ? 0x400040 : 0x400000,
+        process->minor_faults, process->cminor_faults, process->utime, process->stime,
+        process->cutime, process->cstime, threads, process->start_time, process->resident_pages,
+        process->start_stack);
     fake_write(fake, text, "%d/stat", process->pid);
 }
 

@@ -1,3 +1,4 @@
+#include "track/fake_procfs.h"
 #include "track/live.h"
 #include "track/ram_meter.h"
 
@@ -20,6 +21,12 @@ static void open_tree(struct process_tree *tree, pid_t main)
 {
     struct process_tree_options options = {
         .procfs_root = "/proc", .main = main, .adopts = true, .kept_files = 64};
+    assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
+}
+
+static void open_fake_tree(struct process_tree *tree, const struct fake_procfs *fake, pid_t main)
+{
+    struct process_tree_options options = {.procfs_root = fake->root, .main = main};
     assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
 }
 
@@ -379,6 +386,62 @@ static void a_file_that_all_read_counts_once(void **state)
     unlink(path);
 }
 
+static void assert_pages(
+    const struct process_tree *tree, const struct rss *rss, unsigned private, unsigned shared)
+{
+    assert_int_equal(rss->private, private * tree->view.page_bytes);
+    assert_int_equal(rss->shared, shared * tree->view.page_bytes);
+    assert_int_equal(rss->total, (private + shared) * tree->view.page_bytes);
+}
+
+static void look_at_fake(struct process_tree *tree, struct ram_meter *meter, int64_t now_ns)
+{
+    assert_int_equal(process_tree_look(tree, now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(meter, tree, now_ns), GPUT_OK);
+}
+
+/* Nothing but stat and statm of them may be read. */
+static void what_unreadable_processes_may_share_counts_once(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct ram_meter meter;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10, .resident_pages = 100, .shared_pages = 20});
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 11, .parent = 10, .is_fork = true, .resident_pages = 110, .shared_pages = 40});
+    fake_put(&fake,
+        (struct fake_process){.pid = 12, .parent = 10, .resident_pages = 50, .shared_pages = 10});
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 13, .parent = 12, .is_fork = true, .resident_pages = 70, .shared_pages = 10});
+    fake_children(&fake, 10, 10, "11 12 ");
+    fake_children(&fake, 12, 12, "13 ");
+    fake_children(&fake, 11, 11, "");
+    fake_children(&fake, 13, 13, "");
+    open_fake_tree(&tree, &fake, 10);
+    ram_meter_init(&meter, false, 1);
+    look_at_fake(&tree, &meter, 2);
+    assert_pages(&tree, &meter.figures.main, 80, 20);
+    assert_pages(&tree, &meter.figures.descendants, 70 + 60, 40);
+    assert_pages(&tree, &meter.figures.combined, 80 + 60, 40);
+
+    /* Its parent has ended: it may have the memory of any. */
+    fake_end(&fake, 12);
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 13, .parent = 1, .is_fork = true, .resident_pages = 70, .shared_pages = 10});
+    look_at_fake(&tree, &meter, 3);
+    assert_int_equal(tree.count, 3);
+    assert_pages(&tree, &meter.figures.descendants, 70, 40);
+    assert_pages(&tree, &meter.figures.combined, 80, 40);
+    ram_meter_finish(&meter);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +460,7 @@ int main(void)
         cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
+        cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
 }
