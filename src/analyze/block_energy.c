@@ -21,18 +21,20 @@ struct running {
 struct walk {
     const struct energy_points *points;
     struct point first, before, after; /* the two around the present time */
-    bool is_told[FIGURES];             /* some point has it */
+    double last[FIGURES];              /* that some point had; NaN: none so far */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
 };
 
-/* Joules are counted from the first point on: what is not known yet is none so far. */
+/* What is not known yet is none so far. What is not known any more stays so, and whatever runs then
+ * is not known either. */
 static void fill_unknown(struct walk *walk, struct point *point)
 {
     for (int i = 0; i < FIGURES; i++) {
-        walk->is_told[i] |= !isnan(point->joules[i]);
-        if (!walk->is_told[i])
+        if (!isnan(point->joules[i]))
+            walk->last[i] = point->joules[i];
+        else if (isnan(walk->last[i]))
             point->joules[i] = 0;
     }
 }
@@ -124,6 +126,8 @@ static int walk_calls(struct walk *walk, const struct call *calls, size_t n_call
 
 static int begin(struct walk *walk, struct gput_error *error)
 {
+    for (int i = 0; i < FIGURES; i++)
+        walk->last[i] = NAN;
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
     if (!walk->at_end)
@@ -144,8 +148,7 @@ static int compute(struct walk *walk, const struct call *calls, size_t n_calls,
     free(stops);
     TRY(code);
     TRY(advance(walk, INFINITY, error));
-    for (int i = 0; i < FIGURES; i++)
-        session[i] = walk->is_told[i] ? walk->after.joules[i] - walk->first.joules[i] : NAN;
+    memcpy(session, walk->last, sizeof walk->last);
     return GPUT_OK;
 }
 

@@ -104,6 +104,34 @@ static void what_lies_outside_of_the_curve_is_unknown(void **state)
     assert_true(isnan(targets[3][GPUT_ENERGY_TOTAL]));
 }
 
+static void what_a_figure_was_before_its_loss_stays(void **state)
+{
+    (void)state;
+    static const double lost[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, NAN}, {4, 30}, {5, 40}};
+    const struct call calls[] = {{0, 0.5, 0}, {0.5, 2.5, 1}, {1.5, 2.5, 2}, {4.25, 4.75, 3}};
+    compute(lost, 4, calls, 4, plain);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 10);
+    assert_total(0, 5);
+    for (size_t target = 1; target < 4; target++)
+        assert_true(isnan(targets[target][GPUT_ENERGY_TOTAL]));
+    /* It may be back. */
+    compute(lost, 6, calls, 4, plain);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 40);
+    assert_total(0, 5);
+    assert_true(isnan(targets[1][GPUT_ENERGY_TOTAL]));
+    assert_total(3, 5);
+}
+
+static void what_was_used_before_the_first_point_counts_too(void **state)
+{
+    (void)state;
+    static const double late[][2] = {{1, 5}, {2, 15}};
+    const struct call calls[] = {{0, 2, 0}};
+    compute(late, 2, calls, 1, plain);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 15);
+    assert_total(0, 10); /* nothing tells when */
+}
+
 static void an_empty_curve_is_no_error(void **state)
 {
     (void)state;
@@ -129,6 +157,8 @@ int main(void)
         cmocka_unit_test(what_is_not_known_yet_is_none_so_far),
         cmocka_unit_test(a_moment_in_several_calls_counts_once),
         cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
+        cmocka_unit_test(what_a_figure_was_before_its_loss_stays),
+        cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
         cmocka_unit_test(an_empty_curve_is_no_error),
         cmocka_unit_test(points_that_go_back_in_time_are_passed_over),
     };
