@@ -27,9 +27,24 @@ static bool read_counter_at(const char *path, uint64_t *value)
     return read;
 }
 
+/* Zones of this rank are packages and, on laptops, the platform (psys), which has them in it. */
+static bool is_package(const char *sysfs_root, unsigned i)
+{
+    char path[4096], name[16];
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/name", sysfs_root, i);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long length = file_reread(fd, name, sizeof name);
+    close(fd);
+    return length >= 7 && memcmp(name, "package", 7) == 0;
+}
+
 static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
 {
     char path[4096];
+    if (!is_package(sysfs_root, i))
+        return false;
     snprintf(
         path, sizeof path, "%s/class/powercap/intel-rapl:%u/max_energy_range_uj", sysfs_root, i);
     if (!read_counter_at(path, &package->range) || package->range == 0)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BLOCK_FIGURES_MAX_PACKAGES 16
+#define BLOCK_FIGURES_MAX_PACKAGES 64
 
 /* What is needed to read them; all zero reads everything but energy. */
 struct block_figures {

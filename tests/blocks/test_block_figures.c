@@ -18,12 +18,12 @@ static void write_counter(const char *package, const char *file, const char *tex
 static int make_packages(void **state)
 {
     (void)state;
-    static const char *const folders[] = {
-        "class", "class/powercap", "class/powercap/intel-rapl:0", "class/powercap/intel-rapl:1"};
+    static const char *const folders[] = {"class", "class/powercap", "class/powercap/intel-rapl:0",
+        "class/powercap/intel-rapl:1", "class/powercap/intel-rapl:2"};
     char path[256];
     if (!mkdtemp(root))
         return -1;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         if (mkdir(path, 0700) != 0)
             return -1;
@@ -54,6 +54,11 @@ static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **
         write_counter(package, "max_energy_range_uj", "999999\n");
         write_counter(package, "energy_uj", "990000\n");
     }
+    write_counter("intel-rapl:0", "name", "package-0\n");
+    write_counter("intel-rapl:1", "name", "package-1\n");
+    write_counter("intel-rapl:2", "name", "psys\n");
+    write_counter("intel-rapl:2", "max_energy_range_uj", "999999\n");
+    write_counter("intel-rapl:2", "energy_uj", "5\n");
     struct block_figures figures = {0};
     block_figures_open_energy(&figures, root);
     assert_int_equal(figures.n_packages, 2);
