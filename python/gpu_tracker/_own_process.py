@@ -86,6 +86,7 @@ class OwnProcessSession:
 
     def _begin_files(self):
         """Gives the log, open."""
+        self._refuse_other_file()
         try:
             # What an earlier session left would be taken for this one's.
             self._remove(self._report_file, self._so_far, self._log)
@@ -94,6 +95,19 @@ class OwnProcessSession:
             raise type(error)(
                 f"Cannot write {error.filename}: {error.strerror}. The tracking process keeps its files beside "
                 "resource_usage_file; name one in a folder that can be written to."
+            ) from None
+
+    def _refuse_other_file(self):
+        from ._usage import load_resource_usage
+
+        try:
+            if os.path.getsize(self._report_file):
+                load_resource_usage(self._report_file)
+        except OSError:
+            pass  # it is not there, or what is wrong with it is told when it is removed
+        except (ValueError, LookupError, TypeError):
+            raise FileExistsError(
+                f"File {self._report_file} already exists and is no resource usage file. Please name another one."
             ) from None
 
     def address(self):

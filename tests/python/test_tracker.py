@@ -491,10 +491,20 @@ class OwnProcess(package.PackageTest):
             self.assert_raises(RuntimeError, "The tracking process did not begin: it ended without a word.", tracker.start)
         self.assertEqual(os.listdir(), [])
 
+    def test_a_file_of_somebody_else_is_kept(self):
+        for text in "mine", '{"mine": 1}', "[]":
+            with open("kept.json", "w") as file:
+                file.write(text)
+            tracker = gput.Tracker(own_process=True, resource_usage_file="kept.json")
+            self.assertRaisesRegex(FileExistsError, "kept.json already exists and is no resource usage file", tracker.start)
+            self.assertEqual(open("kept.json").read(), text)
+
     def test_files_of_an_earlier_session_are_not_taken_for_its_own(self):
+        with gput.Tracker(sleep_time=0.02, ram_unit="gigabytes") as earlier:
+            pass
         for name in "kept.json", "kept.json.so-far", "kept.json.log":
             with open(name, "w") as file:
-                file.write('{"old": 1}')
+                json.dump(earlier.to_json(), file)
         with gput.Tracker(sleep_time=0.02, ram_unit="bytes", own_process=True, resource_usage_file="kept.json") as tracker:
             time.sleep(0.1)
         self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 1_000_000)
