@@ -19,18 +19,23 @@
 static void add_ram_source(const struct gput_session *session, struct gput_results *results)
 {
     const struct ram_meter *ram = &session->sampler.ram;
+    char hugetlb[64] = "";
+    if (ram->hugetlb_bytes)
+        snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
+            (double)ram->hugetlb_bytes / 1e6);
     if (ram->refused)
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "at least: memory maps of %llu of %llu processes may not be read; of statm, what they "
-            "may share counts once",
-            (unsigned long long)ram->refused, (unsigned long long)session->sampler.tree.seen);
+            "may share counts once%s",
+            (unsigned long long)ram->refused, (unsigned long long)session->sampler.tree.seen,
+            hugetlb);
     else if (ram->exact)
-        session_add_source(
-            results, "ram", GPUT_SOURCE_SAMPLED, "memory maps of every process at each tick");
+        session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "memory maps of every process at each tick%s", hugetlb);
     else
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "statm at each tick, memory maps when they can have changed (%llu readings)",
-            (unsigned long long)ram->exact_readings);
+            "statm at each tick, memory maps when they can have changed (%llu readings)%s",
+            (unsigned long long)ram->exact_readings, hugetlb);
 }
 
 static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)

@@ -39,6 +39,7 @@ struct reading {
     struct memory *memory;
     struct rss rss;
     uint64_t anonymous_bytes, anonymous_private_bytes, anonymous_pss_bytes;
+    uint64_t hugetlb_bytes;
     size_t range_count;
     bool failed;
 };
@@ -105,6 +106,7 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
 
     reading->rss.private += mapping->private_bytes;
     reading->rss.shared += mapping->shared_bytes;
+    reading->hugetlb_bytes += mapping->private_hugetlb_bytes + mapping->shared_hugetlb_bytes;
     reading->anonymous_bytes += anonymous;
     reading->anonymous_private_bytes += anonymous_private;
     if (!mapping->is_file_or_shared) {
@@ -150,6 +152,7 @@ static int read_smaps(struct memory *memory, const char *root, pid_t pid)
     memory->anonymous_bytes = reading.anonymous_bytes;
     memory->anonymous_private_bytes = reading.anonymous_private_bytes;
     memory->anonymous_pss_bytes = reading.anonymous_pss_bytes;
+    memory->hugetlb_bytes = reading.hugetlb_bytes;
     memory->range_count = reading.range_count;
     memory->ranges_file_bytes = memory->file_bytes;
     memory->has_ranges = true;
@@ -178,6 +181,7 @@ static int read_rollup(struct memory *memory, const char *root, pid_t pid)
         least(rollup.anonymous_bytes, minus(rollup.private_bytes, ranges_private_bytes(memory)));
     memory->anonymous_pss_bytes =
         rollup.has_pss_parts ? rollup.pss_anonymous_bytes : memory->anonymous_private_bytes;
+    memory->hugetlb_bytes = rollup.private_hugetlb_bytes + rollup.shared_hugetlb_bytes;
     keep_moment(memory);
     return GPUT_OK;
 }

@@ -31,6 +31,7 @@ struct memory {
     uint64_t anonymous_bytes;         /* not of a file or shared memory */
     uint64_t anonymous_private_bytes; /* of that, mapped by this process alone */
     uint64_t anonymous_pss_bytes;     /* each page divided by how many processes share it */
+    uint64_t hugetlb_bytes;           /* pages of hugetlbfs: not in RSS, and in nothing above */
 
     /* File and shared mappings, from smaps; neighbours of one object are joined. */
     bool has_ranges;

@@ -243,6 +243,7 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     if (code != GPUT_OK)
         return;
     meter->exact_readings++;
+    meter->hugetlb_bytes = most(meter->hugetlb_bytes, memory->hugetlb_bytes);
     process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;

@@ -3,12 +3,13 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
-from command import CommandTest, main, python, wait_until
+from command import SOURCE, CommandTest, main, python, wait_until
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 BUSY = """
@@ -51,6 +52,19 @@ class Attach(CommandTest):
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 2)
         self.assertGreaterEqual(report["compute_time"]["time"], 0.3)
         self.assertIsNone(process.poll())
+
+    def test_what_no_figure_has_of_its_memory_is_said(self):
+        """Pages of hugetlbfs: on a recorded procfs, since few machines have any."""
+        shutil.copytree(SOURCE / "tests" / "fixtures" / "procfs-hybrid", self.folder / "proc")
+        maps = self.folder / "proc" / "4005" / "smaps_rollup"
+        for kilobytes, said in ((0, False), (204800, True)):
+            maps.write_text(re.sub(r"(Shared_Hugetlb:) +\d+", rf"\1 {kilobytes:12}", maps.read_text()))
+            done = self.run_command(
+                "attach", "--for", "0.1", "--st=0.05", "-f", "json", "--disable-logs", 4005,
+                env={**os.environ, "GPUT_PROCFS": str(self.folder / "proc")})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            reason = json.loads(done.stdout)["sources"]["ram"]["reason"]
+            self.assertEqual("without hugetlb pages (210 MB of one process)" in reason, said, reason)
 
     def test_until_the_process_ends(self):
         process = self.start(["sleep", "0.5"])

@@ -195,6 +195,29 @@ static void a_rollup_gives_the_same_sums(void **state)
     fake_procfs_finish(&fake);
 }
 
+/* They are in no other line of smaps than these, nor in statm. */
+static void pages_of_hugetlbfs_are_known_apart(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct memory memory = {0};
+    const char *text = "00400000-00800000 rw-s 00000000 00:0f 77   /anon_hugepage (deleted)\n"
+                       "Rss:                   0 kB\nPss:                   0 kB\n"
+                       "Shared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n";
+    fake_procfs_init(&fake);
+    fake_write(&fake, text, "10/smaps");
+    fake_write(&fake, text, "10/smaps_rollup");
+    memory_set_cheap(&memory, 0, 0);
+    for (int rollup = 0; rollup < 2; rollup++) {
+        memory.hugetlb_bytes = 0;
+        assert_int_equal(memory_read_exact(&memory, fake.root, 10, rollup), GPUT_OK);
+        assert_int_equal(memory.hugetlb_bytes, 6144 * KB);
+        assert_int_equal(memory_rss(&memory).total, 0);
+    }
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+}
+
 static void a_kernel_without_rollup_reads_smaps(void **state)
 {
     (void)state;
@@ -412,6 +435,7 @@ int main(void)
         cmocka_unit_test(shared_copies_are_not_in_the_share_of_their_file),
         cmocka_unit_test(copies_that_a_fork_left_shared_count_by_their_share),
         cmocka_unit_test(a_rollup_gives_the_same_sums),
+        cmocka_unit_test(pages_of_hugetlbfs_are_known_apart),
         cmocka_unit_test(a_kernel_without_rollup_reads_smaps),
         cmocka_unit_test(between_readings_statm_says_how_far_it_moved),
         cmocka_unit_test(a_hundredth_of_movement_is_no_movement),
