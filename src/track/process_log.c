@@ -279,7 +279,9 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
     log->now_ns = now_ns;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->record && !process_is_zombie(process))
+        /* Events may still tell of one that ended before the first look, and of its children. */
+        bool is_new_main = process->is_main && !log->main;
+        if (!process->record && (is_new_main || !process_is_zombie(process)))
             meet(log, process);
         if (!process->record)
             continue;
@@ -358,7 +360,9 @@ static void take_exec(struct process_record *record)
     /* The first one of a launched command is how it began. */
     bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
     record->had_another_memory |= !is_beginning;
-    record->name_is_old = record->has_execed = true;
+    record->has_execed = true;
+    /* One that has ended bears its last name. */
+    record->name_is_old = !record->process || !process_is_zombie(record->process);
 }
 
 void process_log_event(struct process_log *log, const struct process_event *event)

@@ -214,6 +214,31 @@ static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
     close_stage(&stage);
 }
 
+static void a_command_that_ended_before_the_first_look_is_known(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    process_log_finish(&stage.log);
+    fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1});
+    assert_int_equal(process_tree_look(&stage.tree, SECOND), GPUT_OK);
+    stage.tree.processes[0]->record = NULL;
+    process_log_init(&stage.log, &everything);
+    process_log_look(&stage.log, &stage.tree, SECOND);
+    execed(&stage, 10);
+    forked(&stage, 10, 20);
+    told(&stage, 10, 1, 4096);
+    exited(&stage, 10, 0x300);
+    process_log_end_batch(&stage.log, false);
+    look(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(stage.log.seen, 2);
+    assert_int_equal(stage.log.main->status, 0x300);
+    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
+    assert_true(stage.log.main->name[0] != '\0');
+    close_stage(&stage);
+}
+
 /* What is told at the end is of the last program alone. */
 static void what_it_had_before_execve_stays_open(void **state)
 {
@@ -605,6 +630,7 @@ int main(void)
         cmocka_unit_test(announced_families_are_known_without_a_look),
         cmocka_unit_test(the_ends_of_threads_add_up),
         cmocka_unit_test(the_peak_of_a_child_that_may_be_its_parents_is_a_bound),
+        cmocka_unit_test(a_command_that_ended_before_the_first_look_is_known),
         cmocka_unit_test(what_it_had_before_execve_stays_open),
         cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
