@@ -139,7 +139,7 @@ static void write_line(
     write_figure(
         text, process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
     write_bound(text, has_ended, process->cpu_seconds, 3);
-    write_bound(text, is_seen || (has_ended && process->peak != GPUT_PROCESS_PEAK_FINAL),
+    write_bound(text, has_ended && process->peak != GPUT_PROCESS_PEAK_FINAL,
         process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);
     if (tree->has_gpu_ram)
         write_bound(text, is_seen,

@@ -83,7 +83,7 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
 }
 
-static void fill_main(const struct gput_session *session, struct gput_peak *peak)
+void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak)
 {
     double kept = kept_peak(session);
     const struct process_record *record = session->log.main;
@@ -233,7 +233,7 @@ void session_fill_peaks(
             results->peaks.main;
         return;
     }
-    fill_main(session, &results->peaks.main);
+    session_fill_main_peak(session, &results->peaks.main);
     fill_descendants(session, has_unwaited, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);
     fill_combined(session, has_unwaited, results->max[GPUT_COMBINED_RAM], &results->peaks.main,

@@ -96,6 +96,19 @@ static void take(struct gput_process *process, const struct process_record *reco
     }
 }
 
+/* Whom we collect ourselves we know more about. */
+static void take_collected(struct gput_process *process, const struct gput_session *session)
+{
+    struct gput_peak peak;
+    session_fill_main_peak(session, &peak);
+    process->has_status = true;
+    process->status = session->main_status;
+    if (!isnan(peak.bytes))
+        process->peak_ram_bytes = peak.bytes;
+    if (peak.bytes == peak.at_most_bytes)
+        process->peak = GPUT_PROCESS_PEAK_FINAL;
+}
+
 /* Parents come first, so a binary search by number finds them. */
 static ptrdiff_t place_of(
     struct process_record *const *records, size_t count, const struct process_record *wanted)
@@ -139,11 +152,8 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
     for (size_t i = 0; i < count; i++) {
         take(&list->processes[i], records[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(records, count, records[i]->parent);
-        /* Whom we collect ourselves we know more about. */
-        if (records[i]->is_main && session->has_main_usage) {
-            list->processes[i].has_status = true;
-            list->processes[i].status = session->main_status;
-        }
+        if (records[i]->is_main && session->has_main_usage)
+            take_collected(&list->processes[i], session);
     }
     free(records);
     list->count = count;

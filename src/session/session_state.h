@@ -236,6 +236,8 @@ int session_write_processes(struct gput_session *session, struct gput_error *err
 
 /* session_peaks.c; the lock is held, or no thread runs */
 
+void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak);
+
 /* `has_unwaited` is what session_fill_accounting() said. */
 void session_fill_peaks(
     const struct gput_session *session, bool has_unwaited, struct gput_results *results);

@@ -75,6 +75,7 @@ static void marks_what_is_a_lower_bound(void **state)
     (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b"), process(3, 0, "c")};
     family[1].is_final = false;
+    family[1].peak = GPUT_PROCESS_PEAK_KEPT;
     family[2].is_final = false;
     family[2].end_ns = 0;
     struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
