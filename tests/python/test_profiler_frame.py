@@ -63,6 +63,11 @@ class Frame(ProfileTest):
         self.assertEqual(column(framework, "framework_metric"), [TRAIN, EVAL])
         self.assertEqual(column(system, "timestamp_us"), [2500000, 2500000])
 
+    def test_a_stretch_that_ends_first_is_empty(self):
+        for frames in self.frame.get_profiler_data_by_step(2, 1), self.frame.get_profiler_data_by_time(us(2), us(1)):
+            self.assertEqual([rows(frame) for frame in frames], [[], []])
+            self.assertEqual(column(frames[1], "framework_metric"), [])
+
     def test_moments(self):
         self.assertEqual(self.frame.convert_datetime_to_timestamp(moment(1.123457)), us(1.123457))
         aware = datetime.datetime(2020, 9, 13, 14, 26, 40, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))

@@ -132,11 +132,13 @@ class PandasFrame:
     ):
         """The readings within a stretch of time, and the events that overlap it: (system, framework).
 
-        start_time_us, end_time_us: microseconds since the epoch, both inclusive.
+        start_time_us, end_time_us: microseconds since the epoch, both inclusive; nothing is in a stretch that ends first.
         cache_metrics: all that was asked for so far in this way, together.
         get_framework_metrics, get_system_metrics: False: that one is empty.
         """
         span = {"start": start_time_us, "end": end_time_us}
+        if start_time_us > end_time_us:
+            get_framework_metrics = get_system_metrics = False
         system = self._readings(selected_system_metrics, **span) if get_system_metrics else _empty(_SYSTEM)
         framework = self._events(selected_framework_metrics, **span) if get_framework_metrics else _empty(_FRAMEWORK)
         if cache_metrics:
@@ -148,8 +150,10 @@ class PandasFrame:
         """The events of steps, both inclusive, and the readings between the first begin and the last end of those:
         (system, framework).
 
-        Events that name no step are of none here.
+        Events that name no step are of none here; from a step to a lower one there is nothing.
         """
+        if start_step > end_step:
+            return _empty(_SYSTEM), _empty(_FRAMEWORK)
         tables = profile("metrics", self.path, start=start_step, end=end_step, by_step=True)
         return frame_of(tables["system"], _SYSTEM), frame_of(tables["framework"], _FRAMEWORK)
 
