@@ -188,6 +188,14 @@ static int add_inputs(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
+static int behind(const struct gput_timeline_options *options, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_INVALID,
+        "The start (%s%" PRId64 ") is behind the end (%s%" PRId64 ")",
+        options->unit == GPUT_MERGE_STEP ? "step " : "", options->start,
+        options->unit == GPUT_MERGE_STEP ? "step " : "", options->end);
+}
+
 static int no_such_step(const struct step_search *search, int64_t step, struct gput_error *error)
 {
     if (search->most_step < 0)
@@ -244,6 +252,9 @@ static int find_steps(struct merge *merge, struct gput_error *error)
         return no_such_step(&search, options->start, error);
     if (options->has_end && search.last_begin_ns == INT64_MAX)
         return no_such_step(&search, options->end, error);
+    /* Of their begins, not their numbers: steps of several phases are numbered apart. */
+    if (options->has_start && options->has_end && search.first_begin_ns > search.last_begin_ns)
+        return behind(options, error);
     if (options->has_start)
         merge->timeline.start_ns = search.first_begin_ns;
     if (options->has_end)
@@ -288,10 +299,9 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
 {
     if (options->input_count == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
-    if (options->has_start && options->has_end && options->start > options->end)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "The start (%" PRId64 ") is behind the end (%" PRId64 ")", options->start,
-            options->end);
+    if (options->unit == GPUT_MERGE_TIME && options->has_start && options->has_end &&
+        options->start > options->end)
+        return behind(options, error);
     for (size_t i = 0; i < options->suffix_count; i++) {
         bool known = false;
         for (size_t j = 0; j < trace_suffix_count; j++)

@@ -79,14 +79,15 @@ static int64_t distance(int64_t left, int64_t right)
     return left < right ? right - left : left - right;
 }
 
-/* True when no other reading of its label, from `first` to before `end`, is nearer to that time. */
+/* True when no other reading of its label, from `first` to before `end`, is nearer to that time, or
+ * as near and later. */
 static bool is_nearest(
     const struct timeline_reading *all, size_t first, size_t end, size_t at, int64_t time_us)
 {
     int64_t own = distance(all[at].time_us, time_us);
     for (size_t i = first; i < end; i++) {
         int64_t other = distance(all[i].time_us, time_us);
-        if (all[i].label == all[at].label && (other < own || (other == own && i < at)))
+        if (all[i].label == all[at].label && (other < own || (other == own && i > at)))
             return false;
     }
     return true;

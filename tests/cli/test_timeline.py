@@ -268,6 +268,12 @@ class Merge(CommandTest):
         self.assertEqual([mark["args"] for mark in marks],
                          [{"gpu0_GPUUtilization_algo-1": 10.0, "gpu1_GPUUtilization_algo-1": 50.0}])
 
+    def test_of_two_readings_as_near_the_later_is_shown(self):
+        root = self.put_root([(0, "gpu1", 97), (10000, "gpu0", 10), (20000, "gpu1", 98)])
+        self.merge(root, "--low", "gpu0=20", "-o", "out.json")
+        (mark,) = [event for event in json.loads((self.folder / "out.json").read_text()) if event["ph"] == "i"]
+        self.assertEqual(mark["args"], {"gpu0_GPUUtilization_algo-1": 10.0, "gpu1_GPUUtilization_algo-1": 98.0})
+
     def test_a_metric_that_nothing_has_is_said(self):
         done = self.merge(self.put_root([(0, "gpu0", 99)]), "--low", "NoSuch=10", "-o", "out.json")
         self.assertEqual(done.returncode, 0)

@@ -195,6 +195,33 @@ static char *write_step(const char *suffix, int step, int64_t ts_us)
     return path;
 }
 
+/* Steps of TRAIN and EVAL are numbered apart. */
+static void a_stretch_of_steps_is_one_of_time(void **state)
+{
+    (void)state;
+    char *train = write_step("1_pythontimeline.json", 10, T0 + 500);
+    char *eval = write_step("2_pythontimeline.json", 1006, T0 + 100);
+    const char *const inputs[] = {train, eval};
+    struct gput_timeline_options options = options_for(inputs, 2);
+    struct gput_timeline_result result;
+    struct gput_error error;
+    options.unit = GPUT_MERGE_STEP;
+    options.has_start = options.has_end = true;
+    options.start = 1006;
+    options.end = 10;
+    doc_destroy(merge(&options, &result));
+    assert_int_equal(result.slices, 1);
+    assert_int_equal(result.start_us, T0 + 100);
+    options.start = 10;
+    options.end = 1006;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message, "The start (step 10) is behind the end (step 1006)");
+    unlink(train);
+    unlink(eval);
+    free(train);
+    free(eval);
+}
+
 static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
 {
     (void)state;
@@ -507,6 +534,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(merges_a_trace_root, NULL, NULL),
         cmocka_unit_test(marks_low_readings_with_all_around_them),
         cmocka_unit_test(selects_by_time_step_and_suffix),
+        cmocka_unit_test(a_stretch_of_steps_is_one_of_time),
         cmocka_unit_test(steps_are_those_of_the_python_timeline_if_there_is_one),
         cmocka_unit_test(aligns_ranks_on_one_clock),
         cmocka_unit_test(keeps_overlapping_slices_apart),
