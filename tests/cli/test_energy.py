@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from command import COMMAND, PATIENCE, CommandTest, main, parse_text, python
+from command import COMMAND, PATIENCE, CommandTest, main, parse_text, python, wait_until
 from energy_machine import MOVE, RANGE_UJ, Machine
 
 MARKED_MOVE = """
@@ -206,9 +206,11 @@ class Energy(CommandTest):
         # Only some of them: the others go on, and what is missing is said at once, with the way out.
         dram = self.machine.counter("intel-rapl:0:0")
         dram.chmod(0o444)
+        before = dram.read_text()
         move = subprocess.Popen(python(MOVE, *self.machine.move(PATIENCE, package_0_0=10)))
         self.addCleanup(move.wait)
         self.addCleanup(move.terminate)
+        wait_until(lambda: dram.read_text() != before)
         done = subprocess.run([*as_other, "run", "-f", "json", "-o", "some.json", "--energy-folder", "rec", "--", "sleep", "0.5"], **options)
         results = json.loads((self.folder / "some.json").read_text())
         self.assertIsNone(results["energy"]["machine"]["package"])
