@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,18 @@ struct fixture {
     uint64_t starts[EVENTS + 1];
 };
 
-static int length_of_filler(int number)
+static int uneven(int number)
 {
     return number % 1000 == 7 ? 300000 : number % 50;
 }
 
-static void write_events(struct fixture *fixture)
+static int even(int number)
+{
+    (void)number;
+    return 1000;
+}
+
+static void write_events(struct fixture *fixture, int (*length_of_filler)(int number))
 {
     FILE *file = fopen(fixture->path, "w");
     assert_non_null(file);
@@ -35,12 +42,12 @@ static void write_events(struct fixture *fixture)
     fclose(file);
 }
 
-static int set_up(void **state)
+static int set_up_with(void **state, int (*length_of_filler)(int number))
 {
     struct fixture *fixture = calloc(1, sizeof *fixture);
     strcpy(fixture->path, "/tmp/source-texts-XXXXXX");
     close(mkstemp(fixture->path));
-    write_events(fixture);
+    write_events(fixture, length_of_filler);
     fixture->fd = open(fixture->path, O_RDONLY | O_CLOEXEC);
     assert_int_equal(source_texts_create(&fixture->texts, NULL), GPUT_OK);
     fixture->file = source_texts_add(fixture->texts, fixture->fd, fixture->path);
@@ -48,6 +55,16 @@ static int set_up(void **state)
     close(fixture->fd); /* it was the caller's */
     *state = fixture;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, uneven);
+}
+
+static int set_up_even(void **state)
+{
+    return set_up_with(state, even);
 }
 
 static int tear_down(void **state)
@@ -87,12 +104,52 @@ static void fetches_in_any_order(void **state)
         assert_event(*state, (int)(i * INT64_C(7919) % EVENTS));
 }
 
-/* More places at which reading goes on than stretches are kept. */
+static void fetches_in_turn(struct fixture *fixture, int places)
+{
+    for (int i = 0; i < EVENTS / places; i++)
+        for (int place = 0; place < places; place++)
+            assert_event(fixture, place * (EVENTS / places) + i);
+}
+
+/* How many bytes this process has read, by its calls. */
+static uint64_t bytes_read(void)
+{
+    uint64_t bytes = 0;
+    FILE *file = fopen("/proc/self/io", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "rchar: %" SCNu64, &bytes) != 1)
+        bytes = 0;
+    fclose(file);
+    return bytes;
+}
+
+/* As many places at which reading goes on as small stretches fit into memory, and more. */
 static void fetches_from_many_places_in_turn(void **state)
 {
-    for (int i = 0; i < EVENTS / 100; i++)
-        for (int place = 0; place < 100; place++)
-            assert_event(*state, place * (EVENTS / 100) + i);
+    fetches_in_turn(*state, 100);
+    fetches_in_turn(*state, 5000);
+}
+
+static void reads_what_is_fetched_in_turn_about_once(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t before = bytes_read();
+    if (before == 0)
+        SKIP("there is no /proc/self/io");
+    fetches_in_turn(fixture, 100);
+    assert_in_range(bytes_read() - before, 1, 2 * fixture->starts[EVENTS]);
+}
+
+static void reads_little_where_the_order_is_random(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t before = bytes_read();
+    if (before == 0)
+        SKIP("there is no /proc/self/io");
+    for (int i = 0; i < EVENTS; i++)
+        assert_event(fixture, (int)(i * INT64_C(7919) % EVENTS));
+    assert_in_range(bytes_read() - before, 1, EVENTS * UINT64_C(4096));
 }
 
 static void says_so_when_the_file_was_cut(void **state)
@@ -136,6 +193,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fetches_in_any_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fetches_from_many_places_in_turn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            reads_what_is_fetched_in_turn_about_once, set_up_even, tear_down),
+        cmocka_unit_test_setup_teardown(
+            reads_little_where_the_order_is_random, set_up_even, tear_down),
         cmocka_unit_test_setup_teardown(says_so_when_the_file_was_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(says_so_when_another_text_stands_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(takes_plain_files_only, set_up, tear_down),
