@@ -58,10 +58,9 @@ struct gput_blocks_options {
      * Where there is none, and for a log, the process id goes before the extension, as after a
      * fork. Default: no. */
     bool join;
-    /** .csv and .sqlite: have the column thread_id from the start. Default: it is added when a
-     * second thread marks, or a block begins within itself, so that calls of one block that run at
-     * the same time can be told apart.
-     * (A log has it always.) */
+    /** .csv and .sqlite: have the columns thread_id and started_ns from the start. Default: they
+     * are added when a second thread marks, or a block begins while it runs, so that calls of one
+     * block that run at the same time can be told apart. (A log has them always.) */
     bool thread_ids;
     /** .gputblocks: once the file has this size further marks are lost. Default: 1 GiB (67 million
      * calls). */
@@ -135,7 +134,7 @@ GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *er
 /**
  * Lets other processes add to a .csv or .sqlite file: a child forked before the next mark (.csv:
  * any later child) writes to it in place of a file of its own, and any process can open it with
- * options.join. The file gets the column thread_id now, which could not be added later.
+ * options.join. The file gets the columns of `thread_ids` now, which could not be added later.
  * No thread may be marking, nor fork, meanwhile. A log has a file for each process, whatever is
  * said here.
  */
@@ -148,6 +147,22 @@ GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
 /** A single mark, for blocks that do not nest or that stop in another thread than they started. */
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
+
+/** A call that was started, for the stop that belongs to it. All zero: not known which. */
+struct gput_block_call {
+    int64_t started_ns; /**< by the log's own clock */
+    uint64_t process;
+};
+
+/**
+ * A start and a stop that know of each other: calls of one block may overlap within a thread, as
+ * those of tasks and coroutines do, and stop in another thread. A call that a parent process
+ * started is stopped without a mark.
+ */
+GPUT_API int gput_blocks_start(
+    struct gput_blocks *blocks, const char *name, struct gput_block_call *call);
+GPUT_API int gput_blocks_stop(
+    struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
 struct gput_blocks_status {
     char path[4096];        /**< the file of this process */

@@ -186,13 +186,14 @@ static PyObject *blocks_is_in_place(PyObject *object, PyObject *Py_UNUSED(unused
 
 /* When the mark is lost, `lost` says why. */
 static int make_mark(struct blocks *self, const char *name, enum gput_block_position position,
-    struct gput_error *lost)
+    struct gput_block_call *call, struct gput_error *lost)
 {
     if (!self->blocks) {
         *lost = (struct gput_error){GPUT_ERROR_STATE, "The log of code blocks was closed."};
         return lost->code;
     }
-    int code = gput_blocks_mark(self->blocks, name, position);
+    int code = position == GPUT_BLOCK_START ? gput_blocks_start(self->blocks, name, call)
+                                            : gput_blocks_stop(self->blocks, name, call);
     if (code != GPUT_OK) {
         struct gput_blocks_status status;
         gput_blocks_read_status(self->blocks, &status);
@@ -202,14 +203,14 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
 }
 
 static int make_mark_without_gil(struct blocks *self, const char *name,
-    enum gput_block_position position, struct gput_error *lost)
+    enum gput_block_position position, struct gput_block_call *call, struct gput_error *lost)
 {
     int code;
     bool is_ours = self->held && pthread_equal(self->holder, pthread_self());
     Py_BEGIN_ALLOW_THREADS;
     if (!is_ours)
         pthread_mutex_lock(&self->marking);
-    code = make_mark(self, name, position, lost);
+    code = make_mark(self, name, position, call, lost);
     if (is_ours && self->blocks)
         gput_blocks_share(self->blocks);
     else if (!is_ours)
@@ -218,7 +219,8 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     return code;
 }
 
-static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position)
+static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position,
+    struct gput_block_call *call)
 {
     Py_ssize_t length;
     if (!PyUnicode_Check(name)) {
@@ -234,8 +236,8 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
         return NULL;
     }
     struct gput_error lost;
-    int code = self->waits ? make_mark_without_gil(self, text, position, &lost)
-                           : make_mark(self, text, position, &lost);
+    int code = self->waits ? make_mark_without_gil(self, text, position, call, &lost)
+                           : make_mark(self, text, position, call, &lost);
     return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(&lost);
 }
 
@@ -243,9 +245,10 @@ static PyObject *blocks_mark(PyObject *object, PyObject *args)
 {
     PyObject *name;
     int position;
+    struct gput_block_call call = {0};
     if (!PyArg_ParseTuple(args, "Ui", &name, &position))
         return NULL;
-    return mark((struct blocks *)object, name, (enum gput_block_position)position);
+    return mark((struct blocks *)object, name, (enum gput_block_position)position, &call);
 }
 
 static PyObject *blocks_status(PyObject *object, PyObject *Py_UNUSED(unused))
@@ -293,6 +296,8 @@ struct marker {
     PyObject_HEAD PyObject *name; /* str */
     PyObject *log;                /* Blocks; NULL or None: _open() is asked for it */
     PyTypeObject *blocks_type;
+    struct gput_block_call call; /* the one that is open; of several, none: see note_call() */
+    size_t n_open;
 };
 
 static PyMemberDef marker_members[] = {
@@ -302,7 +307,8 @@ static PyMemberDef marker_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyObject *marker_mark(struct marker *self, enum gput_block_position position)
+static PyObject *marker_mark(
+    struct marker *self, enum gput_block_position position, struct gput_block_call *call)
 {
     if (!self->name) {
         PyErr_SetString(PyExc_AttributeError, "code_block_name");
@@ -314,7 +320,7 @@ static PyObject *marker_mark(struct marker *self, enum gput_block_position posit
     }
     struct blocks *log = (struct blocks *)Py_NewRef(self->log);
     PyObject *name = Py_NewRef(self->name);
-    PyObject *result = mark(log, name, position);
+    PyObject *result = mark(log, name, position, call);
     Py_DECREF(name);
     Py_DECREF(log);
     return result;
@@ -344,21 +350,36 @@ static int find_log(struct marker *self)
     return 0;
 }
 
+/* Which of several calls of one object stops first cannot be told: recursion ends with the last,
+ * tasks and threads end as they like. The marks are then paired by thread. */
+static void note_call(struct marker *self, const struct gput_block_call *call)
+{
+    int64_t started_ns = self->n_open == 0 ? call->started_ns : 0;
+    self->call = (struct gput_block_call){started_ns, call->process};
+    self->n_open++;
+}
+
 static PyObject *marker_enter(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct marker *self = (struct marker *)object;
     if (find_log(self) < 0)
         return NULL;
-    PyObject *done = marker_mark(self, GPUT_BLOCK_START);
+    struct gput_block_call call = {0};
+    PyObject *done = marker_mark(self, GPUT_BLOCK_START, &call);
     if (!done)
         return NULL;
+    note_call(self, &call);
     Py_DECREF(done);
     return Py_NewRef(object);
 }
 
 static PyObject *marker_exit(PyObject *object, PyObject *Py_UNUSED(args))
 {
-    return marker_mark((struct marker *)object, GPUT_BLOCK_STOP);
+    struct marker *self = (struct marker *)object;
+    struct gput_block_call call = self->call;
+    if (self->n_open > 0 && --self->n_open == 0)
+        self->call = (struct gput_block_call){0};
+    return marker_mark(self, GPUT_BLOCK_STOP, &call);
 }
 
 static PyObject *marker_new(

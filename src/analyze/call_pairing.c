@@ -2,11 +2,14 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct mark {
     double time;
-    size_t order; /* in the file */
+    size_t order;   /* in the file */
+    double started; /* NaN: it does not tell */
     uint8_t position;
 };
 
@@ -46,11 +49,16 @@ static int sort_marks(struct call_lane *lane, bool by_thread, struct gput_error 
     if (!marks)
         return error_memory(error);
     for (size_t i = 0; i < lane->count; i++)
-        marks[i] = (struct mark){lane->times[i], i, lane->positions[i]};
+        marks[i] = (struct mark){.time = lane->times[i],
+            .order = i,
+            .started = lane->started ? lane->started[i] : NAN,
+            .position = lane->positions[i]};
     qsort(marks, lane->count, sizeof *marks, by_thread ? compare_by_order : compare_by_position);
     for (size_t i = 0; i < lane->count; i++) {
         lane->times[i] = marks[i].time;
         lane->positions[i] = marks[i].position;
+        if (lane->started)
+            lane->started[i] = marks[i].started;
     }
     free(marks);
     return GPUT_OK;
@@ -120,36 +128,87 @@ static int pair_two_by_two(
     return GPUT_OK;
 }
 
-/* One thread's marks of a block, like brackets. Calls are written over marks that are done with. */
+/* Starts of one lane that wait for their stops, in the order of time. */
+struct open_starts {
+    double *times;
+    size_t count;
+};
+
+/* How many of them are not after that time. */
+static size_t count_until(const struct open_starts *open, double time)
+{
+    size_t low = 0, high = open->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (open->times[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Takes out the start that a stop belongs to, the last one unless it tells; there is one, or it
+ * tells: then that may be another thread's. */
+static double take_start(struct open_starts *open, double started, double stop)
+{
+    size_t behind = isnan(started) ? open->count : count_until(open, started);
+    if (!isnan(started) && (behind == 0 || open->times[behind - 1] != started))
+        return fmin(started, stop); /* the clock may have been set back */
+    double start = open->times[behind - 1];
+    memmove(&open->times[behind - 1], &open->times[behind],
+        (open->count - behind) * sizeof *open->times);
+    open->count--;
+    return start;
+}
+
+/* The calls of a lane whose marks do not simply take turns; `calls` has room for two times a mark.
+ */
+static int pair_overlapping(const struct call_table *table, struct call_lane *lane,
+    struct open_starts *open, double *calls, struct gput_error *error)
+{
+    for (size_t i = 0; i < lane->count; i++) {
+        double time = lane->times[i], started = lane->started ? lane->started[i] : NAN;
+        if (lane->positions[i] == SUB_TRACKING_START) {
+            open->times[open->count++] = time;
+            continue;
+        }
+        if (open->count == 0 && isnan(started))
+            return refuse_lone_mark(table, lane, time, error);
+        calls[2 * lane->n_calls] = take_start(open, started, time);
+        calls[2 * lane->n_calls + 1] = time;
+        lane->n_calls++;
+    }
+    return GPUT_OK;
+}
+
+static bool takes_turns(const struct call_lane *lane)
+{
+    for (size_t i = 0; i < lane->count; i++)
+        if (lane->positions[i] != i % 2 || (lane->started && !isnan(lane->started[i])))
+            return false;
+    return true;
+}
+
+/* One thread's marks of a block, like brackets, but for stops that tell their start. */
 static int pair_brackets(
     const struct call_table *table, struct call_lane *lane, struct gput_error *error)
 {
-    bool nested = false;
-    for (size_t i = 0; i < lane->count; i++)
-        nested = nested || lane->positions[i] != i % 2;
-    if (!nested) {
+    if (takes_turns(lane)) {
         lane->n_calls = lane->count / 2;
         return GPUT_OK;
     }
-
-    double *open = malloc((lane->count + 1) * sizeof *open);
-    if (!open)
-        return error_memory(error);
-    size_t n_open = 0;
-    for (size_t i = 0; i < lane->count; i++) {
-        if (lane->positions[i] == SUB_TRACKING_START) {
-            open[n_open++] = lane->times[i];
-        } else if (n_open == 0) {
-            free(open);
-            return refuse_lone_mark(table, lane, lane->times[i], error);
-        } else {
-            double stop = lane->times[i];
-            lane->times[2 * lane->n_calls] = open[--n_open];
-            lane->times[2 * lane->n_calls + 1] = stop;
-            lane->n_calls++;
-        }
+    struct open_starts open = {.times = malloc(lane->count * sizeof *open.times)};
+    double *calls = malloc(2 * lane->count * sizeof *calls);
+    int code = open.times && calls ? pair_overlapping(table, lane, &open, calls, error)
+                                   : error_memory(error);
+    free(open.times);
+    if (code != GPUT_OK) {
+        free(calls);
+        return code;
     }
-    free(open);
+    free(lane->times);
+    lane->times = calls;
     return GPUT_OK;
 }
 

@@ -14,7 +14,8 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
 {
     *table = (struct call_table){
         .names = names,
-        .by_thread = columns & SUB_TRACKING_COLUMN_THREAD_ID,
+        .by_thread = columns & SUB_TRACKING_COLUMNS_APART,
+        .tells_starts = columns & SUB_TRACKING_COLUMN_STARTED,
         .exact = exact && (columns & SUB_TRACKING_COLUMNS_EXACT),
         .whole_ns = whole_ns,
     };
@@ -24,7 +25,8 @@ static void lane_free_marks(struct call_lane *lane)
 {
     free(lane->times);
     free(lane->positions);
-    lane->times = NULL;
+    free(lane->started);
+    lane->times = lane->started = NULL;
     lane->positions = NULL;
     lane->count = lane->capacity = 0;
 }
@@ -111,7 +113,8 @@ static struct call_lane *lane_of(struct call_table *table, const struct sub_trac
     return &table->lanes[table->lane_slots[slot] - 1];
 }
 
-static bool lane_add_mark(struct call_lane *lane, double time, uint8_t position)
+static bool lane_add_mark(
+    struct call_lane *lane, double time, uint8_t position, const double *started)
 {
     if (lane->count == lane->capacity) {
         size_t capacity = lane->capacity + lane->capacity / 4 + 4;
@@ -121,13 +124,26 @@ static bool lane_add_mark(struct call_lane *lane, double time, uint8_t position)
         uint8_t *positions = realloc(lane->positions, capacity);
         if (positions)
             lane->positions = positions;
-        if (!times || !positions)
+        double *starts = started ? realloc(lane->started, capacity * sizeof *starts) : NULL;
+        if (starts)
+            lane->started = starts;
+        if (!times || !positions || (started && !starts))
             return false;
         lane->capacity = capacity;
     }
     lane->times[lane->count] = time;
+    if (started)
+        lane->started[lane->count] = *started;
     lane->positions[lane->count++] = position;
     return true;
+}
+
+static double time_of_ns(const struct call_table *table, int64_t ns)
+{
+    if (!table->whole_ns)
+        return sub_tracking_seconds_of_ns(ns);
+    int64_t seconds = ns / NS - (int64_t)table->origin;
+    return (double)seconds + (double)(ns % NS) / NS;
 }
 
 static double time_of(struct call_table *table, const struct sub_tracking_row *row)
@@ -136,8 +152,13 @@ static double time_of(struct call_table *table, const struct sub_tracking_row *r
         return row->timestamp;
     if (table->n_lanes == 0)
         table->origin = (double)(row->timestamp_ns / NS);
-    int64_t seconds = row->timestamp_ns / NS - (int64_t)table->origin;
-    return (double)seconds + (double)(row->timestamp_ns % NS) / NS;
+    return time_of_ns(table, row->timestamp_ns);
+}
+
+static double started_of(const struct call_table *table, const struct sub_tracking_row *row)
+{
+    bool tells = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
+    return tells ? time_of_ns(table, row->started_ns) : NAN;
 }
 
 int call_table_add(struct call_table *table, const struct sub_tracking_row *rows, size_t count,
@@ -150,7 +171,9 @@ int call_table_add(struct call_table *table, const struct sub_tracking_row *rows
                 "Sub-tracking file is invalid. A timestamp of code block \"%s\" is no number.",
                 sub_tracking_names_text(table->names, rows[i].name));
         struct call_lane *lane = lane_of(table, &rows[i]);
-        if (!lane || !lane_add_mark(lane, time, rows[i].position))
+        double started = started_of(table, &rows[i]);
+        if (!lane ||
+            !lane_add_mark(lane, time, rows[i].position, table->tells_starts ? &started : NULL))
             return error_memory(error);
         if (table->exact)
             TRY(exact_figures_add_mark(lane->exact, &rows[i], error));

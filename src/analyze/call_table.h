@@ -9,7 +9,8 @@
  *   process, time and position (a start before a stop); a start that is the last of its process is
  *   still open and is left out; the rest pair up two by two.
  * - With thread ids the marks of a block in one thread pair up like brackets, in the order of time
- *   and, at one time, of the file; starts that are still open are left out.
+ *   and, at one time, of the file; starts that are still open are left out. A stop that tells when
+ *   it was started belongs to that start.
  */
 #ifndef ANALYZE_CALL_TABLE_H
 #define ANALYZE_CALL_TABLE_H
@@ -41,6 +42,7 @@ struct call_lane {
     /* Marks, until call_table_pair(). */
     double *times;
     uint8_t *positions;
+    double *started; /* of stops that tell, else NaN; NULL unless the table tells starts */
     size_t count;
     size_t capacity;
 };
@@ -49,6 +51,7 @@ struct call_lane {
 struct call_table {
     const struct sub_tracking_names *names; /* not owned */
     bool by_thread;                         /* lanes are threads */
+    bool tells_starts;                      /* stops may tell when they were started */
     bool exact;                             /* sum up what the kernel counted in calls */
     bool whole_ns;                          /* time comes from nanoseconds, relative to `origin` */
     double origin;                          /* seconds since the epoch of time 0 in `calls` */

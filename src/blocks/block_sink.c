@@ -44,7 +44,7 @@ static int create_file(const char *path, enum sub_tracking_format format, bool o
 
 static unsigned columns_of(const struct gput_blocks_options *options)
 {
-    return (options->thread_ids ? SUB_TRACKING_COLUMN_THREAD_ID : 0u) |
+    return (options->thread_ids ? SUB_TRACKING_COLUMNS_APART : 0u) |
            (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u);
 }
 
@@ -147,17 +147,20 @@ void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread)
     str_finish(&thread->line);
 }
 
-void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread *thread,
+void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_row *row)
 {
     sub_tracking_row_clear_figures(row);
     row->process_id = sink->process_id;
     row->thread_id = thread->thread_id;
     row->position = (uint8_t)position;
+    if (thread->started_ns != 0)
+        row->started_ns = thread->started_ns;
     if (sink->exact && position == SUB_TRACKING_START)
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp_ns = clock_realtime_ns();
     if (sink->exact && position == SUB_TRACKING_STOP)
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
+    thread->marked_ns = row->timestamp_ns;
 }

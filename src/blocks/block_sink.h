@@ -15,6 +15,8 @@
 struct block_sink_thread {
     int64_t thread_id;
     bool recurses;                  /* its next mark begins a block that it has open */
+    int64_t started_ns;             /* its next mark stops the call that was `marked_ns` then; 0 */
+    int64_t marked_ns;              /* when its last mark was made, by the sink's clock */
     struct block_log_cursor cursor; /* log */
     struct str line;                /* CSV */
 };
@@ -113,7 +115,7 @@ static inline bool block_sink_needs_thread_ids(
 }
 
 /* For the sinks: a row of this moment, all but its name. */
-void block_sink_fill_row(struct block_sink *sink, const struct block_sink_thread *thread,
+void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_row *row);
 
 #endif

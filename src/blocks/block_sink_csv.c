@@ -140,7 +140,7 @@ static bool is_in_place(const struct csv_sink *sink)
 /* With the lock held for changing. When it cannot be done, the file stays as it is. */
 static void add_thread_ids(struct csv_sink *sink)
 {
-    unsigned columns = sink->base.columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_APART;
     struct sub_tracking_csv_layout layout;
     if (atomic_load(&sink->broken) || !is_in_place(sink) ||
         !sub_tracking_csv_layout_init(&layout, columns))

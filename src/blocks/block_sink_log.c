@@ -62,6 +62,9 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
             block_figures_read(&base->figures, position, &exact);
         now = now_ns();
     }
+    if (thread->started_ns != 0)
+        block_log_put_started(log, cursor, thread->started_ns);
+    thread->marked_ns = now;
     block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
     return GPUT_OK;
 }

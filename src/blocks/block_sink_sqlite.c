@@ -57,7 +57,7 @@ static int open_database(struct sqlite_sink *sink, struct gput_error *error)
 static int sqlite_join(struct block_sink *base, struct gput_error *error)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    sink->columns = base->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    sink->columns = base->columns | SUB_TRACKING_COLUMNS_APART;
     TRY(open_database(sink, error));
     pthread_mutex_init(&sink->lock, NULL);
     return GPUT_OK;
@@ -66,12 +66,12 @@ static int sqlite_join(struct block_sink *base, struct gput_error *error)
 /* With the lock held. When it cannot be done, the table stays as it is. */
 static void add_thread_ids(struct sqlite_sink *sink)
 {
-    char sql[160];
-    unsigned columns = sink->columns | SUB_TRACKING_COLUMN_THREAD_ID;
+    char sql[200];
+    unsigned columns = sink->columns | SUB_TRACKING_COLUMNS_APART;
     sqlite3_stmt *insert = NULL;
     snprintf(sql, sizeof sql,
-        "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; UPDATE data SET thread_id = "
-        "%" PRId64,
+        "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; "
+        "ALTER TABLE data ADD COLUMN started_ns INTEGER; UPDATE data SET thread_id = %" PRId64,
         atomic_load(&sink->base.only_thread));
     if (sqlite_file_run(sink->database, sql, sink->base.path, NULL) == GPUT_OK &&
         sub_tracking_sqlite_prepare(sink->database, sink->base.path, columns, &insert, NULL) ==

@@ -347,16 +347,11 @@ int gput_blocks_end(struct gput_blocks *blocks)
     }
 }
 
-int gput_blocks_mark(
-    struct gput_blocks *blocks, const char *given, enum gput_block_position position)
+static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
+    enum gput_block_position position)
 {
-    struct block_thread *thread = this_thread(blocks);
-    if (!thread)
-        return no_thread(blocks);
     if (!blocks->sink)
         return no_sink(blocks);
-    if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
-        return GPUT_ERROR_INVALID;
     struct block_name name;
     struct gput_error reason;
     if (name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
@@ -364,6 +359,45 @@ int gput_blocks_mark(
     if (lacks_thread_ids(blocks))
         note_mark(thread, &name, position);
     return mark(blocks, thread, &name, (enum sub_tracking_position)position);
+}
+
+int gput_blocks_mark(
+    struct gput_blocks *blocks, const char *given, enum gput_block_position position)
+{
+    struct block_thread *thread = this_thread(blocks);
+    if (!thread)
+        return no_thread(blocks);
+    if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
+        return GPUT_ERROR_INVALID;
+    return single_mark(blocks, thread, given, position);
+}
+
+int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput_block_call *call)
+{
+    *call = (struct gput_block_call){0};
+    struct block_thread *thread = this_thread(blocks);
+    if (!thread)
+        return no_thread(blocks);
+    int code = single_mark(blocks, thread, given, GPUT_BLOCK_START);
+    if (code == GPUT_OK)
+        *call = (struct gput_block_call){thread->sink.marked_ns, blocks->generation + 1};
+    return code;
+}
+
+/* Where the start is the thread's mark before, nobody takes another one for it. */
+int gput_blocks_stop(
+    struct gput_blocks *blocks, const char *given, const struct gput_block_call *call)
+{
+    struct block_thread *thread = this_thread(blocks);
+    if (!thread)
+        return no_thread(blocks);
+    if (call->process != 0 && call->process != blocks->generation + 1)
+        return GPUT_OK; /* the parent's */
+    if (call->started_ns != thread->sink.marked_ns)
+        thread->sink.started_ns = call->started_ns;
+    int code = single_mark(blocks, thread, given, GPUT_BLOCK_STOP);
+    thread->sink.started_ns = 0;
+    return code;
 }
 
 /* ---- Opening and closing ---- */

@@ -16,8 +16,8 @@ _Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the h
 _Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
 _Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format");
 
-/* A word of a mark, and before it up to three of state: time, thread, process. */
-#define MARK_BYTES (8 + 3 * 16)
+/* A word of a mark, and before it up to four of state: time, thread, process, start. */
+#define MARK_BYTES (8 + 4 * 16)
 
 /* No log grows beyond this: chunks are counted in 32 bits. */
 #define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)

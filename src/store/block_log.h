@@ -17,6 +17,8 @@
  * - marks: words of 8 bytes, see block_log_word(): which block, start or stop, and the nanoseconds
  *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the word
  * that follows is a time, thread id or process id that holds from there on;
+ *   BLOCK_LOG_TAG_STARTED: the word after it is the time of the start that the next mark, a stop,
+ *   belongs to;
  * - exact marks: the same, each mark followed by a struct sub_tracking_exact.
  *
  * Each record is published by its first word (a name by its `length`), which is written last. A
@@ -60,7 +62,7 @@ struct block_log_header {
     uint64_t limit_bytes;
     _Atomic uint64_t marks_lost;
     _Atomic uint32_t n_chunks; /* handed out so far */
-    uint32_t columns;          /* enum sub_tracking_columns: what its marks have */
+    _Atomic uint32_t columns;  /* enum sub_tracking_columns: what its marks have */
 };
 
 enum block_log_kind {
@@ -98,7 +100,8 @@ static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 }
 
 /* Tags of words that say what the word after them is; it holds for the rest of the chunk. */
-#define BLOCK_LOG_TAG_TIME UINT32_C(1)        /* the time of "the mark before" */
+#define BLOCK_LOG_TAG_TIME UINT32_C(1) /* the time of "the mark before" */
+#define BLOCK_LOG_TAG_STARTED (UINT32_MAX - 2)
 #define BLOCK_LOG_TAG_THREAD (UINT32_MAX - 1) /* at first SUB_TRACKING_UNKNOWN */
 #define BLOCK_LOG_TAG_PROCESS UINT32_MAX      /* at first that of the header */
 
@@ -190,6 +193,15 @@ static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t
     *(int64_t *)(cursor->next + 8) = value;
     block_log_publish(cursor->next, block_log_word(tag, 0));
     cursor->next += 16;
+}
+
+/* Says which start the next mark belongs to; there must be room for both. */
+static inline void block_log_put_started(
+    struct block_log *log, struct block_log_cursor *cursor, int64_t started_ns)
+{
+    if (!(log->header->columns & SUB_TRACKING_COLUMN_STARTED))
+        atomic_fetch_or(&log->header->columns, (uint32_t)SUB_TRACKING_COLUMN_STARTED);
+    block_log_put_state(cursor, BLOCK_LOG_TAG_STARTED, started_ns);
 }
 
 /* Writes a mark; there must be room. `exact` is ignored by a log without exact figures. */

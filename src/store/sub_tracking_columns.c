@@ -19,6 +19,7 @@ static const struct column {
     [SUB_TRACKING_POSITION] = {"position", 0, 0},
     [SUB_TRACKING_TIMESTAMP] = {"timestamp", 0, 0},
     [SUB_TRACKING_THREAD_ID] = {"thread_id", SUB_TRACKING_COLUMN_THREAD_ID, FIGURE(thread_id)},
+    [SUB_TRACKING_STARTED_NS] = {"started_ns", SUB_TRACKING_COLUMN_STARTED, FIGURE(started_ns)},
     [SUB_TRACKING_THREAD_CPU_NS] = {"thread_cpu_ns", SUB_TRACKING_COLUMNS_EXACT,
         FIGURE(exact.thread_cpu_ns)},
     [SUB_TRACKING_PROCESS_CPU_NS] = {"process_cpu_ns", SUB_TRACKING_COLUMNS_EXACT,
@@ -68,7 +69,7 @@ int64_t *sub_tracking_column_figure(struct sub_tracking_row *row, enum sub_track
 
 void sub_tracking_row_clear_figures(struct sub_tracking_row *row)
 {
-    row->thread_id = SUB_TRACKING_UNKNOWN;
+    row->thread_id = row->started_ns = SUB_TRACKING_UNKNOWN;
     memset(&row->exact, 0xff, sizeof row->exact); /* each SUB_TRACKING_UNKNOWN, which is -1 */
 }
 

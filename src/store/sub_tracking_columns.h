@@ -18,6 +18,7 @@ enum sub_tracking_column {
     SUB_TRACKING_REQUIRED_COLUMNS,
     /* The optional ones are whole numbers, empty (NULL) where unknown. */
     SUB_TRACKING_THREAD_ID = SUB_TRACKING_REQUIRED_COLUMNS,
+    SUB_TRACKING_STARTED_NS,
     SUB_TRACKING_THREAD_CPU_NS,
     SUB_TRACKING_PROCESS_CPU_NS,
     SUB_TRACKING_MINOR_FAULTS,

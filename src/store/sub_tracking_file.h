@@ -40,6 +40,7 @@ struct sub_tracking_exact {
 struct sub_tracking_row {
     int64_t process_id;
     int64_t thread_id;    /* SUB_TRACKING_UNKNOWN when the file does not tell */
+    int64_t started_ns;   /* of a stop: `timestamp_ns` of its start, where the file tells */
     int64_t timestamp_ns; /* nanoseconds since the epoch, exactly what the file's decimals say */
     double timestamp;     /* seconds since the epoch: the double nearest to what the file says */
     uint32_t name;        /* in the reader's name table */
@@ -51,6 +52,9 @@ struct sub_tracking_row {
 enum sub_tracking_columns {
     SUB_TRACKING_COLUMN_THREAD_ID = 1 << 0,
     SUB_TRACKING_COLUMNS_EXACT = 1 << 1, /* at least one column of `exact` */
+    SUB_TRACKING_COLUMN_STARTED = 1 << 2,
+    /* What tells calls of one block apart that run at the same time. */
+    SUB_TRACKING_COLUMNS_APART = SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMN_STARTED,
 };
 
 enum sub_tracking_format {

@@ -27,8 +27,9 @@ struct log_reader {
     uint32_t kind;      /* of the chunk */
     int64_t process_id; /* of the marks that follow */
     int64_t thread_id;
-    int64_t time_ns; /* of the mark before */
-    uint32_t *names; /* numbers in the file to numbers in base.names */
+    int64_t time_ns;    /* of the mark before */
+    int64_t started_ns; /* of the call that the next mark stops; SUB_TRACKING_UNKNOWN */
+    uint32_t *names;    /* numbers in the file to numbers in base.names */
     uint32_t n_names;
     uint32_t names_capacity;
     uint64_t nameless; /* records left out for want of their name */
@@ -164,7 +165,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
     reader->cut = reader->bytes < chunk_offset(reader, reader->header.n_chunks);
     base->columns =
-        reader->header.columns & (SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
+        reader->header.columns & (SUB_TRACKING_COLUMNS_APART | SUB_TRACKING_COLUMNS_EXACT);
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);
@@ -204,6 +205,7 @@ static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_
         reader->process_id = reader->header.process_id;
         reader->thread_id = SUB_TRACKING_UNKNOWN;
         reader->time_ns = 0;
+        reader->started_ns = SUB_TRACKING_UNKNOWN;
         *found = true;
     }
     return GPUT_OK;
@@ -234,6 +236,7 @@ static bool next_mark(struct log_reader *reader, uint64_t *word)
         int64_t *state = tag == BLOCK_LOG_TAG_TIME      ? &reader->time_ns
                          : tag == BLOCK_LOG_TAG_THREAD  ? &reader->thread_id
                          : tag == BLOCK_LOG_TAG_PROCESS ? &reader->process_id
+                         : tag == BLOCK_LOG_TAG_STARTED ? &reader->started_ns
                                                         : NULL;
         if (!state)
             return tag > BLOCK_LOG_TAG_TIME || end_of_chunk(reader);
@@ -241,6 +244,13 @@ static bool next_mark(struct log_reader *reader, uint64_t *word)
             break;
     }
     return end_of_chunk(reader);
+}
+
+/* Unsigned: the time of a damaged log may wrap, but must not be undefined. */
+static int64_t epoch_ns(const struct log_reader *reader, int64_t time_ns)
+{
+    return (int64_t)((uint64_t)time_ns + (uint64_t)reader->header.realtime_ns -
+                     (uint64_t)reader->header.monotonic_ns);
 }
 
 /* The next row of the chunk. False at its end. */
@@ -251,7 +261,8 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
         sub_tracking_row_clear_figures(row);
         if (reader->kind == BLOCK_LOG_EXACT_MARKS && !take(reader, &row->exact, sizeof row->exact))
             return end_of_chunk(reader);
-        /* Unsigned: the time of a damaged log may wrap, but must not be undefined. */
+        int64_t started_ns = reader->started_ns;
+        reader->started_ns = SUB_TRACKING_UNKNOWN;
         reader->time_ns = (int64_t)((uint64_t)reader->time_ns + (word >> 32));
         uint32_t name = (uint32_t)word / 2 - 1;
         if (name >= reader->n_names) {
@@ -260,9 +271,9 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
         }
         row->process_id = reader->process_id;
         row->thread_id = reader->thread_id;
-        row->timestamp_ns =
-            (int64_t)((uint64_t)reader->time_ns + (uint64_t)reader->header.realtime_ns -
-                      (uint64_t)reader->header.monotonic_ns);
+        row->timestamp_ns = epoch_ns(reader, reader->time_ns);
+        if (started_ns != SUB_TRACKING_UNKNOWN)
+            row->started_ns = epoch_ns(reader, started_ns);
         row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
         row->name = reader->names[name];
         row->position = (uint8_t)(word & 1);
@@ -362,6 +373,9 @@ static int put_state(
     writer->process_id = row->process_id;
     writer->thread_id = row->thread_id;
     writer->any = true;
+    if ((writer->base.columns & SUB_TRACKING_COLUMN_STARTED) &&
+        row->started_ns != SUB_TRACKING_UNKNOWN)
+        block_log_put_state(&writer->cursor, BLOCK_LOG_TAG_STARTED, row->started_ns);
     return GPUT_OK;
 }
 

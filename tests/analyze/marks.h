@@ -1,6 +1,6 @@
 /*
  * Marks written as text, for tests: "a 7 0 1.5" is block, process, position, time; a fifth figure
- * is a thread; marks are separated by semicolons.
+ * is a thread, and "@1" behind it the start that a stop tells; marks are separated by semicolons.
  */
 #ifndef TESTS_ANALYZE_MARKS_H
 #define TESTS_ANALYZE_MARKS_H
@@ -22,16 +22,21 @@ static inline int pair_marks(struct marked_calls *marked, const char *text, bool
     memset(marked, 0, sizeof *marked);
     marked->names = sub_tracking_names_create();
     call_table_init(
-        &marked->table, marked->names, threads ? SUB_TRACKING_COLUMN_THREAD_ID : 0, false, false);
+        &marked->table, marked->names, threads ? SUB_TRACKING_COLUMNS_APART : 0, false, false);
     while (*text) {
         char name[32];
         int position, used;
         long long process_id, thread_id = SUB_TRACKING_UNKNOWN;
-        struct sub_tracking_row row = {0};
+        double started;
+        struct sub_tracking_row row = {.started_ns = SUB_TRACKING_UNKNOWN};
         sscanf(text, " %31s %lld %d %lf%n", name, &process_id, &position, &row.timestamp, &used);
         text += used;
         if (threads) {
             sscanf(text, " %lld%n", &thread_id, &used);
+            text += used;
+        }
+        if (sscanf(text, " @%lf%n", &started, &used) == 1) {
+            row.started_ns = (int64_t)(started * 1e9);
             text += used;
         }
         text += *text == ';';

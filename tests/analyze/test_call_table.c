@@ -81,6 +81,23 @@ static void threads_pair_like_brackets(void **state)
     assert_pairs("a 7 0 1 1;a 7 0 2 2;a 7 1 3 1;a 7 1 4 2", true, "a 7: 1-3, a 7: 2-4");
 }
 
+static void a_stop_that_tells_belongs_to_its_start(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 0 3 1;a 7 1 4 1 @1;a 7 1 5 1 @2;a 7 1 6 1 @3", true,
+        "a 7: 1-4, a 7: 2-5, a 7: 3-6");
+    assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;a 7 0 4 1;a 7 1 5 1 @1;a 7 1 6 1", true,
+        "a 7: 1-5, a 7: 2-3, a 7: 4-6");
+    assert_pairs("a 7 1 5 1 @1;a 7 0 2 1;a 7 0 1 1", true, "a 7: 1-5");
+}
+
+static void a_stop_that_tells_needs_no_start_of_its_thread(void **state)
+{
+    (void)state;
+    assert_pairs("a 7 0 1 1;a 7 1 3 2 @1;a 7 0 4 2;a 7 1 5 2", true, "a 7: 1-3, a 7: 4-5");
+    assert_pairs("a 7 1 3 1 @4", true, "a 7: 3-3"); /* the clock was set back */
+}
+
 static void marks_of_one_time_in_a_thread_keep_the_order_of_the_file(void **state)
 {
     (void)state;
@@ -196,6 +213,8 @@ int main(void)
         cmocka_unit_test(processes_run_a_block_at_the_same_time),
         cmocka_unit_test(marks_of_one_process_pair_two_by_two),
         cmocka_unit_test(threads_pair_like_brackets),
+        cmocka_unit_test(a_stop_that_tells_belongs_to_its_start),
+        cmocka_unit_test(a_stop_that_tells_needs_no_start_of_its_thread),
         cmocka_unit_test(marks_of_one_time_in_a_thread_keep_the_order_of_the_file),
         cmocka_unit_test(pairs_that_make_no_sense_are_refused),
         cmocka_unit_test(a_time_that_is_no_number_is_refused),

@@ -204,7 +204,8 @@ static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
     options.thread_ids = true;
     gput_blocks_close(open_blocks(temporary("b.csv"), options), NULL);
     text = temporary_read(temporary("b.csv"));
-    assert_string_equal(text, "process_id,code_block_name,position,timestamp,thread_id\n");
+    assert_string_equal(
+        text, "process_id,code_block_name,position,timestamp,thread_id,started_ns\n");
     free(text);
 }
 
@@ -448,6 +449,67 @@ static void a_block_that_is_marked_within_itself_brings_thread_ids_too(void **st
         for (size_t row = 0; row < content.count; row++)
             assert_int_equal(content.rows[row].thread_id, gettid());
         forget(&content);
+    }
+}
+
+struct handed_over {
+    struct gput_blocks *blocks;
+    struct gput_block_call call;
+};
+
+static void *stop_there(void *pointer)
+{
+    struct handed_over *handed = pointer;
+    assert_int_equal(gput_blocks_stop(handed->blocks, "a", &handed->call), GPUT_OK);
+    return NULL;
+}
+
+static void stops_tell_their_start_where_calls_overlap(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct gput_blocks *blocks =
+            open_blocks(temporary(files[i]), gput_blocks_options_default());
+        struct gput_block_call calls[3];
+        for (int c = 0; c < 3; c++)
+            assert_int_equal(gput_blocks_start(blocks, "a", &calls[c]), GPUT_OK);
+        for (int c = 0; c < 2; c++)
+            assert_int_equal(gput_blocks_stop(blocks, "a", &calls[c]), GPUT_OK);
+        pid_t child = fork();
+        if (child == 0)
+            _exit(gput_blocks_stop(blocks, "a", &calls[2]));
+        int status;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
+        struct handed_over handed = {blocks, calls[2]};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, stop_there, &handed), 0);
+        pthread_join(thread, NULL);
+        gput_blocks_start(blocks, "a", &calls[0]);
+        gput_blocks_stop(blocks, "a", &calls[0]);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+
+        struct content content = read_file(temporary(files[i]));
+        assert_int_equal(content.count, 8);
+        int64_t starts[3];
+        size_t n_starts = 0, n_told = 0;
+        for (size_t row = 0; row < content.count; row++) {
+            const struct sub_tracking_row *mark = &content.rows[row];
+            if (mark->position == SUB_TRACKING_START && n_starts < 3)
+                starts[n_starts++] = mark->timestamp_ns;
+            if (mark->started_ns != SUB_TRACKING_UNKNOWN)
+                assert_true(sub_tracking_seconds_of_ns(mark->started_ns) ==
+                            sub_tracking_seconds_of_ns(starts[n_told++]));
+        }
+        assert_int_equal(n_told, 3); /* the last call is the mark before its stop */
+        forget(&content);
+        char name[64];
+        snprintf(name, sizeof name, "marks-%d%s", child, strchr(files[i], '.'));
+        if (access(temporary(name), F_OK) == 0) {
+            content = read_file(temporary(name));
+            assert_int_equal(content.count, 0);
+            forget(&content);
+        }
     }
 }
 
@@ -765,6 +827,7 @@ int main(void)
         temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
         temporary_test(a_block_within_itself_brings_thread_ids),
         temporary_test(a_block_that_is_marked_within_itself_brings_thread_ids_too),
+        temporary_test(stops_tell_their_start_where_calls_overlap),
         temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
         temporary_test(a_forked_child_writes_a_file_of_its_own),

@@ -388,6 +388,60 @@ print(len(gput.read_calls("m.sqlite")))
         self.assertEqual([row["position"] for row in rows], ["0", "0", "1", "1"])
         self.assertGreater(float(rows[3]["timestamp"]) - started, 0.04)
 
+    def test_calls_that_overlap_in_a_thread_keep_their_own_times(self):
+        for name in "m.csv", "m.sqlite", "m.gputblocks":
+
+            @gput.sub_track("numbers", sub_tracking_file=name)
+            def numbers():
+                yield from range(2)
+
+            first = numbers()
+            next(first)
+            second = numbers()
+            next(second)
+            third = numbers()
+            next(third)
+            third.close()
+            list(first)
+            del second  # stops it, too
+            thread = threading.Thread(target=list, args=(started := numbers(),))
+            next(started)
+            thread.start()
+            thread.join()
+            calls = gput.read_calls(name)
+            (a, b), (c, d), (e, f), (g, h) = sorted(zip(calls["start"], calls["stop"]))
+            self.assertEqual(sorted([a, b, c, d, e, f, g, h]), [a, c, e, f, b, d, g, h], name)
+
+    def test_tasks_that_are_staggered_keep_their_own_times(self):
+        @gput.sub_track("request", sub_tracking_file="m.csv")
+        async def request(turn, ended):
+            await turn.wait()
+            ended.append(turn)
+
+        async def run():
+            ended, turns = [], [asyncio.Event() for _ in range(5)]
+            tasks = []
+            for turn in turns:
+                tasks.append(asyncio.create_task(request(turn, ended)))
+                await asyncio.sleep(0)
+            for task, turn in zip(tasks, turns):  # first in, first out
+                turn.set()
+                await task
+
+        asyncio.run(run())
+        calls = sorted(zip(gput.read_calls("m.csv")["start"], gput.read_calls("m.csv")["stop"]))
+        self.assertEqual(calls, list(zip(sorted(start for start, _ in calls), sorted(stop for _, stop in calls))))
+
+    def test_a_child_leaves_the_block_of_its_parent_unmarked(self):
+        for name in "m.csv", "m.sqlite":
+            with gput.SubTracker("a", sub_tracking_file=name) as block:
+                child = os.fork()
+                if child == 0:
+                    block.__exit__()
+                    os._exit(0)
+                os.waitpid(child, 0)
+            self.assertEqual(list(gput.read_calls(name)["process_id"]), [os.getpid()])
+
     def test_decorated_generators(self):
         @gput.sub_track("numbers", sub_tracking_file="m.csv")
         def numbers():

@@ -66,6 +66,23 @@ static void optional_columns_of_one_file_are_empty_for_others(void **state)
         "process_id,code_block_name,position,timestamp,thread_id\n1,X,0,5.5,\n1,X,1,6.5,12\n");
 }
 
+static void starts_that_stops_tell_are_kept(void **state)
+{
+    (void)state;
+    const char *text = "process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
+                       "1,X,0,5.5,12,\n1,X,0,5.75,12,\n1,X,1,6.5,12,5500000000\n1,X,1,7.5,12,\n";
+    temporary_write(temporary("a.csv"), text);
+    struct gput_combine_options options = gput_combine_options_default();
+    options.mix = true;
+    static const char *const chain[] = {"a.csv", "b.gputblocks", "c.sqlite", "d.csv"};
+    for (size_t i = 0; i + 1 < sizeof chain / sizeof chain[0]; i++) {
+        const char *path = temporary(chain[i]);
+        assert_int_equal(
+            gput_sub_tracking_combine(temporary(chain[i + 1]), &path, 1, &options, NULL), GPUT_OK);
+    }
+    assert_text("d.csv", text);
+}
+
 static void kinds_mix_when_asked_to(void **state)
 {
     (void)state;
@@ -212,6 +229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(rows_follow_in_the_order_of_the_files),
         temporary_test(optional_columns_of_one_file_are_empty_for_others),
+        temporary_test(starts_that_stops_tell_are_kept),
         temporary_test(kinds_mix_when_asked_to),
         temporary_test(what_is_in_the_way_is_said),
         temporary_test(a_directory_is_combined_in_sorted_order),
