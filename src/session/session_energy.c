@@ -147,10 +147,11 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",
             is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
-            "%s%s%s; shared out by %s",
+            "%s%s%s; shared out by %s%s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
             faults[0] ? ", but " : "", faults,
-            meter->gpu_by_memory ? "GPU memory in use" : "use of their processors");
+            meter->gpu_by_memory ? "GPU memory in use" : "use of their processors",
+            meter->gpu_unshared ? ", but not all: who used a GPU was not always told" : "");
     else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);

@@ -276,6 +276,11 @@ static void attribute_gpu(
         attribute(meter, joules, share(main, all), share(descendants, all));
         return;
     }
+    if (isnan(gpu->main_ram_bytes) || isnan(gpu->descendants_ram_bytes) ||
+        isnan(gpu->ram_used_bytes)) {
+        meter->gpu_unshared = true;
+        return;
+    }
     meter->gpu_by_memory = true;
     attribute(meter, joules, share(gpu->main_ram_bytes, gpu->ram_used_bytes),
         share(gpu->descendants_ram_bytes, gpu->ram_used_bytes));

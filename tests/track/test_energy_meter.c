@@ -233,6 +233,32 @@ static void integrates_gpu_power_where_there_is_no_counter(void **state)
     energy_meter_finish(&meter);
 }
 
+static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct gpu_sample gpus = {.n_devices = 1};
+    struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(&meter, "/nonexistent");
+    gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+        .energy_joules = NAN,
+        .main_sm_percent = NAN,
+        .descendants_sm_percent = NAN,
+        .ram_used_bytes = 10e9,
+        .main_ram_bytes = NAN,
+        .descendants_ram_bytes = NAN};
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
+        gpus.devices[0].read_ns = now_ns;
+        energy_meter_read(&meter, &shares, now_ns);
+    }
+    assert_near(meter.energy.machine.gpu, 200);
+    assert_true(isnan(meter.energy.main));
+    assert_true(isnan(meter.energy.combined));
+    assert_true(meter.gpu_unshared);
+    energy_meter_finish(&meter);
+}
+
 static void wraps_are_undone_even_between_intervals(void **state)
 {
     (void)state;
@@ -658,6 +684,7 @@ int main(void)
         ON_MACHINE(a_domain_without_any_joules_is_no_gap),
         cmocka_unit_test(a_gpu_that_tells_nothing_beside_one_that_does_is_named),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
+        cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
