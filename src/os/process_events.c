@@ -44,6 +44,9 @@ static bool take_event(const unsigned char *bytes, size_t length, struct process
         event->kind = PROCESS_EVENT_EXIT;
         event->pid = raw.event_data.exit.process_tgid;
         event->status = (int)raw.event_data.exit.exit_code;
+        event->is_collected =
+            length >= offsetof(struct proc_event, event_data) + sizeof raw.event_data.exit &&
+            raw.event_data.exit.parent_tgid == 0;
         return raw.event_data.exit.process_pid == event->pid;
     default:
         return false;

@@ -20,9 +20,12 @@ enum process_event_kind { PROCESS_EVENT_FORK, PROCESS_EVENT_EXEC, PROCESS_EVENT_
 
 struct process_event {
     enum process_event_kind kind;
-    pid_t pid;       /* of the process that began, called execve() or ended */
-    pid_t parent;    /* PROCESS_EVENT_FORK: the process that called fork(); else 0 */
-    int status;      /* PROCESS_EVENT_EXIT: as wait(2) gives it; else 0 */
+    pid_t pid;    /* of the process that began, called execve() or ended */
+    pid_t parent; /* PROCESS_EVENT_FORK: the process that called fork(); else 0 */
+    int status;   /* PROCESS_EVENT_EXIT: as wait(2) gives it; else 0 */
+    /* PROCESS_EVENT_EXIT: nobody is to collect it, as its parent ignores SIGCHLD; of one in some
+     * thousands, that its parent has done so already. Since Linux 4.18. */
+    bool is_collected;
     int64_t time_ns; /* monotonic clock */
 };
 

@@ -243,10 +243,12 @@ static void add_whole(struct doc *parent, const struct line *line, double value)
         doc_add_double(parent, line->key, value);
 }
 
+/* NaN where the kernel's figure is "at least": how it parts is not known then. */
 static double captured_percent(const struct gput_results *results)
 {
     double kernel = results->accounting.kernel_cpu_seconds;
-    return kernel > 0 ? results->accounting.sampled_cpu_seconds / kernel * 100 : NAN;
+    bool is_whole = !isnan(results->accounting.kernel_user_cpu_seconds);
+    return is_whole && kernel > 0 ? results->accounting.sampled_cpu_seconds / kernel * 100 : NAN;
 }
 
 /* In the unit that the report has for its kind. */

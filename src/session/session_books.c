@@ -45,19 +45,18 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
  * Children that nobody waits for (their parent ignores SIGCHLD, say) are in no parent's books. What
  * samples saw and what was told of each process at its end are lower bounds of the whole: where one
  * is higher, that is what is known, and how it parts into user and system is not. `not_theirs_ns`
- * is in the process log, but is not to be counted. True: there were such children.
+ * is in the process log, but is not to be counted. `is_short`: there were such children that
+ * nothing else counted. True: the figure is "at least".
  */
-static bool take_unwaited(
-    const struct gput_session *session, int64_t not_theirs_ns, struct gput_accounting *accounting)
+static bool take_unwaited(const struct gput_session *session, int64_t not_theirs_ns, bool is_short,
+    struct gput_accounting *accounting)
 {
     int64_t told_ns;
     double counted = accounting->kernel_cpu_seconds, most = accounting->sampled_cpu_seconds;
     if (process_log_cpu_ns(&session->log, &told_ns))
         most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
-    if (most <= counted)
-        return false;
-    accounting->kernel_cpu_seconds = most;
-    if (most - counted <= READ_APART_SECONDS)
+    accounting->kernel_cpu_seconds = fmax(most, counted);
+    if (most - counted <= READ_APART_SECONDS && !is_short)
         return false;
     accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     return true;
@@ -81,7 +80,8 @@ static bool fill_launched_cpu(
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
     undo_cut(counts, accounting);
-    return take_unwaited(session, 0, accounting);
+    bool is_short = isnan(group->cpu_seconds) && process_log_has_unwaited(&session->log);
+    return take_unwaited(session, 0, is_short, accounting);
 }
 
 /* True: some children were not waited for. */
@@ -105,7 +105,7 @@ static bool fill_self(const struct gput_session *session, struct gput_accounting
     accounting->kernel_cpu_seconds = clock_seconds_of_ns(
         counts.user_ns + counts.system_ns - own_ns - session->sampler.tree.gone_before_ns);
     undo_cut(&counts, accounting);
-    return take_unwaited(session, own_ns, accounting);
+    return take_unwaited(session, own_ns, process_log_has_unwaited(&session->log), accounting);
 }
 
 /* Once it has ended, its parent may have collected it. */
@@ -206,7 +206,9 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
     if (session->events.has_events && !log->has_gap && !log->ran_out) {
         accounting->processes_missed = 0;
-        snprintf(reason, size, "the kernel announced each one (process connector)");
+        bool has_unwaited = process_log_has_unwaited(log);
+        snprintf(reason, size, "the kernel announced each one (process connector)%s",
+            has_unwaited ? "; nobody waited for some, what these used may be missing" : "");
         return;
     }
     if (session->events.has_events) {

@@ -109,15 +109,19 @@ static double largest_collected(const struct gput_session *session)
     return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
 }
 
-/* What no process that ended can have passed; NaN: some were not waited for. */
-static double all_collected(const struct gput_session *session, bool has_unwaited)
+/* What none of the processes can have passed; NaN: some live on, were not waited for, or are not
+ * known. */
+static double bound_of_all(
+    const struct gput_session *session, bool has_unwaited, double processes_missed)
 {
-    bool is_known = session->has_main_usage && !has_unwaited;
+    struct process_peaks peaks = process_log_descendants(&session->log);
+    bool is_known =
+        session->has_main_usage && !has_unwaited && !peaks.has_living && processes_missed == 0;
     return is_known ? (double)session->counts.largest_rss_bytes : NAN;
 }
 
-/* `has_unwaited`: what was collected is not of all of them. */
-static void fill_descendants(const struct gput_session *session, bool has_unwaited,
+/* `bound` is that of all. */
+static void fill_descendants(const struct gput_session *session, double bound,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
@@ -138,13 +142,13 @@ static void fill_descendants(const struct gput_session *session, bool has_unwait
     else if (peaks.has_all && peaks.open == 0)
         set_peak(peak, seen, told,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
-    else if (has_unwaited)
-        set_peak(peak, seen, NAN,
-            "RSS of the largest single one seen (VmHWM): nobody waited for some, who may be "
-            "larger");
-    else if (session->has_main_usage)
-        set_peak(peak, seen, no_less(all_collected(session, has_unwaited), seen),
+    else if (!isnan(bound))
+        set_peak(peak, seen, no_less(bound, seen),
             "single largest: at least what was seen or told; at most ru_maxrss of all waited for");
+    else if (session->has_main_usage)
+        set_peak(peak, seen, NAN,
+            "largest single one seen or told: some live on, nobody waited for them, or may be "
+            "unknown");
     else
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
 }
@@ -153,13 +157,13 @@ static void fill_descendants(const struct gput_session *session, bool has_unwait
 
 /* `highest`: what samples and single processes came to. Together they never had more than each at
  * its own peak. */
-static void fill_combined(const struct gput_session *session, bool has_unwaited, double highest,
+static void fill_combined(const struct gput_session *session, double bound, double highest,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
     double sum = main->at_most_bytes + (double)peaks.sum_bytes;
     if (peaks.open > 0)
-        sum += (double)peaks.open * all_collected(session, has_unwaited);
+        sum += (double)peaks.open * bound;
     if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, highest, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
@@ -234,9 +238,11 @@ void session_fill_peaks(
         return;
     }
     session_fill_main_peak(session, &results->peaks.main);
-    fill_descendants(session, has_unwaited, &results->peaks.main, &results->peaks.descendants);
+    bool is_short = has_unwaited || process_log_has_unwaited(&session->log);
+    double bound = bound_of_all(session, is_short, results->accounting.processes_missed);
+    fill_descendants(session, bound, &results->peaks.main, &results->peaks.descendants);
     raise_maxima(session, results);
-    fill_combined(session, has_unwaited, results->max[GPUT_COMBINED_RAM], &results->peaks.main,
+    fill_combined(session, bound, results->max[GPUT_COMBINED_RAM], &results->peaks.main,
         &results->peaks.combined);
     fill_control_group(session, &results->peaks.control_group);
 }

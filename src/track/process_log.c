@@ -18,6 +18,10 @@
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
 
+/* Fewer than one in so many are collected before the kernel has announced their end: one in ten
+ * thousand was, at most. */
+#define COLLECTED_AT_ONCE 200
+
 /* ---- those that have not ended ---- */
 
 struct process_record *process_log_get(const struct process_log *log, pid_t pid)
@@ -382,6 +386,7 @@ void process_log_event(struct process_log *log, const struct process_event *even
         if (!record)
             break;
         end_record(log, record, event->time_ns);
+        log->unwaited += event->is_collected && !record->is_main;
         record->end_ns = event->time_ns;
         record->has_status = true;
         record->status = event->status;
@@ -474,6 +479,7 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (process_record_has_own_memory(record))
             raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
         raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
+        peaks.has_living |= !record->has_ended;
         peaks.has_all &= record->is_final;
         if (record->peak == PROCESS_PEAK_FINAL)
             peaks.sum_bytes += record->peak_rss_bytes;
@@ -482,6 +488,11 @@ struct process_peaks process_log_descendants(const struct process_log *log)
     }
     raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
     return peaks;
+}
+
+bool process_log_has_unwaited(const struct process_log *log)
+{
+    return log->unwaited * COLLECTED_AT_ONCE > log->seen;
 }
 
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)

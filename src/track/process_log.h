@@ -45,6 +45,7 @@ struct process_log {
     uint64_t ended_total;     /* of them, that have ended */
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
     int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
+    uint64_t unwaited;        /* of them, descendants that nobody could wait for, as it seems */
     uint64_t untold;          /* of them, descendants whose end the kernel did not tell */
     uint64_t open_peaks;      /* and those that may have had more than is known */
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
@@ -98,6 +99,7 @@ struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 /* Peak RSS of descendants so far. */
 struct process_peaks {
     uint64_t largest_bytes; /* the largest had at least this */
+    bool has_living;        /* some have not ended */
     bool has_all;           /* the kernel told the end of every one */
     uint64_t open;          /* how many may have had more than is known */
     /* Where that is more, and more than any had when tracking began, one of the tree had it: main,
@@ -108,6 +110,10 @@ struct process_peaks {
 };
 
 struct process_peaks process_log_descendants(const struct process_log *log);
+
+/* Descendants ended, and nobody was given what they had used: their parents ignore SIGCHLD. Known
+ * where events are. */
+bool process_log_has_unwaited(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
  * every one. */

@@ -55,6 +55,7 @@ static void reads_the_life_of_a_process(void **state)
     struct proc_event fork = forked(10, 20, 20), exit = ended(20, 20, 0x300);
     struct proc_event exec = {.what = PROC_EVENT_EXEC, .timestamp_ns = 88};
     exec.event_data.exec.process_tgid = exec.event_data.exec.process_pid = 20;
+    exit.event_data.exit.parent_pid = exit.event_data.exit.parent_tgid = 10;
     put(&messages, &fork, 0);
     put(&messages, &exec, 0);
     put(&messages, &exit, 0);
@@ -72,6 +73,7 @@ static void reads_the_life_of_a_process(void **state)
     assert_true(process_events_parse(&at, end, &event));
     assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
     assert_int_equal(WEXITSTATUS(event.status), 3);
+    assert_false(event.is_collected);
     assert_false(process_events_parse(&at, end, &event));
     assert_ptr_equal(at, end);
 }
@@ -92,6 +94,7 @@ static void passes_over_threads_and_other_events(void **state)
     assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
     assert_true(WIFSIGNALED(event.status));
     assert_int_equal(WTERMSIG(event.status), SIGKILL);
+    assert_true(event.is_collected); /* it has no parent any more */
 }
 
 static void old_kernels_send_shorter_ends(void **state)
@@ -104,6 +107,7 @@ static void old_kernels_send_shorter_ends(void **state)
     struct process_event event;
     assert_true(process_events_parse(&at, at + messages.length, &event));
     assert_int_equal(WEXITSTATUS(event.status), 1);
+    assert_false(event.is_collected);
 }
 
 static void damaged_messages_end_the_reading(void **state)

@@ -280,6 +280,38 @@ static void what_it_had_before_a_second_execve_stays_open(void **state)
     close_stage(&stage);
 }
 
+/* As the kernel announces the end of one that nobody can wait for any more. */
+static void ended_alone(struct stage *stage, pid_t pid)
+{
+    process_log_event(&stage->log, &(struct process_event){.kind = PROCESS_EVENT_EXIT,
+                                       .pid = pid,
+                                       .is_collected = true,
+                                       .time_ns = ++stage->now_ns});
+}
+
+static void children_that_nobody_waits_for_are_told_apart(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    exited(&stage, 20, 0);
+    assert_false(process_log_has_unwaited(&stage.log));
+    forked(&stage, 10, 30);
+    ended_alone(&stage, 30);
+    assert_true(process_log_has_unwaited(&stage.log));
+    process_log_end_batch(&stage.log, false);
+
+    /* One in thousands has only been collected at once. */
+    for (int i = 0; i < 1000; i++) {
+        forked(&stage, 10, 1000 + i);
+        exited(&stage, 1000 + i, 0);
+        process_log_end_batch(&stage.log, false);
+    }
+    assert_false(process_log_has_unwaited(&stage.log));
+    close_stage(&stage);
+}
+
 static void thread_of(struct stage *stage, int pid, int thread, int faults, int bytes)
 {
     char text[256];
@@ -633,6 +665,7 @@ int main(void)
         cmocka_unit_test(a_command_that_ended_before_the_first_look_is_known),
         cmocka_unit_test(what_it_had_before_execve_stays_open),
         cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
+        cmocka_unit_test(children_that_nobody_waits_for_are_told_apart),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
         cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
         cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
