@@ -3,6 +3,7 @@
 #include "os/procfs.h"
 #include "os/scan.h"
 
+#include <signal.h>
 #include <string.h>
 
 enum { SEEN_PID = 1, SEEN_PARENT = 2, SEEN_MEMORY = 4 };
@@ -78,6 +79,8 @@ static int take_line(const struct scan_line *line, struct proc_status *status)
     case 'S':
         if ((value = SCAN_VALUE(line, "State:")) && *value != '\n')
             status->state = *value;
+        else if ((value = SCAN_VALUE(line, "SigIgn:")) && scan_hexadecimal(value, &number))
+            status->ignores_children = number >> (SIGCHLD - 1) & 1;
         return 0;
     case 'T':
         ID(line, "Tgid:", &status->tgid);

@@ -29,8 +29,9 @@ struct proc_status {
      * Linux 4.1. Deeper nesting than the array is cut: the innermost is then missing. */
     uint32_t namespace_count;
     pid_t namespace_pids[PROC_STATUS_MAX_NAMESPACES];
-    uint32_t allowed_cpu_count;          /* CPUs of the affinity mask, also some that are not
-          online; 0: the kernel does not say */
+    bool ignores_children;      /* SIGCHLD is ignored: nobody is told what its children used */
+    uint32_t allowed_cpu_count; /* CPUs of the affinity mask, also some that are not
+ online; 0: the kernel does not say */
     uint64_t voluntary_context_switches; /* of the main thread alone */
     uint64_t nonvoluntary_context_switches;
 };

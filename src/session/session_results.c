@@ -41,7 +41,10 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
 static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)
 {
     session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
-        "at least: nobody in the tree waited for some processes; of those, what %s",
+        session->events.has_events
+            ? "at least: nobody in the tree waited for some processes; of those, what %s"
+            : "at least: nobody may have waited for some processes (SIGCHLD is ignored); of those, "
+              "what %s",
         session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
                                  : "samples saw");
 }

@@ -115,6 +115,7 @@ static void close_record(struct process_log *log, struct process_record *record)
         record->process = NULL;
     }
     settle_counts(log, record);
+    log->ignores_children |= record->ignores_children;
     log->ended_total++;
     if (record->cpu_ns > 0)
         log->ended_cpu_ns += record->cpu_ns;
@@ -492,7 +493,12 @@ struct process_peaks process_log_descendants(const struct process_log *log)
 
 bool process_log_has_unwaited(const struct process_log *log)
 {
-    return log->unwaited * COLLECTED_AT_ONCE > log->seen;
+    if (log->options.has_events)
+        return log->unwaited * COLLECTED_AT_ONCE > log->seen;
+    bool may_have = log->ignores_children;
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        may_have |= record->ignores_children;
+    return may_have;
 }
 
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)

@@ -46,6 +46,7 @@ struct process_log {
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
     int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
     uint64_t unwaited;        /* of them, descendants that nobody could wait for, as it seems */
+    bool ignores_children;    /* one of them ignored SIGCHLD */
     uint64_t untold;          /* of them, descendants whose end the kernel did not tell */
     uint64_t open_peaks;      /* and those that may have had more than is known */
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
@@ -111,8 +112,8 @@ struct process_peaks {
 
 struct process_peaks process_log_descendants(const struct process_log *log);
 
-/* Descendants ended, and nobody was given what they had used: their parents ignore SIGCHLD. Known
- * where events are. */
+/* Descendants ended, and nobody was given what they had used: their parents ignore SIGCHLD. Without
+ * events: that may be, as some process was seen to ignore it. */
 bool process_log_has_unwaited(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of

@@ -118,6 +118,7 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
     if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) != GPUT_OK ||
         !status.has_memory)
         return;
+    record->ignores_children |= status.ignores_children;
     record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
     if (status.peak_rss_bytes > record->kept_peak_bytes)

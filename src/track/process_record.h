@@ -35,10 +35,11 @@ struct process_record {
     bool is_old;       /* it began before tracking did */
     bool is_announced; /* an event told its start */
     bool has_ended;
-    bool is_outlived; /* its first thread ended before others: its end will not be announced */
-    bool is_final;    /* its figures are those of its end */
-    bool child_ended; /* since what it has collected was read last */
-    bool is_kept;     /* scratch */
+    bool is_outlived;      /* its first thread ended before others: its end will not be announced */
+    bool is_final;         /* its figures are those of its end */
+    bool ignores_children; /* SIGCHLD was ignored when its status was read */
+    bool child_ended;      /* since what it has collected was read last */
+    bool is_kept;          /* scratch */
     unsigned ended_round;
 
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */

@@ -64,6 +64,18 @@ static void reads_nested_namespaces_and_wide_masks(void **state)
     assert_int_equal(status.nonvoluntary_context_switches, 34);
 }
 
+static void tells_who_ignores_its_children(void **state)
+{
+    (void)state;
+    struct proc_status status;
+    assert_int_equal(
+        proc_status_parse("Pid:\t9\nPPid:\t1\nSigIgn:\t0000000000010000\n", &status), GPUT_OK);
+    assert_true(status.ignores_children);
+    assert_int_equal(
+        proc_status_parse("Pid:\t9\nPPid:\t1\nSigIgn:\tfffffffffffeffff\n", &status), GPUT_OK);
+    assert_false(status.ignores_children);
+}
+
 static void refuses_what_is_no_status(void **state)
 {
     (void)state;
@@ -90,6 +102,7 @@ int main(void)
         cmocka_unit_test(old_kernels_leave_things_out),
         cmocka_unit_test(zombies_have_no_memory),
         cmocka_unit_test(reads_nested_namespaces_and_wide_masks),
+        cmocka_unit_test(tells_who_ignores_its_children),
         cmocka_unit_test(refuses_what_is_no_status),
         cmocka_unit_test(reads_itself),
     };

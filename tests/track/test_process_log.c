@@ -312,6 +312,25 @@ static void children_that_nobody_waits_for_are_told_apart(void **state)
     close_stage(&stage);
 }
 
+static void without_events_parents_are_seen_to_wait_for_nobody(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){0});
+    status_of(&stage, 10, 700);
+    look(&stage);
+    assert_false(process_log_has_unwaited(&stage.log));
+    fake_write(&stage.fake,
+        "Name:\tx\nPid:\t10\nPPid:\t1\nVmHWM:\t900 kB\nVmRSS:\t1 kB\n"
+        "SigIgn:\t0000000000010000\n",
+        "10/status");
+    fake_put(&stage.fake,
+        (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 999});
+    look(&stage);
+    assert_true(process_log_has_unwaited(&stage.log));
+    close_stage(&stage);
+}
+
 static void thread_of(struct stage *stage, int pid, int thread, int faults, int bytes)
 {
     char text[256];
@@ -666,6 +685,7 @@ int main(void)
         cmocka_unit_test(what_it_had_before_execve_stays_open),
         cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
         cmocka_unit_test(children_that_nobody_waits_for_are_told_apart),
+        cmocka_unit_test(without_events_parents_are_seen_to_wait_for_nobody),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
         cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
         cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
