@@ -168,11 +168,18 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
 
 /* After fork or vfork, until execve, a child has its parent's image; after vfork its memory, too.
  */
-static bool borrows_memory(
-    const struct process *process, const struct process *parent, const struct process_view *view)
+bool process_shares_memory(
+    const struct process *process, const struct process *other, const struct process_view *view)
 {
-    return parent && view->has_cpu_clocks && process->image != 0 &&
-           process->image == parent->image && kcmp_same_memory(process->pid, parent->pid);
+    return view->has_cpu_clocks && process->image != 0 && process->image == other->image &&
+           kcmp_same_memory(process->pid, other->pid);
+}
+
+static void borrow(
+    struct process *process, const struct process *lender, const struct process_view *view)
+{
+    process->borrows_memory = lender && process_shares_memory(process, lender, view);
+    process->lender = process->borrows_memory ? lender->pid : 0;
 }
 
 static uint64_t image_of(pid_t pid, const struct process_view *view)
@@ -199,7 +206,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     if (code == GPUT_OK) {
         process->image = stat.start_stack_address;
         take_stat(process, &stat);
-        process->borrows_memory = borrows_memory(process, parent, view);
+        borrow(process, parent, view);
         code = read_cheap(process, view);
         if (process_is_outlived(process))
             process->image = image_of(process->memory_pid, view);
@@ -244,7 +251,7 @@ static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
     return GPUT_OK;
 }
 
-int process_look(struct process *process, const struct process *parent, struct process_view *view,
+int process_look(struct process *process, const struct process *lender, struct process_view *view,
     int64_t now_ns)
 {
     bool read_on = true;
@@ -261,7 +268,7 @@ int process_look(struct process *process, const struct process *parent, struct p
     take_stat(process, &stat);
     /* Before its memory is read: what it no longer borrows then is its own. */
     if (process->borrows_memory)
-        process->borrows_memory = borrows_memory(process, parent, view);
+        borrow(process, lender, view);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);

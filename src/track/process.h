@@ -55,8 +55,9 @@ struct process {
     bool is_fork;         /* it has not called execve since it was forked */
     bool has_run;         /* its CPU clock moved between the last two looks */
     bool children_unread; /* it ran since its children were last read */
-    bool borrows_memory;  /* it runs in its parent's memory (vfork) until it calls execve */
+    bool borrows_memory;  /* it runs in its lender's memory (vfork) until it calls execve */
 
+    pid_t lender; /* its parent, as a rule; 0: it never borrowed, or nobody is left to have lent */
     struct memory memory;
     uint64_t peak_resident_bytes;  /* the highest RSS of all looks, of memory not borrowed */
     struct process_record *record; /* kept by the process log; NULL: none */
@@ -98,8 +99,11 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
 /* Closes and frees what it holds. */
 void process_finish(struct process *process, struct process_view *view);
 
-/* Looks again. GPUT_ERROR_GONE: it has ended, or its pid is another process's now. */
-int process_look(struct process *process, const struct process *parent, struct process_view *view,
+/*
+ * Looks again; `lender` is whose memory it borrows, or NULL. GPUT_ERROR_GONE: it has ended, or its
+ * pid is another process's now.
+ */
+int process_look(struct process *process, const struct process *lender, struct process_view *view,
     int64_t now_ns);
 
 /* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
@@ -129,6 +133,10 @@ uint32_t process_thread_count(const struct process *process);
 
 /* True when its memory is to be counted. */
 bool process_has_memory(const struct process *process);
+
+/* True when both run in the same memory. False also where the system does not tell. */
+bool process_shares_memory(
+    const struct process *process, const struct process *other, const struct process_view *view);
 
 /*
  * True when nothing but statm tells of its memory: the system does not let us read its maps, nor

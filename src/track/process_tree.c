@@ -65,6 +65,48 @@ static int reserve(struct process_tree *tree)
     return GPUT_OK;
 }
 
+/* ---- who runs in whose memory ---- */
+
+/* Of those that could be its lender, no more are asked. */
+#define MOST_ASKED 16
+
+/*
+ * A process whose parent did not lend it memory may run in that of one before it: its parent has
+ * ended, or is another than who made it (CLONE_PARENT).
+ */
+static void find_lender(const struct process_tree *tree, size_t index)
+{
+    struct process *process = tree->processes[index];
+    process->lender = 0;
+    process->borrows_memory = false;
+    unsigned asked = 0;
+    for (size_t i = index; process->image != 0 && i-- > 0 && asked < MOST_ASKED;) {
+        const struct process *other = tree->processes[i];
+        if (other->borrows_memory || other->image != process->image)
+            continue;
+        if (process_shares_memory(process, other, &tree->view)) {
+            process->lender = other->pid;
+            process->borrows_memory = true;
+            return;
+        }
+        asked++;
+    }
+}
+
+/* Lenders end, and call execve, while who borrows sleeps. */
+static void look_at_lenders(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->borrows_memory)
+            continue;
+        const struct process *lender = process_tree_get(tree, process->lender);
+        if (!lender || lender->borrows_memory || lender->image != process->image ||
+            process_is_zombie(lender))
+            find_lender(tree, i);
+    }
+}
+
 /* ---- members ---- */
 
 /* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be looked at. */
@@ -82,6 +124,8 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     process->is_main = pid == tree->options.main;
     tree->processes[tree->count++] = process;
     table_put(tree->by_pid, tree->table_size, process);
+    if (!process->borrows_memory)
+        find_lender(tree, tree->count - 1);
     tree->seen++;
     tree->has_changed = true;
     return GPUT_OK;
@@ -123,9 +167,11 @@ static void look_at_known(struct process_tree *tree, int64_t now_ns)
     bool any_gone = false;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        const struct process *parent =
-            process->borrows_memory ? process_tree_get(tree, process->parent) : NULL;
-        int code = process_look(process, parent, &tree->view, now_ns);
+        bool borrowed = process->borrows_memory;
+        const struct process *lender = borrowed ? process_tree_get(tree, process->lender) : NULL;
+        int code = process_look(process, lender, &tree->view, now_ns);
+        if (borrowed && !process->borrows_memory)
+            find_lender(tree, i);
         /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
         process->is_gone = code == GPUT_ERROR_GONE;
         any_gone |= process->is_gone;
@@ -134,6 +180,7 @@ static void look_at_known(struct process_tree *tree, int64_t now_ns)
         drop_gone(tree);
         tree->has_changed = true;
     }
+    look_at_lenders(tree);
 }
 
 /* ---- newcomers ---- */

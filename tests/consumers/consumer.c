@@ -25,6 +25,7 @@
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
  * leave [ … ]  another thread does what is in the brackets and ends the process; the first one ends
  *              at once
+ * sharer [ … ] a child in the same memory (CLONE_VM) that does what is in the brackets
  * thread-child [ … ]  forks from another thread than the main one
  * lend [ … ]   a child does what is in the brackets in this process's own memory (vfork) and ends
  * wait         waits for all children
@@ -316,10 +317,26 @@ static void *run_in_thread(void *word)
     exit(0);
 }
 
+static int run_sharer(void *word)
+{
+    run((char **)word + 1);
+    _exit(0);
+}
+
+static void start_sharer(char **word)
+{
+    size_t size = 1 << 18;
+    char *stack = malloc(size);
+    if (!stack || clone(run_sharer, stack + size, CLONE_VM | SIGCHLD, word) < 0)
+        exit(1);
+}
+
 static char **run_brackets(char **word)
 {
     pthread_t thread;
-    if (strcmp(*word, "leave") == 0) {
+    if (strcmp(*word, "sharer") == 0)
+        start_sharer(word + 1);
+    else if (strcmp(*word, "leave") == 0) {
         if (pthread_create(&thread, NULL, run_in_thread, word + 1) == 0)
             pthread_exit(NULL);
         exit(1);
@@ -378,9 +395,9 @@ static void run_plain(char ***at)
 static char **run(char **word)
 {
     while (*word && strcmp(*word, "]") != 0) {
-        if (strcmp(*word, "child") == 0 || strcmp(*word, "daemon") == 0 ||
-            strcmp(*word, "lend") == 0 || strcmp(*word, "leave") == 0 ||
-            strcmp(*word, "thread-child") == 0) {
+        if (strcmp(*word, "child") == 0 || strcmp(*word, "sharer") == 0 ||
+            strcmp(*word, "daemon") == 0 || strcmp(*word, "lend") == 0 ||
+            strcmp(*word, "leave") == 0 || strcmp(*word, "thread-child") == 0) {
             word = run_brackets(word);
         } else if (strcmp(*word, "wait") == 0) {
             while (wait(NULL) > 0)

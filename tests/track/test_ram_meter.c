@@ -386,6 +386,34 @@ static void a_file_that_all_read_counts_once(void **state)
     unlink(path);
 }
 
+/* Two run in the memory of a child that then ends: nothing of it runs or sleeps otherwise. */
+static void memory_outlives_who_lent_it_and_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "child [ alloc 40 sharer [ tell hear 3 ] sharer [ tell hear 3 ] tell hear 4 ] tell hear 3 "
+        "hear 5",
+        4);
+    measure(&stage);
+    if (stage.tree.count != 4 || !stage.tree.processes[3]->borrows_memory) {
+        close_stage(&stage);
+        SKIP("the system does not tell who runs in whose memory");
+    }
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_agree(&stage);
+    actors_release(&stage.actors, 4, 1);
+    /* Main does not wait for it. */
+    EVENTUALLY(process_is_zombie(stage.tree.processes[1]))
+    {
+        measure(&stage);
+    }
+    measure(&stage);
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
+    close_stage(&stage);
+}
+
 static void assert_pages(
     const struct process_tree *tree, const struct rss *rss, unsigned private, unsigned shared)
 {
@@ -460,6 +488,7 @@ int main(void)
         cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
+        cmocka_unit_test(memory_outlives_who_lent_it_and_counts_once),
         cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
