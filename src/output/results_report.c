@@ -243,14 +243,6 @@ static void add_whole(struct doc *parent, const struct line *line, double value)
         doc_add_double(parent, line->key, value);
 }
 
-/* NaN where the kernel's figure is "at least": how it parts is not known then. */
-static double captured_percent(const struct gput_results *results)
-{
-    double kernel = results->accounting.kernel_cpu_seconds;
-    bool is_whole = !isnan(results->accounting.kernel_user_cpu_seconds);
-    return is_whole && kernel > 0 ? results->accounting.sampled_cpu_seconds / kernel * 100 : NAN;
-}
-
 /* In the unit that the report has for its kind. */
 static double passed_limit(
     const struct gput_results *results, const struct gput_limit_passed *limit)
@@ -401,7 +393,7 @@ static void add_value(
             doc_add_null(parent, line->key);
         break;
     case CAPTURED_PERCENT:
-        add_number(parent, line, captured_percent(results));
+        add_number(parent, line, results->accounting.captured_percent);
         break;
     case PASSED_LIMIT:
         add_number(parent, line, passed_limit(results, &results->limit));

@@ -169,6 +169,7 @@ void session_accounting_clear(struct gput_accounting *accounting)
         .kernel_user_cpu_seconds = NAN,
         .kernel_system_cpu_seconds = NAN,
         .sampled_cpu_seconds = NAN,
+        .captured_percent = NAN,
         .processes_missed = NAN,
         .minor_page_faults = NAN,
         .major_page_faults = NAN,

@@ -227,17 +227,9 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
             (unsigned long long)(started - known), session->events.why_no_events);
 }
 
-bool session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
+/* What the kernel tells when all is over. True: some children were not waited for. */
+static bool fill_end(const struct gput_session *session, struct gput_accounting *accounting)
 {
-    session_accounting_clear(accounting);
-    session_surroundings_fill(&session->surroundings, accounting);
-    if (session->mode == SESSION_MACHINE)
-        return false;
-    accounting->sampled_cpu_seconds =
-        clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
-    fill_processes(session, accounting);
-    if (!session->has_ended)
-        return false;
     if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
         session_counts_fill(&session->counts, accounting);
         return fill_launched_cpu(session, accounting);
@@ -247,6 +239,22 @@ bool session_fill_accounting(const struct gput_session *session, struct gput_acc
     if (session->mode == SESSION_ATTACHED)
         fill_attached(session, accounting);
     return false;
+}
+
+bool session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
+{
+    session_accounting_clear(accounting);
+    session_surroundings_fill(&session->surroundings, accounting);
+    if (session->mode == SESSION_MACHINE)
+        return false;
+    accounting->sampled_cpu_seconds =
+        clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
+    fill_processes(session, accounting);
+    bool has_unwaited = session->has_ended && fill_end(session, accounting);
+    if (accounting->kernel_cpu_seconds > 0 && !has_unwaited)
+        accounting->captured_percent =
+            accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
+    return has_unwaited;
 }
 
 bool session_has_bytes_so_far(const struct gput_session *session)

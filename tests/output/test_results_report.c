@@ -52,6 +52,7 @@ static struct gput_results make_results(void)
         .kernel_user_cpu_seconds = 10.25,
         .kernel_system_cpu_seconds = 2.25,
         .sampled_cpu_seconds = 12,
+        .captured_percent = 96,
         .processes_seen = 7,
         .processes_missed = 1,
         .processes_missed_reason = "pids given out",
@@ -147,6 +148,7 @@ static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **
     results.max[GPUT_MAIN_GPU_RAM] = NAN;
     results.max[GPUT_MAIN_THREADS] = NAN;
     results.accounting.kernel_cpu_seconds = NAN;
+    results.accounting.captured_percent = NAN;
     results.accounting.processes_missed = NAN;
     results.tracker.rss_bytes = NAN;
     struct doc *doc = report_doc(&results);
