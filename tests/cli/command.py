@@ -19,6 +19,11 @@ BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
 SANITIZED = b"__asan_init" in (BUILD / "libgputracker.so").read_bytes()
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
 
+# Who runs tests in the background or under nohup ignores signals; what we start is not to inherit that.
+for _number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
+
 # Long enough for the slowest machine under valgrind; only ever waited for when a test fails.
 PATIENCE = 60
 
