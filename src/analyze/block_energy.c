@@ -15,20 +15,22 @@ struct point {
 struct running {
     uint32_t depth;             /* calls that run now */
     bool seen;                  /* it ran while the curve was known */
-    double started_at[FIGURES]; /* the curve when the first of them began */
+    double since;               /* when the first of them began */
+    double started_at[FIGURES]; /* the curve then */
 };
 
 struct walk {
     const struct energy_points *points;
     struct point first, before, after; /* the two around the present time */
     double last[FIGURES];              /* that some point had; NaN: none so far */
+    double lost_at[FIGURES];           /* the time of the last point without what was known */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
 };
 
 /* What is not known yet is none so far. What is not known any more stays so, and whatever runs then
- * is not known either. */
+ * is not known either, though it may end when the figure is back. */
 static void fill_unknown(struct walk *walk, struct point *point)
 {
     for (int i = 0; i < FIGURES; i++) {
@@ -36,6 +38,8 @@ static void fill_unknown(struct walk *walk, struct point *point)
             walk->last[i] = point->joules[i];
         else if (isnan(walk->last[i]))
             point->joules[i] = 0;
+        else
+            walk->lost_at[i] = point->time;
     }
 }
 
@@ -77,13 +81,17 @@ static void mark(struct walk *walk, uint32_t index, double time, bool starts)
     struct running *running = &walk->running[index];
     double joules[FIGURES];
     running->seen |= is_known(walk, time);
-    if (starts && running->depth++ == 0)
+    if (starts && running->depth++ == 0) {
+        running->since = time;
         value_at(walk, time, running->started_at);
+    }
     if (starts || --running->depth > 0)
         return;
     value_at(walk, time, joules);
-    for (int i = 0; i < FIGURES; i++)
-        walk->targets[index][i] += joules[i] - running->started_at[i];
+    for (int i = 0; i < FIGURES; i++) {
+        bool was_lost = walk->lost_at[i] >= running->since;
+        walk->targets[index][i] += was_lost ? NAN : joules[i] - running->started_at[i];
+    }
 }
 
 struct stop {
@@ -126,8 +134,10 @@ static int walk_calls(struct walk *walk, const struct call *calls, size_t n_call
 
 static int begin(struct walk *walk, struct gput_error *error)
 {
-    for (int i = 0; i < FIGURES; i++)
+    for (int i = 0; i < FIGURES; i++) {
         walk->last[i] = NAN;
+        walk->lost_at[i] = -INFINITY;
+    }
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
     if (!walk->at_end)

@@ -122,6 +122,19 @@ static void what_a_figure_was_before_its_loss_stays(void **state)
     assert_total(3, 5);
 }
 
+/* What the figure moved by in the gap may come at its end, or never. */
+static void a_call_across_a_gap_is_unknown(void **state)
+{
+    (void)state;
+    static const double gap[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, 20}, {4, 30}, {5, 40}};
+    const struct call calls[] = {{0, 1, 0}, {0.5, 3.5, 1}, {3, 4, 2}, {4, 5, 1}};
+    compute(gap, 6, calls, 4, plain);
+    assert_true(session[GPUT_ENERGY_TOTAL] == 40);
+    assert_total(0, 10);
+    assert_true(isnan(targets[1][GPUT_ENERGY_TOTAL])); /* also with a call that is known */
+    assert_total(2, 10);
+}
+
 static void what_was_used_before_the_first_point_counts_too(void **state)
 {
     (void)state;
@@ -158,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_moment_in_several_calls_counts_once),
         cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
         cmocka_unit_test(what_a_figure_was_before_its_loss_stays),
+        cmocka_unit_test(a_call_across_a_gap_is_unknown),
         cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
         cmocka_unit_test(an_empty_curve_is_no_error),
         cmocka_unit_test(points_that_go_back_in_time_are_passed_over),
