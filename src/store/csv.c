@@ -190,6 +190,16 @@ int csv_reader_next(
     return GPUT_OK;
 }
 
+bool csv_reader_give_back(struct csv_reader *reader, const struct csv_record *record)
+{
+    const char *line_end = memchr(record->text, '\n', (size_t)(record->end - record->text));
+    if (!line_end)
+        return false;
+    reader->start = (size_t)(line_end + 1 - reader->buffer);
+    reader->line = record->line + 1;
+    return true;
+}
+
 size_t csv_count_cells(const struct csv_record *record)
 {
     enum place place = CELL_START;

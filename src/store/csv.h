@@ -51,6 +51,13 @@ void csv_reader_end_at_lines(struct csv_reader *reader);
 int csv_reader_next(
     struct csv_reader *reader, struct csv_record *record, bool *end, struct gput_error *error);
 
+/*
+ * Gives back all lines of the record just read but its first one: they are read anew. For a record
+ * that turned out to be none: a quote that is damage took lines along. False: it is one line. Its
+ * bytes must be as they were read.
+ */
+bool csv_reader_give_back(struct csv_reader *reader, const struct csv_record *record);
+
 /* How far reading has come, and the size of the file (0 when it is no regular file), in bytes. */
 void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64_t *total);
 

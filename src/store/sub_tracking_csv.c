@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -177,6 +178,41 @@ static int row_error(
         column < SUB_TRACKING_REQUIRED_COLUMNS ? expected[column] : "what its column holds");
 }
 
+/* A name may have line ends; but a quote that is damage takes lines along that are rows: those are
+ * read anew. The bytes of the record must be as they were read. */
+static bool lines_are_rows(struct sub_tracking_csv_reader *reader, const struct csv_record *record)
+{
+    return reader->base.salvage.wanted && csv_reader_give_back(reader->csv, record);
+}
+
+static int open_quote_error(
+    struct sub_tracking_csv_reader *reader, uint64_t line, struct gput_error *error)
+{
+    return sub_tracking_invalid(
+        &reader->base, error, "line %" PRIu64 " has a quote that is not closed.", line);
+}
+
+/* Of rows that may have to be read anew, parses a copy: names lose their quotes where they stand.
+ */
+static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
+    struct sub_tracking_row *row, struct gput_error *error)
+{
+    struct salvage *salvage = &reader->base.salvage;
+    size_t length = (size_t)(record->end - record->text);
+    bool spans_lines = salvage->wanted && memchr(record->text, '\n', length);
+    char *copy = spans_lines ? malloc(length) : NULL;
+    if (spans_lines && !copy)
+        return error_memory(error);
+    char *text = copy ? memcpy(copy, record->text, length) : record->text;
+    sub_tracking_row_clear_figures(row);
+    int field = parse_row(reader, text, text + length, row);
+    free(copy);
+    if (field == ROW_FINE)
+        return GPUT_OK;
+    return lines_are_rows(reader, record) ? open_quote_error(reader, record->line, error)
+                                          : row_error(reader, record->line, field, error);
+}
+
 static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
@@ -187,6 +223,10 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *r
         TRY(csv_reader_next(reader->csv, &record, &end, error));
         if (end)
             return GPUT_OK;
+        if (!record.terminated && lines_are_rows(reader, &record)) {
+            TRY(salvage_row(&base->salvage, open_quote_error(reader, record.line, error), error));
+            continue;
+        }
         if (!record.terminated) { /* every writer ends a row with a line end */
             sub_tracking_warn(&reader->base,
                 "the last line is cut off (it has no line end) and was left out; %" PRIu64
@@ -195,13 +235,11 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *r
             base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
             return GPUT_OK;
         }
-        struct sub_tracking_row *row = &rows[*count];
-        sub_tracking_row_clear_figures(row);
-        int field = parse_row(reader, record.text, record.end, row);
-        if (field == ROW_FINE)
+        int code = parse_record(reader, &record, &rows[*count], error);
+        if (code == GPUT_OK)
             ++*count;
         else
-            TRY(salvage_row(&base->salvage, row_error(reader, record.line, field, error), error));
+            TRY(salvage_row(&base->salvage, code, error));
     }
     return GPUT_OK;
 }

@@ -460,6 +460,22 @@ static void what_is_whole_can_be_salvaged(void **state)
     sub_tracking_names_destroy(names);
 }
 
+static void a_quote_that_is_damage_costs_its_line(void **state)
+{
+    (void)state;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    size_t count;
+    temporary_write(temporary("x.csv"),
+        HEADER "1,a,0,1\n1,\"a,0,1\n1,a,1,2\n1,\"b\nc\",0,3\n1,\"b\nc\",1,4\n1,\"d,0,5\n1,a,1,6\n");
+    struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
+    assert_int_equal(count, 5);
+    assert_int_equal(sub_tracking_reader_rows_left_out(reader), 2);
+    assert_non_null(strstr(sub_tracking_reader_warning(reader),
+        "line 3 has a quote that is not closed. 2 rows were left out, 5 were kept."));
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+}
+
 static void rows_of_a_cut_database_can_be_salvaged(void **state)
 {
     (void)state;
@@ -563,6 +579,7 @@ int main(void)
         temporary_test(what_is_wrong_in_a_database_is_named),
         temporary_test(a_database_cut_at_any_page_is_refused_by_name),
         temporary_test(what_is_whole_can_be_salvaged),
+        temporary_test(a_quote_that_is_damage_costs_its_line),
         temporary_test(rows_of_a_cut_database_can_be_salvaged),
         temporary_test(a_log_that_is_none_is_refused),
         temporary_test(a_log_cut_anywhere_gives_the_rows_before_the_cut),
