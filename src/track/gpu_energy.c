@@ -87,7 +87,8 @@ static void take_reading(struct gpu_energy *gpu, const struct gpu_energy_reading
     compare(gpu, counted, mean * seconds, seconds);
     gpu->mean_watts = joules / seconds;
     gpu->is_lost = isnan(joules) && !isnan(gpu->joules);
-    if (gpu->is_lost)
+    /* A counter that has not moved yet brings all with its first move. */
+    if (gpu->is_lost || (isnan(joules) && isnan(counted)))
         gpu->unknown_seconds += seconds;
     if (isnan(joules) || at_ns <= gpu->since_ns)
         return;

@@ -203,6 +203,45 @@ static void a_gpu_that_joins_late_says_so(void **state)
     explained(&gpu, "GPU 0 told nothing for 4.0 s, which are missing");
 }
 
+/* It answers, but tells neither energy nor power for the first two of five seconds. */
+static void run_told_late(struct gpu_energy *gpu, double watts)
+{
+    gpu_energy_init(gpu, start_ns);
+    for (int tenth = 0; tenth <= 50; tenth++) {
+        double seconds = 0.1 * tenth;
+        struct gpu_energy_reading reading =
+            tenth < 20 ? say(seconds, NAN, NAN) : say(seconds, watts, 1000 + WATTS * seconds);
+        gpu_energy_advance(gpu, &reading, ns_of(seconds));
+    }
+}
+
+static void a_gpu_that_tells_late_says_so(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    run_told_late(&gpu, NAN);
+    assert_near(gpu.joules, 300);
+    assert_near(gpu_energy_unknown_seconds(&gpu), 2);
+    explained(&gpu, "GPU 0 told nothing for 2.0 s, which are missing");
+    run_told_late(&gpu, WATTS);
+    assert_near(gpu.joules, 310); /* its first power is that of the tenth before, too */
+    assert_near(gpu_energy_unknown_seconds(&gpu), 1.9);
+}
+
+/* All that it moves by comes with its first move: nothing is missing. */
+static void a_counter_that_moves_late_misses_nothing(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    for (int tenth = 0; tenth <= 20; tenth++) {
+        struct gpu_energy_reading reading = say(0.1 * tenth, NAN, tenth < 15 ? 1000 : 1150);
+        gpu_energy_advance(&gpu, &reading, ns_of(0.1 * tenth));
+    }
+    assert_near(gpu.joules, 150);
+    assert_near(gpu_energy_unknown_seconds(&gpu), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +252,8 @@ int main(void)
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
         cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
         cmocka_unit_test(a_gpu_that_joins_late_says_so),
+        cmocka_unit_test(a_gpu_that_tells_late_says_so),
+        cmocka_unit_test(a_counter_that_moves_late_misses_nothing),
     };
     return cmocka_run_group_tests_name("track/gpu_energy", tests, NULL, NULL);
 }
