@@ -13,43 +13,88 @@ static void age(const char *path)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-static void files_of_children_are_named(void **state)
+static void write_marks(const char *name, const char *process_id)
 {
-    (void)state;
-    static const char *const names[] = {"marks.csv", "marks-12.csv", "marks-7-2.csv",
-        "marks-13.csv", "marks-.csv", "marks-12x.csv", "marks-12.sqlite", "marks-1-2-3.csv",
-        "other-12.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        temporary_write(temporary(names[i]), "");
-    age(temporary("marks-13.csv"));
-    char path[4096], expected[20000];
-    snprintf(path, sizeof path, "%s", temporary("marks.csv"));
-    char *warning = sub_tracking_children_warning(path, (LONG_AGO_SECONDS + 60) * SECOND);
-    int stem = (int)strlen(path) - 4;
-    snprintf(expected, sizeof expected,
-        "Sub-tracking file %s: child processes wrote files of their own, which are not taken in: "
-        "marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track combine --stf "
-        "all.csv -p %s %.*s-*.csv",
-        path, path, stem, path);
+    char text[200];
+    snprintf(text, sizeof text,
+        "process_id,code_block_name,position,timestamp\n%s,a,0,2000000\n3,a,0,2000001\n",
+        process_id);
+    temporary_write(temporary(name), text);
+}
+
+/* `format` has %1$s for the folder. */
+static void assert_warning(const char *name, const char *format)
+{
+    char expected[20000];
+    char *warning =
+        sub_tracking_children_warning(temporary(name), (LONG_AGO_SECONDS + 60) * SECOND);
+    snprintf(expected, sizeof expected, format, temporary_folder);
     assert_string_equal(warning, expected);
     free(warning);
 }
 
-static void files_of_an_earlier_run_and_none_are_no_warning(void **state)
+static void assert_no_warning(const char *name)
+{
+    assert_null(sub_tracking_children_warning(temporary(name), (LONG_AGO_SECONDS + 60) * SECOND));
+}
+
+static void files_of_children_are_named(void **state)
+{
+    (void)state;
+    write_marks("marks-7-2.csv", "7");
+    write_marks("marks-12.csv", "12");
+    write_marks("marks-12.sqlite", "12");
+    write_marks("other-12.csv", "12");
+    assert_warning("marks.csv",
+        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are "
+        "not taken in: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
+        "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-*.csv");
+}
+
+static void a_pattern_takes_in_no_other_file(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "marks-.csv", "marks-12x.csv", "marks-1-2-3.csv", "marks-99999999999999999999.csv"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        write_marks(others[i], "12");
+    assert_no_warning("marks.csv");
+    write_marks("marks-7.csv", "7");
+    write_marks("marks-12.csv", "12");
+    assert_warning("marks.csv",
+        "Sub-tracking file %1$s/marks.csv: child processes wrote files of their own, which are "
+        "not taken in: marks-12.csv and 1 more. Combine all of them first: gpu-tracker sub-track "
+        "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-12.csv %1$s/marks-7.csv");
+}
+
+static void the_command_is_one_for_a_shell(void **state)
+{
+    (void)state;
+    write_marks("Bob's run-12.csv", "12");
+    assert_warning("Bob's run.csv",
+        "Sub-tracking file %1$s/Bob's run.csv: child processes wrote files of their own, which "
+        "are not taken in: Bob's run-12.csv. Combine all of them first: gpu-tracker sub-track "
+        "combine --stf all.csv -p '%1$s/Bob'\\''s run.csv' '%1$s/Bob'\\''s run'-*.csv");
+}
+
+static void files_of_other_runs_and_none_are_no_warning(void **state)
 {
     (void)state;
     assert_null(sub_tracking_children_warning(temporary("nowhere/marks.csv"), 0));
-    temporary_write(temporary("marks-12.csv"), "");
+    write_marks("marks-12.csv", "12");
     age(temporary("marks-12.csv"));
-    assert_null(
-        sub_tracking_children_warning(temporary("marks.csv"), (LONG_AGO_SECONDS + 60) * SECOND));
+    write_marks("marks-2.csv", "12"); /* a repeat */
+    temporary_write(temporary("marks-3.csv"), "");
+    assert_no_warning("marks.csv");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(files_of_children_are_named),
-        temporary_test(files_of_an_earlier_run_and_none_are_no_warning),
+        temporary_test(a_pattern_takes_in_no_other_file),
+        temporary_test(the_command_is_one_for_a_shell),
+        temporary_test(files_of_other_runs_and_none_are_no_warning),
     };
     return cmocka_run_group_tests_name(
         "store/sub_tracking_children", tests, temporary_create, temporary_remove);
