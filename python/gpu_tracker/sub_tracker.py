@@ -17,7 +17,7 @@ _WHERE = {
 __getattr__, __dir__ = _names_of(globals(), _WHERE)
 
 
-# The logs of this process, by the path they were asked for and the working directory then. A file is opened by the
+# The logs of this process, by their absolute paths. A file is opened by the
 # first mark and stays open, also for SubTrackers of the same file that come later; `overwrite` counts once, and again
 # when somebody removed the file.
 _logs = {}
@@ -62,7 +62,7 @@ os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork, after_in_chil
 
 
 def _key(path):
-    return path if path[:1] == "/" else (path, os.getcwd())
+    return path if path[:1] == "/" else f"{os.getcwd()}/{path}"
 
 
 def _find_log(path, overwrite, joins):
@@ -110,7 +110,7 @@ class SubTracker(BlockMarker):
     code_block_attribute: what then stands behind the colon in place of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
         process id with ".csv". A forked child adds to the files that its parent has begun, and so does another process that
-        is given a SubTracker (pickled). A .gputblocks is the exception: there each writes one of its own, with its process
+        is given a SubTracker (pickled, which keeps the absolute path). A .gputblocks is the exception: there each writes one of its own, with its process
         id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
         when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
@@ -142,12 +142,14 @@ class SubTracker(BlockMarker):
         self._joins = False
 
     def __getstate__(self):
-        # For another process, whose marks then come into the same file: it is made here, if it is not there yet.
-        log = self._open()
+        # For another process, whose marks then come into the same file, wherever it runs: it is made here, if it is not
+        # there yet.
+        log = self._log if self._log is not None and self._log.is_in_place() else self._open()
         log.hold()
         log.release()
-        names = "code_block_name", "sub_tracking_file", "_overwrite"
-        return {name: getattr(self, name) for name in names} | self.__dict__
+        names = "code_block_name", "_overwrite"
+        state = {name: getattr(self, name) for name in names}
+        return state | {"sub_tracking_file": os.fsdecode(log.path)} | self.__dict__
 
     def __setstate__(self, state):
         for name, value in state.items():
@@ -158,7 +160,7 @@ class SubTracker(BlockMarker):
     def _open(self):
         # Called by the first mark. Most often the log is there, and finding it takes no lock.
         path = self.sub_tracking_file
-        log = _logs.get(path if path[:1] == "/" else (path, os.getcwd()))
+        log = _logs.get(_key(path))
         return log if log is not None and log.is_in_place() else _find_log(path, self._overwrite, self._joins)
 
 

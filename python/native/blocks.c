@@ -274,12 +274,18 @@ static PyMethodDef blocks_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef blocks_members[] = {
+    {"path", T_OBJECT, offsetof(struct blocks, path), READONLY, "Its absolute path, as bytes."},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot blocks_slots[] = {
     {Py_tp_doc, "A log of start and stop marks of code blocks."},
     {Py_tp_new, blocks_new},
     {Py_tp_init, blocks_init},
     {Py_tp_dealloc, blocks_dealloc},
     {Py_tp_methods, blocks_methods},
+    {Py_tp_members, blocks_members},
     {0, NULL},
 };
 

@@ -624,8 +624,28 @@ if __name__ == "__main__":
         copied = pickle.loads(pickle.dumps(copy.copy(block)))
         with block, copied:
             pass
-        self.assertEqual((copied.code_block_name, copied.sub_tracking_file, copied.process_id), ("a", "m.gputblocks", os.getpid()))
+        expected = ("a", os.path.join(os.getcwd(), "m.gputblocks"), os.getpid())
+        self.assertEqual((copied.code_block_name, copied.sub_tracking_file, copied.process_id), expected)
         self.assertEqual(len(gput.read_calls("m.gputblocks")), 2)
+
+    def test_another_process_marks_in_the_same_file_wherever_it_runs(self):
+        code = """
+import pickle, sys
+with pickle.loads(bytes.fromhex(sys.argv[1])):
+    pass
+"""
+        os.mkdir("elsewhere")
+        for name in "m.csv", "m.sqlite":
+            block = gput.SubTracker("a", sub_tracking_file=name)
+            first = pickle.dumps(block)
+            with block:
+                os.chdir("elsewhere")
+            second = pickle.dumps(block)
+            for pickled in first, second:
+                self.run_python(code, pickled.hex())
+            os.chdir("..")
+            self.assertEqual(len(gput.read_calls(name)), 3)
+        self.assertEqual(os.listdir("elsewhere"), [])
 
     def test_a_file_of_an_earlier_run_is_not_shared(self):
         open("m.csv", "w").write("mine")
