@@ -83,7 +83,7 @@ struct gput_energy {
     double main;
     double descendants;
     double combined;
-    double unattributed;   /**< total - combined */
+    double unattributed;   /**< total - combined; all where combined is not known */
     double idle_share;     /**< part of the machine's CPU time, 0 to 1, in which no process ran */
     double mean_watts;     /**< of the total */
     double max_watts;      /**< of the total, over a second or more; over the session when that is

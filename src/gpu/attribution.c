@@ -76,8 +76,8 @@ static void lack(struct gpu_share *share, bool ram, bool sm)
         share->main_sm_percent = share->descendants_sm_percent = share->all_sm_percent = NAN;
 }
 
-/* One process's own use: the larger figure of its entries. Returns how many pids are unknown. */
-static uint32_t attribute_own(
+/* One process's own use: the larger figure of its entries. */
+static void attribute_own(
     struct sums *sums, const struct gpu_process *first, size_t count, enum pid_owner owner)
 {
     struct counted counted = {0};
@@ -87,21 +87,19 @@ static uint32_t attribute_own(
         use.sm_percent = larger(use.sm_percent, first[i].sm_percent);
     }
     add_use(sums, &counted, &use, owner);
-    return owner == PID_OWNER_UNKNOWN;
+    sums->share.n_unattributed += owner == PID_OWNER_UNKNOWN;
 }
 
 /* A client: one entry for each process that holds it. The same. */
-static uint32_t attribute_client(struct sums *sums, const struct gpu_process *first, size_t count,
+static void attribute_client(struct sums *sums, const struct gpu_process *first, size_t count,
     const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
 {
     struct counted counted = {0};
-    uint32_t unknown = 0;
     for (size_t i = 0; i < count; i++) {
         enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid, NULL);
         add_use(sums, &counted, &first[i], owner);
-        unknown += owner == PID_OWNER_UNKNOWN;
+        sums->share.n_unattributed += owner == PID_OWNER_UNKNOWN;
     }
-    return unknown;
 }
 
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
@@ -116,13 +114,14 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
             const struct gpu_process *first = &list->entries[position];
             size_t count = run_length(list, position);
             if (first->client)
-                unknown += attribute_client(&sums, first, count, tree, book, procfs_root);
+                attribute_client(&sums, first, count, tree, book, procfs_root);
             else
-                unknown += attribute_own(
+                attribute_own(
                     &sums, first, count, pid_owner_find(book, procfs_root, tree, first->pid, NULL));
             position += count;
         }
         shares[device] = sums.share;
+        unknown += sums.share.n_unattributed;
         lack(&shares[device], list->ram_missing[device], list->sm_missing[device]);
         if (list->only_tracked)
             shares[device].all_sm_percent = NAN;

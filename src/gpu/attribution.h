@@ -16,12 +16,13 @@ struct gpu_share {
     double descendants_sm_percent;
     double all_sm_percent; /* of everybody; also NaN where only tracked processes are listed */
     double unattributed_ram_bytes;
+    uint32_t n_unattributed; /* pids that belong to no process in sight */
 };
 
 /*
  * Fills shares[0 … n_devices - 1] from a sorted list. A process listed twice on a device (compute
  * and graphics) counts with the larger figure; a client held by several processes counts once in
- * each sum. Returns how many pids belong to no process in sight.
+ * each sum. Returns how many pids are unattributed on all of them.
  */
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
     const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,

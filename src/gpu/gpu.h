@@ -107,7 +107,8 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
-    double all_sm_percent; /* by all processes; NaN also where the driver tells of ours alone */
+    double all_sm_percent;   /* by all processes; NaN also where the driver tells of ours alone */
+    uint32_t n_unattributed; /* pids in its list that exist nowhere in sight */
     int64_t read_ns; /* when the device's own figures were read (monotonic clock); 0: they were not
                       */
 };

@@ -210,6 +210,7 @@ static void sample_processes(
         out->main_sm_percent = share->main_sm_percent;
         out->descendants_sm_percent = share->descendants_sm_percent;
         out->all_sm_percent = share->all_sm_percent;
+        out->n_unattributed = share->n_unattributed;
         sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
     }
     if (!fresh)

@@ -137,21 +137,28 @@ static bool explain_no_gpu_energy(const struct gput_session *session, char *text
     return own > 0;
 }
 
+static const char *how_shared_out(const struct energy_meter *meter)
+{
+    return meter->gpu_by_memory ? "shared out by GPU memory in use"
+           : meter->gpu_by_use  ? "shared out by use of their processors"
+                                : "not shared out: who used the GPUs was not told";
+}
+
 void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
     char faults[GPUT_REASON_SIZE / 2];
     bool is_integrated = energy_meter_integrates_power(meter);
+    bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     add_cpu_energy(session, results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",
-            is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
-            "%s%s%s; shared out by %s%s",
+            is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s%s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
-            faults[0] ? ", but " : "", faults,
-            meter->gpu_by_memory ? "GPU memory in use" : "use of their processors",
-            meter->gpu_unshared ? ", but not all: who used a GPU was not always told" : "");
+            faults[0] ? ", but " : "", faults, how_shared_out(meter),
+            is_shared && meter->gpu_unshared ? ", but not all: who used a GPU was not always told"
+                                             : "");
     else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);

@@ -267,12 +267,26 @@ static double use_by_all(const struct gpu_device_sample *gpu)
     return fmax(isnan(all) ? 100 : all, gpu->main_sm_percent + gpu->descendants_sm_percent);
 }
 
+/* Processes that exist nowhere in sight, as to a driver that answers the pids of the host, may be
+ * ours where none of ours is listed. */
+static bool may_hide_ours(const struct gpu_device_sample *gpu)
+{
+    bool has_ours = gpu->main_sm_percent > 0 || gpu->descendants_sm_percent > 0 ||
+                    gpu->main_ram_bytes > 0 || gpu->descendants_ram_bytes > 0;
+    return gpu->n_unattributed > 0 && !has_ours;
+}
+
 static void attribute_gpu(
     struct energy_meter *meter, const struct gpu_device_sample *gpu, double joules)
 {
     double main = gpu->main_sm_percent, descendants = gpu->descendants_sm_percent;
+    if (may_hide_ours(gpu)) {
+        meter->gpu_unshared = true;
+        return;
+    }
     if (!isnan(main) && !isnan(descendants)) {
         double all = use_by_all(gpu);
+        meter->gpu_by_use = true;
         attribute(meter, joules, share(main, all), share(descendants, all));
         return;
     }
@@ -314,6 +328,7 @@ static struct gpu_device_sample card_of(const struct energy_shares *now, size_t 
         add(&card.ram_used_bytes, instance->ram_used_bytes);
         add(&card.main_ram_bytes, instance->main_ram_bytes);
         add(&card.descendants_ram_bytes, instance->descendants_ram_bytes);
+        card.n_unattributed += instance->n_unattributed;
     }
     return card;
 }
@@ -386,8 +401,10 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
     double total = total_of(meter, interval, battery_joules);
     add(&energy->machine.total, total);
     add_to_peak(meter, total, seconds);
-    if (!isnan(energy->machine.total) && !isnan(energy->combined))
-        energy->unattributed = fmax(0, energy->machine.total - energy->combined);
+    /* Also all of it, where nothing told whose it is. */
+    if (meter->shares_out && !isnan(energy->machine.total))
+        energy->unattributed =
+            fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
 }
 
 /* Joules count from the start of the session on, or else from the first reading. */

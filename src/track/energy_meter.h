@@ -54,7 +54,8 @@ struct energy_meter {
     struct energy_peak peak;
     bool was_partial;   /* the last interval's total was known only in part */
     bool gpu_is_lost;   /* the joules of some GPU do not go on */
-    bool gpu_by_memory; /* some GPU was shared out by memory in use */
+    bool gpu_by_use;    /* some GPU was shared out by use of its processors */
+    bool gpu_by_memory; /* some, by memory in use */
     bool gpu_unshared;  /* some GPU's joules were not: nothing told who used it */
     char why_not[160];  /* when the CPU's energy is not to be had */
     char remedy[160];   /* what an administrator can do about it; "" */

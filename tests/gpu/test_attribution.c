@@ -83,6 +83,8 @@ static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
         {.device = 1, .pid = NOBODY, .client = 3, .ram_bytes = 5},
     };
     assert_int_equal(attribute(entries, 3), 3);
+    assert_int_equal(shares[0].n_unattributed, 2);
+    assert_int_equal(shares[1].n_unattributed, 1);
     assert_true(shares[0].unattributed_ram_bytes == 10);
     assert_true(shares[1].unattributed_ram_bytes == 5);
     assert_true(shares[0].combined_ram_bytes == 0);

@@ -255,8 +255,41 @@ static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **stat
     assert_near(meter.energy.machine.gpu, 200);
     assert_true(isnan(meter.energy.main));
     assert_true(isnan(meter.energy.combined));
+    assert_near(meter.energy.unattributed, 200);
     assert_true(meter.gpu_unshared);
+    assert_false(meter.gpu_by_use || meter.gpu_by_memory);
     energy_meter_finish(&meter);
+}
+
+/* A driver that answers the pids of the host: some process that is not in sight uses 90 %. */
+static void users_that_are_not_in_sight_may_be_ours(void **state)
+{
+    (void)state;
+    for (int ours = 0; ours <= 1; ours++) {
+        struct energy_meter meter;
+        struct gpu_sample gpus = {.n_devices = 1};
+        struct gpu_device devices[1] = {{.uuid = "a"}};
+        energy_meter_init(&meter, "/nonexistent");
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = NAN,
+            .utilization_percent = 90,
+            .all_sm_percent = 90,
+            .n_unattributed = 1,
+            .ram_used_bytes = 10e9,
+            .main_ram_bytes = ours ? 1e9 : 0};
+        struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+        for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
+            gpus.devices[0].read_ns = now_ns;
+            energy_meter_read(&meter, &shares, now_ns);
+        }
+        assert_near(meter.energy.unattributed, 200);
+        assert_true(meter.gpu_unshared == !ours);
+        if (ours) /* it is listed, and used nothing */
+            assert_true(meter.energy.combined == 0);
+        else
+            assert_true(isnan(meter.energy.combined));
+        energy_meter_finish(&meter);
+    }
 }
 
 static void wraps_are_undone_even_between_intervals(void **state)
@@ -685,6 +718,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_tells_nothing_beside_one_that_does_is_named),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
+        cmocka_unit_test(users_that_are_not_in_sight_may_be_ours),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
