@@ -4,8 +4,8 @@
  *
  * Curve and calls are walked together in the order of time, so memory grows with the calls (16
  * bytes each) and the blocks, not with the curve. Between two points the curve is a straight line;
- * before its first and after its last point it is level. The curve of a figure has a gap where it is
- * not known any more, up to where it may be back.
+ * before its first and after its last point it is level. The curve of a figure has a gap where it
+ * is not known any more, up to where it may be back.
  */
 #ifndef ANALYZE_BLOCK_ENERGY_H
 #define ANALYZE_BLOCK_ENERGY_H
@@ -25,8 +25,8 @@ struct energy_points {
 /*
  * Writes joules of the session, as far as they are known, and for each target (sweep_lane tells
  * which a call has) those of the time in which at least one of its calls ran: NaN where the curve
- * does not tell, at any moment of a call, or where all of its calls began and ended outside of it. `calls` are sorted by start.
- * Errors: those of `points`, GPUT_ERROR_MEMORY.
+ * does not tell, at any moment of a call, or where all of its calls began and ended outside of it.
+ * `calls` are sorted by start. Errors: those of `points`, GPUT_ERROR_MEMORY.
  */
 int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
     size_t n_targets, const struct energy_points *points, double session[GPUT_ENERGY_FIGURE_COUNT],

@@ -208,17 +208,15 @@ static double stretch_total(const struct stretch *stretch, const char *name)
         .total;
 }
 
+/* Where a GPU was lost the sum of all is missing, and those that go on count. GPUs that are in the
+ * joules of the CPU's package are none of them: their power has a name of its own. */
 static double stretch_gpu_total(const struct stretch *stretch)
 {
     static const char *const names[] = {
-        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"}; /* new, then old */
+        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw", "per_gpu_power"};
     double total = NAN;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && isnan(total); i++)
         total = stretch_total(stretch, names[i]);
-    /* Where a GPU was lost the sum is missing, and those that go on count. Without any sum, GPUs
-     * are in the joules of the CPU's package. */
-    if (isnan(total) && metric_of(stretch->series, "nvidia_power"))
-        total = stretch_total(stretch, "per_gpu_power");
     return total;
 }
 

@@ -335,6 +335,14 @@ static void add_of_gpu(
     doc_add_double(*numbers, index, number);
 }
 
+/* Its joules are those of the CPU's package. */
+static bool is_in_package(const struct gput_session *session, size_t i)
+{
+    size_t count;
+    return gpu_set_devices(session->gpus, &count)[i].in_package &&
+           isnan(session->sampler.energy.gpus[i].joules);
+}
+
 /* Mean power of a GPU in the period. One whose joules are part of another's figure (a MIG instance,
  * a GPU in the CPU's package) has what it draws now. */
 static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
@@ -350,9 +358,14 @@ static double gpu_watts(const struct gput_session *session, size_t i, double sec
 static void add_gpu_powers(
     const struct gput_session *session, const struct period *period, struct doc *gpu)
 {
-    struct doc *powers = NULL;
-    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++)
-        add_of_gpu(gpu, "per_gpu_power", &powers, i, gpu_watts(session, i, period->seconds));
+    struct doc *powers = NULL, *in_package = NULL;
+    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
+        double watts = gpu_watts(session, i, period->seconds);
+        if (is_in_package(session, i))
+            add_of_gpu(gpu, "in_package_gpu_power", &in_package, i, watts);
+        else
+            add_of_gpu(gpu, "per_gpu_power", &powers, i, watts);
+    }
     add_known(gpu, "nvidia_power", period->gpu);
 }
 

@@ -13,9 +13,10 @@ import sqlite3
 import subprocess
 import xml.dom.minidom
 
-from command import BUILD, PATIENCE, CommandTest, main, python, wait_until
+from command import BUILD, PATIENCE, SOURCE, CommandTest, main, python, wait_until
 from energy_machine import MOVE, Machine
 
+FIXTURES = SOURCE / "tests" / "fixtures"
 END = json.dumps("END OF RECORDING SEGMENT")
 
 
@@ -342,11 +343,11 @@ class Recording(CommandTest):
         # A short one, that to the tick at 2 s, and the last one.
         self.assertEqual(sum("absolute_cpu_time_per_pid" in entry["metrics"]["cpu"] for entry in lines), 3)
 
-    def gpu_environment(self, scenario=""):
-        """No counters of the CPU, and the GPUs of the scenario."""
+    def gpu_environment(self, scenario="", sysfs="/nonexistent"):
+        """The GPUs of the scenario, and by default no counters of the CPU."""
         path = self.folder / "scenario"
         path.write_text(scenario)
-        return os.environ | {"GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(path),
+        return os.environ | {"GPUT_SYSFS": str(sysfs), "FAKE_NVML_SCENARIO": str(path),
                              "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
 
     def test_what_a_gpu_does_not_tell_is_not_there(self):
@@ -366,15 +367,15 @@ class Recording(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_near(self.summary()["metrics"]["nvidia_power"]["total"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
 
-    def record_gpus(self, scenarios, *options):
-        """Scenarios, 0.7 s each, over a recording of one long period. The joules of GPUs as the report has them."""
+    def record_gpus(self, scenarios, *options, sysfs="/nonexistent", figure="gpu"):
+        """Scenarios, 0.7 s each, over a recording of one long period. The joules of the machine as the report has them."""
         change = "import os, sys, time\n" \
             "for scenario in sys.argv[2:]: open(sys.argv[1] + '.new', 'w').write(scenario); os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.7)"
         done = self.run_command("run", "--energy-folder", "rec", "--measurement-period", "60", "--st", "0.1", *options, "-f", "json", "-o", "out.json", "--",
-                                *python(change, self.folder / "scenario", *scenarios), env=self.gpu_environment(scenarios[0]))
+                                *python(change, self.folder / "scenario", *scenarios), env=self.gpu_environment(scenarios[0], sysfs))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("was lost: its figures are missing from here on", done.stderr)
-        return json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"]
+        return json.loads((self.folder / "out.json").read_text())["energy"]["machine"][figure]
 
     def test_a_lost_gpu_keeps_its_joules(self):
         there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
@@ -413,6 +414,21 @@ class Recording(CommandTest):
         self.assertFalse([name for gpu in alone for name in gpu if name.startswith("nvidia")])
         self.assertIn("per_gpu_use_rate", alone[-1])
         self.assert_near(self.summary()["total_power_draw"], joules)  # of the one that is left
+
+    def test_a_gpu_in_the_package_is_never_added(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        shutil.copytree(FIXTURES / "gpu-amd-apu" / "sys", self.machine.root, dirs_exist_ok=True)
+        there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+        mover = subprocess.Popen(python(MOVE, *self.machine.move(PATIENCE, package_0=50)))
+        try:
+            joules = self.record_gpus((there, there + "code * 15\n"), sysfs=self.machine.root, figure="total")
+        finally:
+            mover.kill()
+            mover.wait()
+        metrics = self.summary()["metrics"]
+        self.assertGreater(metrics["in_package_gpu_power"]["total"], 0)
+        self.assert_near(metrics["per_gpu_power"]["total"], metrics["nvidia_power"]["total"])
+        self.assert_near(self.summary()["total_power_draw"], joules)
 
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
         environment, scenario = self.gpu_environment(), self.folder / "scenario"
