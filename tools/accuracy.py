@@ -65,7 +65,7 @@ CASES = [
     # The rest of the words, and with them the report, are another thread's.
     ("300 MB and 1 s, its first thread gone", "leave [ alloc 300 spin 1 sleep 0.6", None, None, 1),
     ("300 MB for 30 ms", "sleep 0.7 alloc 300 sleep 0.03 free sleep 1", None, None, 1),
-    ("300 MB in huge pages", "huge 300 sleep 1.2", None, None, 1),
+    ("300 MB in transparent huge pages", "huge 300 sleep 1.2", None, None, 1),
     ("300 MB for 30 ms, in a child", "sleep 0.7 child [ alloc 300 sleep 0.03 ] wait sleep 1", None, 302, 2),
     ("200 MB shared by 4", "shared 200 child [ touch sleep 1.2 ] child [ touch sleep 1.2 ] child [ touch sleep 1.2 ] wait",
      None, 203, 4),
