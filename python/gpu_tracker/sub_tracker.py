@@ -5,7 +5,7 @@ import sys
 from _thread import RLock
 
 from ._lazy import names_of as _names_of
-from ._native import BlockMarker, Blocks
+from ._native import BlockMarker, Blocks, fork_hooks
 
 _WHERE = {
     "CodeBlockResults": "_results",
@@ -39,26 +39,14 @@ def _close_logs():
             _close(log)
 
 
-def _begin_fork():
-    # Neither is a log being opened in the child's memory, nor a mark being made.
-    _opening.acquire()
-    for log in list(_logs.values()):  # a signal handler may open one meanwhile
-        log.hold()
-
-
-def _end_fork():
-    for log in list(_logs.values()):
-        log.release()
-    _opening.release()
-
-
 def _begin_child():
     global _pid
     _pid = os.getpid()
-    _end_fork()
 
 
-os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork, after_in_child=_begin_child)
+_begin_fork, _end_fork = fork_hooks(_opening, _logs)
+os.register_at_fork(before=_begin_fork, after_in_parent=_end_fork, after_in_child=_end_fork)
+os.register_at_fork(after_in_child=_begin_child)
 
 
 def _key(path):
@@ -145,8 +133,7 @@ class SubTracker(BlockMarker):
         # For another process, whose marks then come into the same file, wherever it runs: it is made here, if it is not
         # there yet.
         log = self._log if self._log is not None and self._log.is_in_place() else self._open()
-        log.hold()
-        log.release()
+        log.share()
         names = "code_block_name", "_overwrite"
         state = {name: getattr(self, name) for name in names}
         return state | {"sub_tracking_file": os.fsdecode(log.path)} | self.__dict__

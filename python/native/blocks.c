@@ -7,10 +7,10 @@
  * meeting it half-way.
  *
  * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
- * the GIL back. It holds `marking` meanwhile, which close() takes too, and hold() for the time of
- * a fork: SQLite has locks of its own that a child would never see opened again. Nobody waits for
- * `marking` with the GIL; then none can wait for the other. Nor does the thread that holds it for a
- * fork wait for itself: a signal handler may run in it, and mark.
+ * the GIL back. It holds `marking` meanwhile, which close() takes too, and begin_fork() for the
+ * time of a fork: SQLite has locks of its own that a child would never see opened again. Nobody
+ * waits for `marking` with the GIL; then none can wait for the other. Nor does the thread that
+ * holds it for a fork wait for itself: a signal handler may run in it, and mark.
  */
 #include "native.h"
 
@@ -28,7 +28,7 @@ struct blocks {
     int64_t seen_ns; /* when its file was last looked for */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
     bool is_log;     /* has a file for each process */
-    bool held;       /* `marking`, by hold_marks(), which `holder` called */
+    unsigned held;   /* `marking`, so many times, by hold_marks(), which `holder` called */
     pthread_t holder;
     pthread_mutex_t marking;
 };
@@ -49,24 +49,30 @@ static PyObject *blocks_new(
     return (PyObject *)self;
 }
 
+/* Whether this thread does. */
+static bool holds_marks(const struct blocks *self)
+{
+    return self->held > 0 && pthread_equal(self->holder, pthread_self());
+}
+
 /* Until release_marks() no mark begins but those of this thread, and none is under way. */
 static void hold_marks(struct blocks *self)
 {
-    if (!self->waits || self->held)
+    if (!self->waits)
         return;
-    Py_BEGIN_ALLOW_THREADS;
-    pthread_mutex_lock(&self->marking);
-    Py_END_ALLOW_THREADS;
-    self->held = true;
-    self->holder = pthread_self();
+    if (!holds_marks(self)) {
+        Py_BEGIN_ALLOW_THREADS;
+        pthread_mutex_lock(&self->marking);
+        Py_END_ALLOW_THREADS;
+        self->holder = pthread_self();
+    }
+    self->held++;
 }
 
 static void release_marks(struct blocks *self)
 {
-    if (!self->held)
-        return;
-    self->held = false;
-    pthread_mutex_unlock(&self->marking);
+    if (holds_marks(self) && --self->held == 0)
+        pthread_mutex_unlock(&self->marking);
 }
 
 /* The program may change its working directory. */
@@ -136,17 +142,17 @@ static void blocks_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-static PyObject *blocks_hold(PyObject *object, PyObject *Py_UNUSED(unused))
+/* Lets other processes add to the file. */
+static void hold_and_share(struct blocks *self)
 {
-    struct blocks *self = (struct blocks *)object;
     hold_marks(self);
     if (self->blocks)
         gput_blocks_share(self->blocks);
-    return Py_NewRef(Py_None);
 }
 
-static PyObject *blocks_release(PyObject *object, PyObject *Py_UNUSED(unused))
+static PyObject *blocks_share(PyObject *object, PyObject *Py_UNUSED(unused))
 {
+    hold_and_share((struct blocks *)object);
     release_marks((struct blocks *)object);
     return Py_NewRef(Py_None);
 }
@@ -206,7 +212,7 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     enum gput_block_position position, struct gput_block_call *call, struct gput_error *lost)
 {
     int code;
-    bool is_ours = self->held && pthread_equal(self->holder, pthread_self());
+    bool is_ours = holds_marks(self);
     Py_BEGIN_ALLOW_THREADS;
     if (!is_ours)
         pthread_mutex_lock(&self->marking);
@@ -267,9 +273,7 @@ static PyMethodDef blocks_methods[] = {
     {"is_in_place", blocks_is_in_place, METH_NOARGS, "Whether a file still is at its path."},
     {"status", blocks_status, METH_NOARGS,
         "(path, marks lost, why the first was lost); None when closed."},
-    {"hold", blocks_hold, METH_NOARGS,
-        "Before a fork: lets children add to the file, and no mark is under way until release()."},
-    {"release", blocks_release, METH_NOARGS, "After it, in both processes."},
+    {"share", blocks_share, METH_NOARGS, "Lets other processes add to the file."},
     {"close", blocks_close, METH_NOARGS, "Completes the file."},
     {NULL, NULL, 0, NULL},
 };
@@ -294,6 +298,67 @@ static PyType_Spec blocks_spec = {
     .basicsize = sizeof(struct blocks),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = blocks_slots,
+};
+
+/* ---- Forks ---- */
+
+/*
+ * The hooks are C, in which no signal handler runs: one that raised an exception half-way would
+ * leave locked what is locked. They share a tuple of these: the two methods of a lock that is held
+ * while `logs`, a dict, changes, and that dict.
+ */
+enum { ACQUIRE, RELEASE, LOGS };
+
+/* Then neither is a log being opened in the child's memory, nor a mark being made. */
+static PyObject *begin_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
+{
+    PyObject *acquire = PyTuple_GetItem(shared, ACQUIRE), *acquired, *log;
+    /* Handlers do run while it waits for the lock. What they raise does not stop a fork. */
+    while (!(acquired = PyObject_CallNoArgs(acquire)))
+        PyErr_WriteUnraisable(acquire);
+    Py_DECREF(acquired);
+    Py_ssize_t at = 0;
+    while (PyDict_Next(PyTuple_GetItem(shared, LOGS), &at, NULL, &log))
+        hold_and_share((struct blocks *)log);
+    return Py_NewRef(Py_None);
+}
+
+/* In both processes. */
+static PyObject *end_fork(PyObject *shared, PyObject *Py_UNUSED(unused))
+{
+    PyObject *log;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(PyTuple_GetItem(shared, LOGS), &at, NULL, &log))
+        release_marks((struct blocks *)log);
+    return PyObject_CallNoArgs(PyTuple_GetItem(shared, RELEASE));
+}
+
+static PyMethodDef begin_fork_method = {"begin_fork", begin_fork, METH_NOARGS, NULL};
+static PyMethodDef end_fork_method = {"end_fork", end_fork, METH_NOARGS, NULL};
+
+static PyObject *fork_hooks(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *lock, *logs;
+    if (!PyArg_ParseTuple(args, "OO!", &lock, &PyDict_Type, &logs))
+        return NULL;
+    PyObject *acquire = PyObject_GetAttrString(lock, "acquire");
+    PyObject *release = PyObject_GetAttrString(lock, "release");
+    PyObject *shared = acquire && release ? PyTuple_Pack(3, acquire, release, logs) : NULL;
+    PyObject *begin = shared ? PyCFunction_NewEx(&begin_fork_method, shared, NULL) : NULL;
+    PyObject *end = begin ? PyCFunction_NewEx(&end_fork_method, shared, NULL) : NULL;
+    PyObject *hooks = end ? PyTuple_Pack(2, begin, end) : NULL;
+    Py_XDECREF(end);
+    Py_XDECREF(begin);
+    Py_XDECREF(shared);
+    Py_XDECREF(release);
+    Py_XDECREF(acquire);
+    return hooks;
+}
+
+static PyMethodDef fork_functions[] = {
+    {"fork_hooks", fork_hooks, METH_VARARGS,
+        "fork_hooks(lock, logs): what to call before a fork, and after it in both processes."},
+    {NULL, NULL, 0, NULL},
 };
 
 /* ---- BlockMarker ---- */
@@ -461,6 +526,8 @@ int native_add_blocks(PyObject *module)
     PyObject *blocks = native_add_type(module, &blocks_spec, "Blocks");
     PyObject *marker = blocks ? native_add_type(module, &marker_spec, "BlockMarker") : NULL;
     int code = marker ? PyObject_SetAttrString(marker, "_blocks_type", blocks) : -1;
+    if (code == 0)
+        code = PyModule_AddFunctions(module, fork_functions);
     Py_XDECREF(marker);
     Py_XDECREF(blocks);
     return code;

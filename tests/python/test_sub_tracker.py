@@ -360,6 +360,50 @@ print(len(gput.read_calls("m.sqlite")))
 """
         self.assertEqual(self.run_python(code).stdout, "4\n")
 
+    @package.skip_where_forks_hang
+    def test_a_signal_handler_that_raises_while_the_program_forks_leaves_nothing_locked(self):
+        code = """
+import ctypes, functools, os, signal, sys, threading
+
+# Pending when the next hook begins: neither of these two is Python code, after which handlers run.
+send = functools.partial(getattr(ctypes.CDLL(None), "raise"), int(signal.SIGUSR1))
+when = sys.argv[1]
+if when == "after_in_parent":
+    os.register_at_fork(after_in_parent=send)
+import gpu_tracker as gput
+if when == "before":
+    os.register_at_fork(before=send)
+
+def mark(name):
+    with gput.SubTracker("a", sub_tracking_file=name):
+        pass
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+mark("m.sqlite")
+signal.signal(signal.SIGUSR1, interrupt)
+try:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    for _ in range(1000):
+        pass
+except KeyboardInterrupt:
+    print("interrupted")
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+for name in "m.sqlite", "other.csv":
+    thread = threading.Thread(target=mark, args=(name,))
+    thread.start()
+    thread.join()
+print(len(gput.read_calls("m.sqlite")))
+"""
+        for when in "before", "after_in_parent":
+            done = self.run_python(code, when)
+            self.assertEqual((done.stdout, done.stderr), ("interrupted\n2\n", ""))
+            os.unlink("m.sqlite")
+            os.unlink("other.csv")
+
     def test_threads(self):
         def work(name):
             for _ in range(100):
