@@ -1,6 +1,7 @@
 #include "analyze/call_pairing.h"
 
 #include "base/number.h"
+#include "store/open_starts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,54 +129,52 @@ static int pair_two_by_two(
     return GPUT_OK;
 }
 
-/* Starts of one lane that wait for their stops, in the order of time. */
-struct open_starts {
-    double *times;
-    size_t count;
-};
-
-/* How many of them are not after that time. */
-static size_t count_until(const struct open_starts *open, double time)
+/* What a time is known by among open starts. */
+static int64_t key_of(double time)
 {
-    size_t low = 0, high = open->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (open->times[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
+    int64_t key;
+    time += 0.0; /* one zero */
+    memcpy(&key, &time, sizeof key);
+    return key;
+}
+
+static double time_of_key(int64_t key)
+{
+    double time;
+    memcpy(&time, &key, sizeof time);
+    return time;
+}
+
+/* Finds the start that a stop belongs to, the last one unless it tells; one that it tells may be
+ * another thread's. False when there is none. */
+static bool find_start(struct open_starts *open, double told, double stop, double *start)
+{
+    int64_t key;
+    if (isnan(told)) {
+        if (!open_starts_take_latest(open, &key))
+            return false;
+        *start = time_of_key(key);
+        return true;
     }
-    return low;
+    bool here = open_starts_take(open, key_of(told));
+    *start = here ? told : fmin(told, stop); /* the clock may have been set back */
+    return true;
 }
 
-/* Takes out the start that a stop belongs to, the last one unless it tells; there is one, or it
- * tells: then that may be another thread's. */
-static double take_start(struct open_starts *open, double started, double stop)
-{
-    size_t behind = isnan(started) ? open->count : count_until(open, started);
-    if (!isnan(started) && (behind == 0 || open->times[behind - 1] != started))
-        return fmin(started, stop); /* the clock may have been set back */
-    double start = open->times[behind - 1];
-    memmove(&open->times[behind - 1], &open->times[behind],
-        (open->count - behind) * sizeof *open->times);
-    open->count--;
-    return start;
-}
-
-/* The calls of a lane whose marks do not simply take turns; `calls` has room for two times a mark.
+/* The calls of a lane whose marks do not simply take turns; `calls` has room for two times a stop.
  */
 static int pair_overlapping(const struct call_table *table, struct call_lane *lane,
     struct open_starts *open, double *calls, struct gput_error *error)
 {
     for (size_t i = 0; i < lane->count; i++) {
-        double time = lane->times[i], started = lane->started ? lane->started[i] : NAN;
+        double time = lane->times[i], told = lane->started ? lane->started[i] : NAN;
         if (lane->positions[i] == SUB_TRACKING_START) {
-            open->times[open->count++] = time;
+            if (!open_starts_push(open, key_of(time)))
+                return error_memory(error);
             continue;
         }
-        if (open->count == 0 && isnan(started))
+        if (!find_start(open, told, time, &calls[2 * lane->n_calls]))
             return refuse_lone_mark(table, lane, time, error);
-        calls[2 * lane->n_calls] = take_start(open, started, time);
         calls[2 * lane->n_calls + 1] = time;
         lane->n_calls++;
     }
@@ -190,6 +189,14 @@ static bool takes_turns(const struct call_lane *lane)
     return true;
 }
 
+static size_t count_stops(const struct call_lane *lane)
+{
+    size_t stops = 0;
+    for (size_t i = 0; i < lane->count; i++)
+        stops += lane->positions[i] == SUB_TRACKING_STOP;
+    return stops;
+}
+
 /* One thread's marks of a block, like brackets, but for stops that tell their start. */
 static int pair_brackets(
     const struct call_table *table, struct call_lane *lane, struct gput_error *error)
@@ -198,11 +205,10 @@ static int pair_brackets(
         lane->n_calls = lane->count / 2;
         return GPUT_OK;
     }
-    struct open_starts open = {.times = malloc(lane->count * sizeof *open.times)};
-    double *calls = malloc(2 * lane->count * sizeof *calls);
-    int code = open.times && calls ? pair_overlapping(table, lane, &open, calls, error)
-                                   : error_memory(error);
-    free(open.times);
+    struct open_starts open = {0};
+    double *calls = malloc((2 * count_stops(lane) + 1) * sizeof *calls);
+    int code = calls ? pair_overlapping(table, lane, &open, calls, error) : error_memory(error);
+    open_starts_finish(&open);
     if (code != GPUT_OK) {
         free(calls);
         return code;

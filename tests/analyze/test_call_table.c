@@ -1,5 +1,7 @@
 #include "marks.h"
 
+#include <math.h>
+
 /* The calls as "start-stop" by block and process, sorted by start. */
 static void assert_calls(const struct marked_calls *marked, const char *expected)
 {
@@ -96,6 +98,30 @@ static void a_stop_that_tells_needs_no_start_of_its_thread(void **state)
     (void)state;
     assert_pairs("a 7 0 1 1;a 7 1 3 2 @1;a 7 0 4 2;a 7 1 5 2", true, "a 7: 1-3, a 7: 4-5");
     assert_pairs("a 7 1 3 1 @4", true, "a 7: 3-3"); /* the clock was set back */
+}
+
+/* As many as would keep a pairing that is not about linear busy for minutes. */
+static void many_calls_that_are_open_at_once_are_paired(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000000 };
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct call_table table;
+    struct gput_error error;
+    call_table_init(&table, names, SUB_TRACKING_COLUMNS_APART, true, false);
+    struct sub_tracking_row row = {.name = sub_tracking_names_add(names, "a", 1)};
+    for (int64_t i = 0; i < 2 * COUNT; i++) {
+        row.position = i < COUNT ? SUB_TRACKING_START : SUB_TRACKING_STOP;
+        row.timestamp_ns = i;
+        row.started_ns = i < COUNT ? SUB_TRACKING_UNKNOWN : i - COUNT; /* first in, first out */
+        assert_int_equal(call_table_add(&table, &row, 1, &error), GPUT_OK);
+    }
+    assert_int_equal(call_table_pair(&table, &error), GPUT_OK);
+    assert_int_equal(table.n_calls, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(fabs(table.calls[i].stop - table.calls[i].start - 1e-9 * COUNT) < 1e-12);
+    call_table_finish(&table);
+    sub_tracking_names_destroy(names);
 }
 
 static void marks_of_one_time_in_a_thread_keep_the_order_of_the_file(void **state)
@@ -215,6 +241,7 @@ int main(void)
         cmocka_unit_test(threads_pair_like_brackets),
         cmocka_unit_test(a_stop_that_tells_belongs_to_its_start),
         cmocka_unit_test(a_stop_that_tells_needs_no_start_of_its_thread),
+        cmocka_unit_test(many_calls_that_are_open_at_once_are_paired),
         cmocka_unit_test(marks_of_one_time_in_a_thread_keep_the_order_of_the_file),
         cmocka_unit_test(pairs_that_make_no_sense_are_refused),
         cmocka_unit_test(a_time_that_is_no_number_is_refused),
