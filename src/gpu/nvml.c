@@ -322,7 +322,9 @@ static uint32_t nvml_list_devices(void *opaque, struct gpu_device *devices, uint
 
 /* ---- read ---- */
 
-/* Notes what a failed call means for one figure, or for the whole GPU. */
+/* Notes what a failed call means for one figure, or for the whole GPU. An unknown error is about
+ * the GPU when the first figure that is asked has it: a GPU that tells its memory may tell others
+ * too. */
 static void note(
     struct nvml_gpu *gpu, struct gpu_device_reading *reading, enum gpu_figure figure, int code)
 {
@@ -338,6 +340,8 @@ static void note(
     case NVML_RESET_REQUIRED:
     case NVML_OPERATING_SYSTEM:
     case NVML_UNKNOWN:
+        if (code == NVML_UNKNOWN && figure != GPU_RAM_USED)
+            break;
         gpu->trouble = nvml_code_text(code);
         if (code == NVML_GPU_IS_LOST || code == NVML_RESET_REQUIRED)
             atomic_store(&gpu->lost, true);

@@ -273,6 +273,19 @@ static void a_gpu_that_comes_back_is_read_again(void **state)
     gpu_set_close(set);
 }
 
+static void an_unknown_error_of_one_figure_costs_that_figure(void **state)
+{
+    (void)state;
+    SCENARIO(GPU_A "code nvmlDeviceGetPowerUsage 999\n");
+    struct gpu_options options = fake_options();
+    struct gpu_set *set = open_set(&options);
+    struct gpu_sample sample = sample_once(set, MAIN, 0);
+    assert_number(sample.devices[0].power_watts, NAN);
+    assert_number(sample.devices[0].energy_joules, 5000.5);
+    assert_contains(missing(set, 0, GPU_POWER), "unknown error");
+    gpu_set_close(set);
+}
+
 static void trouble_is_asked_about_ever_more_rarely(void **state)
 {
     (void)state;
@@ -597,6 +610,7 @@ int main(void)
         TEST(an_energy_counter_that_was_reset_is_passed_on_as_it_is),
         TEST(a_gpu_that_is_lost_costs_its_figures_and_one_warning),
         TEST(a_gpu_that_comes_back_is_read_again),
+        TEST(an_unknown_error_of_one_figure_costs_that_figure),
         TEST(trouble_is_asked_about_ever_more_rarely),
         TEST(a_stale_handle_is_renewed),
         TEST(a_gpu_that_the_driver_forgot_is_lost),
