@@ -102,6 +102,7 @@ struct gpu_device_sample {
     double energy_joules;    /* counted by the device since its driver was loaded */
     double card_power_watts; /* of a card split into MIG instances, with the first one alone */
     double card_energy_joules;
+    double card_ram_used_bytes;
     double main_ram_bytes;
     double descendants_ram_bytes;
     double combined_ram_bytes;

@@ -141,11 +141,12 @@ struct memory {
     double total, used;
 };
 
-static int read_memory(struct nvml_state *state, struct nvml_gpu *gpu, struct memory *memory)
+/* `is_old`: the newer call is refused. */
+static int ask_memory(
+    struct nvml_state *state, nvml_device handle, bool *is_old, struct memory *memory)
 {
     int code = NVML_FUNCTION_NOT_FOUND;
-    nvml_device handle = atomic_load(&gpu->handle);
-    if (state->library.memory_v2 && !gpu->memory_old) {
+    if (state->library.memory_v2 && !*is_old) {
         struct nvml_memory_v2 newer = {.version = NVML_MEMORY_V2_VERSION};
         code = state->library.memory_v2(handle, &newer);
         if (code == NVML_SUCCESS) {
@@ -161,10 +162,15 @@ static int read_memory(struct nvml_state *state, struct nvml_gpu *gpu, struct me
     struct nvml_memory older = {0};
     int old_code = state->library.memory(handle, &older);
     if (old_code == NVML_SUCCESS) {
-        gpu->memory_old = true;
+        *is_old = true;
         *memory = (struct memory){(double)older.total, (double)older.used};
     }
     return old_code;
+}
+
+static int read_memory(struct nvml_state *state, struct nvml_gpu *gpu, struct memory *memory)
+{
+    return ask_memory(state, atomic_load(&gpu->handle), &gpu->memory_old, memory);
 }
 
 static int read_system_memory(const struct nvml_state *state, struct memory *memory)
@@ -471,6 +477,16 @@ static const struct {
     {GPU_ENERGY, read_energy, "told for the whole GPU only, not for MIG instances"},
 };
 
+static void read_card(
+    struct nvml_state *state, struct nvml_gpu *gpu, struct gpu_device_reading *reading)
+{
+    struct memory memory;
+    if (ask_memory(state, gpu->card, &gpu->memory_old, &memory) == NVML_SUCCESS)
+        reading->card_ram_used_bytes = memory.used;
+    ask_power(state, gpu->card, &reading->card_power_watts);
+    ask_energy(state, gpu->card, &reading->card_energy_joules);
+}
+
 static void read_figures(
     struct nvml_state *state, struct nvml_gpu *gpu, struct gpu_device_reading *reading)
 {
@@ -486,10 +502,8 @@ static void read_figures(
         if (code != NVML_SUCCESS)
             note(gpu, reading, figure, code);
     }
-    if (gpu->card && !gpu->trouble) {
-        ask_power(state, gpu->card, &reading->card_power_watts);
-        ask_energy(state, gpu->card, &reading->card_energy_joules);
-    }
+    if (gpu->card && !gpu->trouble)
+        read_card(state, gpu, reading);
 }
 
 /* Gets a handle that works again, after the driver let go of the old one. */

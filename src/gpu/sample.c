@@ -69,6 +69,7 @@ static void clear_device(struct gpu_device_sample *device)
         .energy_joules = NAN,
         .card_power_watts = NAN,
         .card_energy_joules = NAN,
+        .card_ram_used_bytes = NAN,
         .main_ram_bytes = NAN,
         .descendants_ram_bytes = NAN,
         .combined_ram_bytes = NAN,
@@ -134,6 +135,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->energy_joules = reading->energy_joules;
     out->card_power_watts = reading->card_power_watts;
     out->card_energy_joules = reading->card_energy_joules;
+    out->card_ram_used_bytes = reading->card_ram_used_bytes;
     out->read_ns = view->read_ns[index];
     sample->device_age_seconds =
         older(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);

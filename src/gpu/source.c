@@ -67,6 +67,7 @@ void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *re
         .energy_joules = NAN,
         .card_power_watts = NAN,
         .card_energy_joules = NAN,
+        .card_ram_used_bytes = NAN,
     };
     for (int i = 0; i < GPU_FIGURE_COUNT; i++)
         reading->missing[i] = reason;

@@ -316,18 +316,19 @@ static double gpu_joules(
     return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
 }
 
-/* All MIG instances of a card together. */
+/* All MIG instances of a card together, of which a container sees its own alone: the memory in use
+ * is the card's. Where one does not tell of ours, nor do all. */
 static struct gpu_device_sample card_of(const struct energy_shares *now, size_t first)
 {
     struct gpu_device_sample card = now->gpus->devices[first];
+    card.ram_used_bytes = card.card_ram_used_bytes;
     for (size_t i = first + 1; i < now->gpus->n_devices; i++) {
         const struct gpu_device_sample *instance = &now->gpus->devices[i];
         const struct gpu_device *device = &now->gpu_devices[i];
         if (!device->mig || strcmp(device->pci_address, now->gpu_devices[first].pci_address) != 0)
             continue;
-        add(&card.ram_used_bytes, instance->ram_used_bytes);
-        add(&card.main_ram_bytes, instance->main_ram_bytes);
-        add(&card.descendants_ram_bytes, instance->descendants_ram_bytes);
+        card.main_ram_bytes += instance->main_ram_bytes;
+        card.descendants_ram_bytes += instance->descendants_ram_bytes;
         card.n_unattributed += instance->n_unattributed;
     }
     return card;

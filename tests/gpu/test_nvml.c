@@ -421,6 +421,7 @@ static void mig_instances_are_gpus_of_their_own(void **state)
     assert_number(sample.devices[0].power_watts, NAN);
     assert_number(sample.devices[0].card_power_watts, 70);
     assert_number(sample.devices[0].card_energy_joules, 5);
+    assert_number(sample.devices[0].card_ram_used_bytes, 1000000000);
     assert_number(sample.devices[1].card_power_watts, NAN);
     gpu_set_close(set);
 }

@@ -663,36 +663,58 @@ static void a_gpu_in_the_package_is_counted_once(void **state)
     energy_meter_finish(&meter);
 }
 
-static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state)
+/* 100 J of a card, and the memory that main holds of each instance. */
+static void run_mig(
+    struct energy_meter *meter, uint32_t n_devices, const double main_ram[], double card_ram_used)
 {
-    (void)state;
-    struct energy_meter meter;
     static struct gpu_sample gpus;
     const struct gpu_device devices[3] = {
         {.uuid = "MIG-1", .pci_address = "0000:01:00.0", .mig = true, .tells_card = true},
         {.uuid = "MIG-2", .pci_address = "0000:01:00.0", .mig = true},
         {.uuid = "MIG-3", .pci_address = "0000:02:00.0", .mig = true}, /* of another card */
     };
-    energy_meter_init(&meter, "/nonexistent");
-    gpus.n_devices = 3;
+    energy_meter_init(meter, "/nonexistent");
+    gpus.n_devices = n_devices;
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
     for (int second = 1; second <= 2; second++) {
-        for (int i = 0; i < 3; i++)
+        for (uint32_t i = 0; i < n_devices; i++)
             gpus.devices[i] = (struct gpu_device_sample){.ram_used_bytes = 4e9,
-                .main_ram_bytes = i == 1 ? 2e9 : 0,
+                .main_ram_bytes = main_ram[i],
                 .main_sm_percent = NAN,
                 .power_watts = NAN,
                 .energy_joules = NAN,
                 .card_power_watts = i == 0 ? 100 : NAN,
                 .card_energy_joules = i == 0 ? 100 * second : NAN,
+                .card_ram_used_bytes = i == 0 ? card_ram_used : NAN,
                 .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+        energy_meter_read(meter, &shares, second * NS_PER_SECOND);
     }
-    assert_near(meter.energy.machine.gpu, 100);
+    assert_near(meter->energy.machine.gpu, 100);
+    assert_string_equal(gpu_faults(meter), "");
+    energy_meter_finish(meter);
+}
+
+static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_mig(&meter, 3, (double[]){0, 2e9, 0}, 8e9);
     assert_near(meter.energy.main, 25);
-    assert_true(meter.gpu_by_memory);
-    assert_string_equal(gpu_faults(&meter), "");
-    energy_meter_finish(&meter);
+    assert_true(meter.gpu_by_memory && !meter.gpu_unshared);
+    run_mig(&meter, 1, (double[]){2e9}, 8e9); /* the other instances are out of sight */
+    assert_near(meter.energy.main, 25);
+}
+
+static void joules_of_a_card_are_nobodys_where_an_instance_does_not_tell(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_mig(&meter, 2, (double[]){NAN, 2e9}, 8e9);
+    assert_true(isnan(meter.energy.main));
+    assert_true(meter.gpu_unshared);
+    run_mig(&meter, 1, (double[]){2e9}, NAN);
+    assert_true(isnan(meter.energy.main));
+    assert_true(meter.gpu_unshared);
 }
 
 static void says_why_there_is_none(void **state)
@@ -733,6 +755,7 @@ int main(void)
         cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
         cmocka_unit_test(a_slow_gpu_counter_is_exact),
         cmocka_unit_test(joules_of_a_card_are_shared_out_among_its_mig_instances),
+        cmocka_unit_test(joules_of_a_card_are_nobodys_where_an_instance_does_not_tell),
         cmocka_unit_test(says_why_there_is_none),
     };
     return cmocka_run_group_tests_name("track/energy_meter", tests, NULL, NULL);
