@@ -61,6 +61,17 @@ static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *rea
     return energy_counter_advance(&gpu->counter, reading->energy_joules, reading->read_ns);
 }
 
+/* What is wrong with its counter, or NULL. */
+static const char *fault_of(const struct gpu_energy *gpu)
+{
+    const struct energy_counter *counter = &gpu->counter;
+    return counter->stood_still  ? "stood still"
+           : counter->went_back  ? "went back"
+           : counter->went_ahead ? "jumped ahead"
+           : gpu->counter_failed ? "could not be read any more"
+                                 : NULL;
+}
+
 static void compare(struct gpu_energy *gpu, double counted, double integrated, double seconds)
 {
     if (isnan(counted) || isnan(integrated))
@@ -85,6 +96,8 @@ static void take_reading(struct gpu_energy *gpu, const struct gpu_energy_reading
     }
     double joules = settle(gpu, counted, mean * seconds);
     compare(gpu, counted, mean * seconds, seconds);
+    if (fault_of(gpu) && !isnan(mean) && (isnan(counted) || gpu->counter.stood_still))
+        gpu->power_stood_in = true;
     gpu->mean_watts = joules / seconds;
     gpu->is_lost = isnan(joules) && !isnan(gpu->joules);
     /* A counter that has not moved yet brings all with its first move. */
@@ -136,21 +149,21 @@ double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
 
 static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
 {
-    const struct energy_counter *counter = &gpu->counter;
-    const char *fault = counter->stood_still  ? "stood still"
-                        : counter->went_back  ? "went back"
-                        : counter->went_ahead ? "jumped ahead"
-                        : gpu->counter_failed ? "could not be read any more"
-                                              : NULL;
+    const char *fault = fault_of(gpu);
+    char missing[64] = "";
+    if (gpu->unknown_seconds >= SHORT_SECONDS)
+        snprintf(missing, sizeof missing, ", and nothing was told for %.1f s, which are missing",
+            gpu->unknown_seconds);
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
     double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
     if (fault)
-        snprintf(text, size, "that of GPU %zu %s; %s", index, fault,
-            isnan(gpu->power_watts) ? "what it missed is not known"
-                                    : "its power was integrated instead");
+        snprintf(text, size, "that of GPU %zu %s; %s%s", index, fault,
+            gpu->power_stood_in ? "its power was integrated instead"
+                                : "what it missed is not known",
+            gpu->power_stood_in ? missing : "");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
-        snprintf(text, size, "GPU %zu counted %.1f J where its power, integrated, gives %.1f J",
-            index, gpu->counted_joules, gpu->integrated_joules);
+        snprintf(text, size, "GPU %zu counted %.1f J where its power, integrated, gives %.1f J%s",
+            index, gpu->counted_joules, gpu->integrated_joules, missing);
     else
         return false;
     return true;

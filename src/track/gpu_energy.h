@@ -26,6 +26,7 @@ struct gpu_energy {
     bool is_lost;     /* joules were known, and do not go on */
     bool has_counter; /* its counter was read; else the power is integrated */
     bool counter_failed; /* and later it could not be, at least once */
+    bool power_stood_in; /* for a counter at fault, at least once */
 
     int64_t since_ns;    /* what was used before does not count */
     int64_t now_ns;      /* moment of the last call */

@@ -160,6 +160,24 @@ static void joules_that_do_not_go_on_are_missing_from_there(void **state)
     explained(&gpu, "GPU 0 told nothing for 7.0 s, which are missing");
 }
 
+/* Neither is told from 2 to 3.5 s, while the power is what stands in for the counter. */
+static void power_that_was_not_told_either_is_said_to_be_missing(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    for (int tenth = 0; tenth <= 50; tenth++) {
+        double seconds = 0.1 * tenth;
+        bool is_told = tenth < 20 || tenth >= 35;
+        struct gpu_energy_reading reading =
+            say(seconds, is_told ? WATTS : NAN, is_told ? 1000 + WATTS * seconds : NAN);
+        gpu_energy_advance(&gpu, &reading, ns_of(seconds));
+    }
+    assert_near(gpu.joules, 350);
+    explained(&gpu, "that of GPU 0 could not be read any more; its power was integrated instead, "
+                    "and nothing was told for 1.5 s, which are missing");
+}
+
 static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
 {
     (void)state;
@@ -249,6 +267,7 @@ int main(void)
         cmocka_unit_test(what_was_used_before_the_start_does_not_count),
         cmocka_unit_test(power_is_taken_on_until_the_next_reading_tells),
         cmocka_unit_test(joules_that_do_not_go_on_are_missing_from_there),
+        cmocka_unit_test(power_that_was_not_told_either_is_said_to_be_missing),
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
         cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
         cmocka_unit_test(a_gpu_that_joins_late_says_so),
