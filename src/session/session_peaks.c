@@ -237,12 +237,16 @@ void session_fill_peaks(
             results->peaks.main;
         return;
     }
-    session_fill_main_peak(session, &results->peaks.main);
+    struct gput_peak *main = &results->peaks.main;
+    session_fill_main_peak(session, main);
+    /* The counters behind the kernel's peak may lag behind what a sample saw. */
+    if (main->bytes < results->max[GPUT_MAIN_RAM])
+        main->bytes = results->max[GPUT_MAIN_RAM];
+    main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
     bool is_short = has_unwaited || process_log_has_unwaited(&session->log);
     double bound = bound_of_all(session, is_short, results->accounting.processes_missed);
-    fill_descendants(session, bound, &results->peaks.main, &results->peaks.descendants);
+    fill_descendants(session, bound, main, &results->peaks.descendants);
     raise_maxima(session, results);
-    fill_combined(session, bound, results->max[GPUT_COMBINED_RAM], &results->peaks.main,
-        &results->peaks.combined);
+    fill_combined(session, bound, results->max[GPUT_COMBINED_RAM], main, &results->peaks.combined);
     fill_control_group(session, &results->peaks.control_group);
 }
