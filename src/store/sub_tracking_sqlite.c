@@ -116,7 +116,10 @@ static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_row *
             !whole(reader->select, field, sub_tracking_column_figure(row, i)))
             return false;
     }
-    return true;
+    /* The start itself was read from a double. */
+    return row->started_ns == SUB_TRACKING_UNKNOWN ||
+           sub_tracking_ns_of_seconds(
+               sub_tracking_seconds_of_ns(row->started_ns), &row->started_ns);
 }
 
 static int read_row(

@@ -1,12 +1,13 @@
 #include "base/json_string.h"
 #include "base/number.h"
+#include "store/open_starts.h"
 #include "store/sub_tracking_file.h"
 #include "store/tracking_reader.h"
 #include "timeline/timeline_inputs.h"
-#include "trace/begun_events.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,13 +124,24 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     return code;
 }
 
+/* The calls of one block in one thread; those of different blocks need not nest. */
+struct block_lane {
+    uint32_t thread; /* of the timeline; TRACK_NONE before its first call */
+    struct str name; /* as JSON, in quotes */
+    struct open_starts open;
+};
+
 /* The calls of one sub-tracking file. */
 struct calling {
     struct timeline_inputs *inputs;
     const char *path;
     uint32_t source;
     struct sub_tracking_names *names;
-    struct begun_events begun;
+    struct names lane_keys;
+    struct block_lane *lanes; /* by the number of their key */
+    uint32_t lane_count;
+    uint64_t starts; /* marks of them */
+    uint64_t calls;  /* starts that found their stop */
 };
 
 static int find_thread(struct calling *calling, const struct sub_tracking_row *row,
@@ -148,52 +160,90 @@ static int find_thread(struct calling *calling, const struct sub_tracking_row *r
     return *thread == TRACK_NONE ? error_memory(error) : GPUT_OK;
 }
 
-/* Calls are paired by block: those of different blocks need not nest. */
-static int64_t pair_key(const struct sub_tracking_row *row)
+static bool add_lane(struct calling *calling, uint32_t name)
 {
-    int64_t parts[2] = {row->thread_id, row->name};
-    return (int64_t)names_hash(parts, sizeof parts);
+    uint32_t count = calling->lane_count;
+    if ((count & (count - 1)) == 0) { /* full at 0 and each power of two */
+        size_t capacity = count ? (size_t)count * 2 : 1;
+        struct block_lane *lanes = realloc(calling->lanes, capacity * sizeof *lanes);
+        if (!lanes)
+            return false;
+        calling->lanes = lanes;
+    }
+    const char *text = sub_tracking_names_text(calling->names, name);
+    struct block_lane *lane = &calling->lanes[calling->lane_count++];
+    *lane = (struct block_lane){.thread = TRACK_NONE};
+    json_write_string(text, strlen(text), &lane->name);
+    return !lane->name.failed;
 }
 
-static int add_call(struct calling *calling, const struct sub_tracking_row *row,
-    const struct begun_event *begun, struct gput_error *error)
+/* The lane of a mark, made when it is the first; NULL without memory. */
+static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_row *row)
 {
-    struct str name = {0};
-    struct timeline_event slice = {.type = 'X', .start_ns = begun->start_ns};
-    if (row->timestamp_ns < begun->start_ns) {
+    char key[64];
+    int length = snprintf(key, sizeof key, "%" PRIx64 " %" PRIx64 " %" PRIx32,
+        (uint64_t)row->process_id, (uint64_t)row->thread_id, row->name);
+    uint32_t number = names_add(&calling->lane_keys, key, (size_t)length);
+    if (number == NAMES_NONE || (number == calling->lane_count && !add_lane(calling, row->name)))
+        return NULL;
+    return &calling->lanes[number];
+}
+
+static void forget_lanes(struct calling *calling)
+{
+    for (uint32_t i = 0; i < calling->lane_count; i++) {
+        str_finish(&calling->lanes[i].name);
+        open_starts_finish(&calling->lanes[i].open);
+    }
+    free(calling->lanes);
+    names_finish(&calling->lane_keys);
+}
+
+static int add_call(struct calling *calling, struct block_lane *lane,
+    const struct sub_tracking_row *row, int64_t start_ns, struct gput_error *error)
+{
+    struct timeline_event slice = {.type = 'X', .start_ns = start_ns};
+    if (row->timestamp_ns < start_ns ||
+        __builtin_sub_overflow(row->timestamp_ns, start_ns, &slice.duration_ns)) {
         calling->inputs->report.unusable++;
         return GPUT_OK;
     }
-    TRY(find_thread(calling, row, &slice.thread, error));
-    json_write_string(begun->name, strlen(begun->name), &name);
-    int code = GPUT_OK;
-    if (name.failed) {
-        code = error_memory(error);
-    } else {
-        slice.duration_ns = row->timestamp_ns - begun->start_ns;
-        slice.name = (struct json_text){name.data + 1, name.length - 2, 0};
-        code = timeline_add(calling->inputs->timeline, &slice, NULL, error);
-    }
-    str_finish(&name);
-    return code;
+    if (lane->thread == TRACK_NONE)
+        TRY(find_thread(calling, row, &lane->thread, error));
+    slice.thread = lane->thread;
+    slice.name = (struct json_text){lane->name.data + 1, lane->name.length - 2, 0};
+    return timeline_add(calling->inputs->timeline, &slice, NULL, error);
+}
+
+/* Finds the start of a stop: the latest of its thread, unless it tells. Then the start may also be
+ * another thread's, or still come. */
+static bool find_start(
+    struct open_starts *open, const struct sub_tracking_row *row, int64_t *start_ns)
+{
+    if (row->started_ns == SUB_TRACKING_UNKNOWN)
+        return open_starts_take_latest(open, start_ns);
+    *start_ns = row->started_ns;
+    open_starts_take(open, *start_ns);
+    return true;
 }
 
 static int take_mark(
     struct calling *calling, const struct sub_tracking_row *row, struct gput_error *error)
 {
-    struct begun_event begun = {
-        .pid = row->process_id, .tid = pair_key(row), .start_ns = row->timestamp_ns};
+    struct block_lane *lane = lane_of(calling, row);
+    int64_t start_ns;
+    if (!lane)
+        return error_memory(error);
     if (row->position == SUB_TRACKING_START) {
-        begun.name = strdup(sub_tracking_names_text(calling->names, row->name));
-        return begun_events_push(&calling->begun, &begun) ? GPUT_OK : error_memory(error);
+        calling->starts++;
+        return open_starts_push(&lane->open, row->timestamp_ns) ? GPUT_OK : error_memory(error);
     }
-    if (!begun_events_pop(&calling->begun, row->process_id, pair_key(row), &begun)) {
+    if (!find_start(&lane->open, row, &start_ns)) {
         calling->inputs->report.unusable++;
         return GPUT_OK;
     }
-    int code = add_call(calling, row, &begun, error);
-    begun_event_finish(&begun);
-    return code;
+    calling->calls++;
+    return add_call(calling, lane, row, start_ns, error);
 }
 
 static int add_marks(
@@ -210,7 +260,8 @@ static int add_marks(
     } while (count > 0);
     note_reading(
         report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_left_out(reader));
-    report->unusable += calling->begun.count + calling->begun.given_up;
+    if (calling->starts > calling->calls)
+        report->unusable += calling->starts - calling->calls;
     return GPUT_OK;
 }
 
@@ -230,7 +281,7 @@ static int add_sub_tracking(
         code = add_marks(&calling, reader, error);
         sub_tracking_reader_close(reader);
     }
-    begun_events_finish(&calling.begun);
+    forget_lanes(&calling);
     sub_tracking_names_destroy(calling.names);
     return code;
 }

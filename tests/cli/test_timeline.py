@@ -227,6 +227,40 @@ class Merge(CommandTest):
         last = max(event["ts"] for event in counters)
         self.assertAlmostEqual(last, blocks["outer"][0], delta=1)
 
+    def test_calls_that_overlap_are_slices_of_their_own_times(self):
+        marks = []  # their times are microseconds after a moment
+
+        def ns(time):
+            return 1_700_000_000_123_456_789 + time * 1000
+
+        def mark(block, position, time, thread, started=None):
+            text = f"{ns(time) // 10**9}.{ns(time) % 10**9:09}"
+            marks.append(f"7,{block},{position},{text},{thread},{'' if started is None else ns(started)}\n")
+
+        count = 5000  # first in, first out
+        for i in range(count):
+            mark("task", 0, i * 10, 1)
+        for i in range(count):
+            mark("task", 1, count * 10 + i * 10, 1, i * 10)
+        mark("moved", 0, 100, 1)  # to another thread
+        mark("moved", 1, 300, 2, 100)
+        mark("inner", 0, 1000, 1)
+        mark("inner", 0, 2000, 1)
+        mark("inner", 1, 4000, 1, 2000)
+        mark("inner", 1, 8000, 1)
+        mark("open", 0, 1000, 1)
+        (self.folder / "m.csv").write_text(
+            "process_id,code_block_name,position,timestamp,thread_id,started_ns\n" + "".join(marks))
+        expected = {("moved", 200): 1, ("inner", 2000): 1, ("inner", 7000): 1, ("task", count * 10): count}
+        for name in "m.csv", "m.sqlite", "m.gputblocks":
+            if name != "m.csv":
+                combined = self.run_command("sub-track", "combine", "--mix", "-p", "m.csv", "--stf", name)
+                self.assertEqual(combined.returncode, 0, combined.stderr)
+            done = self.merge(name, "-o", f"{name}.json")
+            self.assertIn("1 events lack", done.stdout, name)
+            slices = [event for event in json.loads((self.folder / f"{name}.json").read_text()) if event["ph"] == "X"]
+            self.assertEqual(dict(collections.Counter((e["name"], round(e["dur"])) for e in slices)), expected, name)
+
     def test_of_a_damaged_session_whatever_is_whole_is_merged(self):
         static = "ram_unit,gpu_ram_unit,time_unit,system_core_count\ngigabytes,gigabytes,hours,2\n"
         (self.folder / "samples.csv").write_text(static + "main_ram,timestamp\n1,5\ngarbage,,\n3,6\n4,x\n5,7\n")
