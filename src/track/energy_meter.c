@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "os/battery.h"
+#include "track/fault_list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -517,34 +518,6 @@ static const char *fault_of(const struct energy_counter *counter, enum energy_do
                               : "stands still and is left out";
 }
 
-/* A list of what is wrong, in a text of limited size. */
-struct faults {
-    char *text;
-    size_t size, length;
-    unsigned more; /* that there was no room for */
-};
-
-/* Room for "; and 99 more". */
-#define ROOM_FOR_MORE 16
-
-static void add_fault(struct faults *faults, const char *fault)
-{
-    size_t length = strlen(fault) + 2;
-    if (faults->more || faults->length + length + ROOM_FOR_MORE > faults->size) {
-        faults->more++;
-        return;
-    }
-    faults->length += (size_t)snprintf(faults->text + faults->length, faults->size - faults->length,
-        "%s%s", faults->length ? "; " : "", fault);
-}
-
-static void end_faults(const struct faults *faults)
-{
-    if (faults->more)
-        snprintf(faults->text + faults->length, faults->size - faults->length, "; and %u more",
-            faults->more);
-}
-
 /* "package", and which one where there are several. */
 static void name_counter(const struct energy_meter *meter, size_t i, char *name, size_t size)
 {
@@ -562,8 +535,8 @@ static void name_counter(const struct energy_meter *meter, size_t i, char *name,
 
 void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
 {
-    struct faults faults = {text, size, 0, 0};
-    text[0] = '\0';
+    struct fault_list faults;
+    fault_list_begin(&faults, text, size);
     for (size_t i = 0; i < counter_count(meter); i++) {
         char name[32], line[160];
         const struct powercap_zone *zone = meter->uses_perf ? NULL : &meter->powercap.zones[i];
@@ -576,23 +549,23 @@ void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size
             snprintf(line, sizeof line, "the %s counter %s", name, fault);
         else
             continue;
-        add_fault(&faults, line);
+        fault_list_add(&faults, line);
     }
-    end_faults(&faults);
+    fault_list_end(&faults);
 }
 
 void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size)
 {
-    struct faults faults = {text, size, 0, 0};
+    struct fault_list faults;
     char line[160];
-    text[0] = '\0';
+    fault_list_begin(&faults, text, size);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
         /* Where no GPU tells joules, that is no fault of one. */
         bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
         if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
-            add_fault(&faults, line);
+            fault_list_add(&faults, line);
     }
-    end_faults(&faults);
+    fault_list_end(&faults);
 }
 
 bool energy_meter_integrates_power(const struct energy_meter *meter)
