@@ -183,29 +183,42 @@ static void a_child_of_threads_marks_on_while_they_do(void **state)
     forget(&content);
 }
 
+/* What a program leaves that is killed a while after it said, by a byte to `told`, that it may be.
+ */
+static struct content mark_and_be_killed(
+    const char *path, void (*mark)(struct gput_blocks *blocks, int told), unsigned after_us)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct gput_blocks *blocks;
+        if (gput_blocks_open(path, NULL, &blocks, NULL) == GPUT_OK)
+            mark(blocks, ends[1]);
+        _exit(1);
+    }
+    char byte;
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    usleep(after_us);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ends[0]);
+    close(ends[1]);
+    return read_file(path);
+}
+
+static void mark_then_tell(struct gput_blocks *blocks, int told)
+{
+    mark_from_threads(blocks);
+    if (write(told, "x", 1) == 1)
+        pause();
+}
+
 static void a_killed_program_keeps_every_mark(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        int ends[2];
-        assert_int_equal(pipe(ends), 0);
-        pid_t child = fork();
-        if (child == 0) {
-            struct gput_blocks *blocks;
-            if (gput_blocks_open(temporary(files[i]), NULL, &blocks, NULL) != GPUT_OK)
-                _exit(1);
-            mark_from_threads(blocks);
-            if (write(ends[1], "x", 1) == 1)
-                pause();
-            _exit(1);
-        }
-        char byte;
-        assert_int_equal(read(ends[0], &byte, 1), 1);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        close(ends[0]);
-        close(ends[1]);
-        struct content content = read_file(temporary(files[i]));
+        struct content content = mark_and_be_killed(temporary(files[i]), mark_then_tell, 0);
         assert_int_equal(content.count, 2 * THREADS * PAIRS_EACH);
         assert_string_equal(content.warning, "");
         forget(&content);
@@ -220,32 +233,20 @@ static void assert_nothing_wrong_but_the_last_line(const char *warning)
         fail_msg("%s", warning);
 }
 
+static void tell_and_mark_on(struct gput_blocks *blocks, int told)
+{
+    gput_blocks_begin(blocks, "first");
+    gput_blocks_end(blocks);
+    if (write(told, "x", 1) == 1)
+        for (;;)
+            mark_from_threads(blocks);
+}
+
 static void a_program_killed_amid_marks_leaves_every_whole_mark(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        int ends[2];
-        assert_int_equal(pipe(ends), 0);
-        pid_t child = fork();
-        if (child == 0) {
-            struct gput_blocks *blocks;
-            if (gput_blocks_open(temporary(files[i]), NULL, &blocks, NULL) != GPUT_OK)
-                _exit(1);
-            gput_blocks_begin(blocks, "first");
-            gput_blocks_end(blocks);
-            if (write(ends[1], "x", 1) == 1)
-                for (;;)
-                    mark_from_threads(blocks);
-            _exit(1);
-        }
-        char byte;
-        assert_int_equal(read(ends[0], &byte, 1), 1);
-        usleep(20000);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        close(ends[0]);
-        close(ends[1]);
-        struct content content = read_file(temporary(files[i]));
+        struct content content = mark_and_be_killed(temporary(files[i]), tell_and_mark_on, 20000);
         assert_true(content.count >= 2);
         assert_row(&content, 0, "first", 0);
         assert_nothing_wrong_but_the_last_line(content.warning);

@@ -445,35 +445,33 @@ static struct sub_tracking_reader *salvage(
     return reader;
 }
 
+static void assert_salvaged(const char *lines, size_t kept, uint64_t left_out, const char *warning)
+{
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    size_t count;
+    temporary_write(temporary("x.csv"), lines);
+    struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
+    assert_int_equal(count, kept);
+    assert_int_equal(sub_tracking_reader_rows_left_out(reader), left_out);
+    assert_non_null(strstr(sub_tracking_reader_warning(reader), warning));
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+}
+
 static void what_is_whole_can_be_salvaged(void **state)
 {
     (void)state;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    size_t count;
-    temporary_write(temporary("x.csv"), HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a");
-    struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
-    assert_int_equal(count, 2);
-    assert_int_equal(sub_tracking_reader_rows_left_out(reader), 3);
-    assert_non_null(strstr(sub_tracking_reader_warning(reader),
-        "line 3: its field 1 is not a process id. 3 rows were left out, 2 were kept."));
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
+    assert_salvaged(HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a", 2, 3,
+        "line 3: its field 1 is not a process id. 3 rows were left out, 2 were kept.");
 }
 
 static void a_quote_that_is_damage_costs_its_line(void **state)
 {
     (void)state;
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    size_t count;
-    temporary_write(temporary("x.csv"),
-        HEADER "1,a,0,1\n1,\"a,0,1\n1,a,1,2\n1,\"b\nc\",0,3\n1,\"b\nc\",1,4\n1,\"d,0,5\n1,a,1,6\n");
-    struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
-    assert_int_equal(count, 5);
-    assert_int_equal(sub_tracking_reader_rows_left_out(reader), 2);
-    assert_non_null(strstr(sub_tracking_reader_warning(reader),
-        "line 3 has a quote that is not closed. 2 rows were left out, 5 were kept."));
-    sub_tracking_reader_close(reader);
-    sub_tracking_names_destroy(names);
+    assert_salvaged(HEADER
+        "1,a,0,1\n1,\"a,0,1\n1,a,1,2\n1,\"b\nc\",0,3\n1,\"b\nc\",1,4\n1,\"d,0,5\n"
+        "1,a,1,6\n",
+        5, 2, "line 3 has a quote that is not closed. 2 rows were left out, 5 were kept.");
 }
 
 static void rows_of_a_cut_database_can_be_salvaged(void **state)

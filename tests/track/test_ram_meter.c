@@ -264,6 +264,14 @@ static void what_stands_still_is_read_once(void **state)
     close_stage(&stage);
 }
 
+/* The adaptive meter's view of main as of a moment later, where it has run or not. */
+static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run)
+{
+    process_tree_main(&stage->tree)->has_run = has_run;
+    stage->now_ns += later_ns;
+    assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
+}
+
 static void readings_are_bounded_by_what_they_cost(void **state)
 {
     (void)state;
@@ -278,14 +286,11 @@ static void readings_are_bounded_by_what_they_cost(void **state)
     /* It grows all the time: looks that come sooner than the rest do not read. */
     for (int i = 0; i < 50; i++) {
         memory_set_cheap(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
-        main->has_run = true;
-        stage.now_ns += rest_ns / 100;
-        assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+        measure_adaptive(&stage, rest_ns / 100, true);
     }
     assert_int_equal(stage.adaptive.exact_readings, readings);
     assert_true(stage.adaptive.is_behind);
-    stage.now_ns += rest_ns;
-    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    measure_adaptive(&stage, rest_ns, true);
     assert_int_equal(stage.adaptive.exact_readings, readings + 1);
     close_stage(&stage);
 }
@@ -299,13 +304,9 @@ static void who_sleeps_is_read_though_it_should_rest(void **state)
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.exact_readings;
     memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
-    main->has_run = true;
-    stage.now_ns++;
-    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    measure_adaptive(&stage, 1, true);
     assert_int_equal(stage.adaptive.exact_readings, readings);
-    main->has_run = false;
-    stage.now_ns++;
-    assert_int_equal(ram_meter_measure(&stage.adaptive, &stage.tree, stage.now_ns), GPUT_OK);
+    measure_adaptive(&stage, 1, false);
     assert_int_equal(stage.adaptive.exact_readings, readings + 1);
     close_stage(&stage);
 }
