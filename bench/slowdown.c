@@ -108,7 +108,9 @@ static void print(const char *what, double *values, size_t count, const char *ta
 
 /* ---- comparing ---- */
 
-enum { MOST_PAIRS = 60 };
+/* Three samples: what drifts is slower, and many such stretches tell one percent from nothing. */
+#define STRETCH_SECONDS 0.3
+enum { MOST_PAIRS = 600 };
 
 /* A, T, T, A, A, T, T, A …: of each two, one is tracked. */
 static bool is_tracked(int i)
@@ -119,11 +121,10 @@ static bool is_tracked(int i)
 static void take_stretches(
     const struct subject *subject, pid_t tracker, struct stretch *stretches, int count)
 {
-    double seconds = bench_is_full() ? 2 : 1;
     for (int i = 0; i < count; i++) {
         kill(tracker, is_tracked(i) ? SIGCONT : SIGSTOP);
         bench_sleep(0.02);
-        stretches[i] = watch(subject, seconds);
+        stretches[i] = watch(subject, STRETCH_SECONDS);
     }
     kill(tracker, SIGCONT);
 }
@@ -154,7 +155,7 @@ static void compare(const struct stretch *stretches, int pairs)
 
 int main(void)
 {
-    int pairs = bench_is_full() ? MOST_PAIRS : 10;
+    int pairs = bench_is_full() ? MOST_PAIRS : 60;
     struct stretch stretches[2 * MOST_PAIRS];
     struct subject subject = start_subject();
     pid_t tracker = start_tracker(subject.pid);
