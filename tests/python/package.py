@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import csv
 import logging
 import os
 import pathlib
@@ -51,6 +52,12 @@ class PackageTest(unittest.TestCase):
         with self.assertRaises(exception) as caught:
             function(*arguments, **keywords)
         self.assertEqual(str(caught.exception), message)
+
+
+def marks(path):
+    """(name, position) of each mark in a CSV file, in its order."""
+    with open(path, newline="") as file:
+        return [(row["code_block_name"], int(row["position"])) for row in csv.DictReader(file)]
 
 
 def main():

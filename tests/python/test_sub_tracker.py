@@ -1,34 +1,20 @@
-"""SubTracker and sub_track: names, files, threads, tasks, forks."""
+"""SubTracker and sub_track: names, files, threads, tasks."""
 
 import asyncio
 import contextlib
-import copy
 import csv
 import functools
 import os
 import pathlib
-import pickle
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-import unittest
 
 import package
 
 import gpu_tracker as gput
-
-
-def marks(path):
-    """(name, position) of each mark, in the order of the file."""
-    with open(path, newline="") as file:
-        return [(row["code_block_name"], int(row["position"])) for row in csv.DictReader(file)]
-
-
-def sqlite_log(path):
-    """What SQLite has beside an open file."""
-    return [name for name in (f"{path}-shm", f"{path}-wal") if os.path.exists(name)]
 
 
 class Names(package.PackageTest):
@@ -74,7 +60,7 @@ class Names(package.PackageTest):
 
         self.assertEqual((load(1, more=2), load.__name__, load.__doc__), (3, "load", "Loads."))
         save()
-        self.assertEqual([name for name, _ in marks(path)], ["test_sub_tracker.py:load"] * 2 + ["test_sub_tracker.py:other"] * 2)
+        self.assertEqual([name for name, _ in package.marks(path)], ["test_sub_tracker.py:load"] * 2 + ["test_sub_tracker.py:other"] * 2)
 
     def test_what_other_decorators_made_is_named_by_where_it_is_decorated(self):
         (self.folder / "timing.py").write_text("""
@@ -106,7 +92,7 @@ for decorator in timed, functools.lru_cache, Dispatcher:
     print(train(), train.__name__)
 """
         self.assertEqual(self.run_python(code).stdout, "timed train\nlru_cache train\nDispatcher train\n")
-        self.assertEqual({name for name, _ in marks("m.csv")}, {"program.py:train"})
+        self.assertEqual({name for name, _ in package.marks("m.csv")}, {"program.py:train"})
 
     def test_a_block_keeps_its_name_when_the_working_directory_changes(self):
         code = """
@@ -129,13 +115,13 @@ print(*names)
         for name in 'a,"b"', "schön", "":
             with gput.SubTracker(name, sub_tracking_file="m.csv"):
                 pass
-        self.assertEqual([name for name, _ in marks("m.csv")][::2], ['a,"b"', "schön", ""])
+        self.assertEqual([name for name, _ in package.marks("m.csv")][::2], ['a,"b"', "schön", ""])
         self.assertRaises(ValueError, gput.SubTracker("a\0b", sub_tracking_file="m.csv").__enter__)
 
     def test_a_name_is_a_text(self):
         with gput.SubTracker(5, sub_tracking_file="m.csv") as block:
             pass
-        self.assertEqual(marks("m.csv"), [("5", 0), ("5", 1)])
+        self.assertEqual(package.marks("m.csv"), [("5", 0), ("5", 1)])
         block.code_block_name = 6
         self.assert_raises(TypeError, "The name of a code block is a str, not 6.", block.__enter__)
 
@@ -176,7 +162,7 @@ class Files(package.PackageTest):
         for i in range(3):
             with gput.SubTracker(f"a{i}", sub_tracking_file="m.csv", overwrite=True):
                 pass
-        self.assertEqual([name for name, _ in marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
+        self.assertEqual([name for name, _ in package.marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
 
     def test_a_removed_file_is_told_or_made_anew(self):
         def mark(name, overwrite):
@@ -230,7 +216,7 @@ class Files(package.PackageTest):
             with gput.SubTracker(folder, sub_tracking_file="m.csv"):
                 pass
             os.chdir("..")
-        self.assertEqual([marks(f"{folder}/m.csv")[0][0] for folder in ("one", "two")], ["one", "two"])
+        self.assertEqual([package.marks(f"{folder}/m.csv")[0][0] for folder in ("one", "two")], ["one", "two"])
 
     def test_other_extensions_are_refused(self):
         self.assert_raises(
@@ -244,7 +230,7 @@ class Files(package.PackageTest):
         with self.assertRaises(KeyError):
             with gput.SubTracker("a", sub_tracking_file="m.csv"):
                 raise KeyError
-        self.assertEqual(marks("m.csv"), [("a", 0), ("a", 1)])
+        self.assertEqual(package.marks("m.csv"), [("a", 0), ("a", 1)])
 
     def test_a_million_marks(self):
         tracker = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
@@ -332,78 +318,6 @@ class Locked(package.PackageTest):
 
 
 class Concurrency(package.PackageTest):
-    @package.skip_where_forks_hang
-    def test_a_signal_handler_may_mark_while_the_program_forks(self):
-        code = """
-import os, signal
-
-def mark(*_):
-    for name in "m.sqlite", "other.sqlite":
-        with gput.SubTracker("signal", sub_tracking_file=name):
-            pass
-
-def signal_in_a_fork():
-    signal.raise_signal(signal.SIGUSR1)
-
-# Hooks before a fork run last in, first out, those after it first in, first out: these run between the package's.
-os.register_at_fork(before=signal_in_a_fork, after_in_parent=signal_in_a_fork)
-import gpu_tracker as gput
-with gput.SubTracker("begin", sub_tracking_file="m.sqlite"):
-    pass
-signal.signal(signal.SIGUSR1, mark)
-child = os.fork()
-if child == 0:
-    mark()
-    os._exit(0)
-assert os.waitpid(child, 0)[1] == 0
-print(len(gput.read_calls("m.sqlite")))
-"""
-        self.assertEqual(self.run_python(code).stdout, "4\n")
-
-    @package.skip_where_forks_hang
-    def test_a_signal_handler_that_raises_while_the_program_forks_leaves_nothing_locked(self):
-        code = """
-import ctypes, functools, os, signal, sys, threading
-
-# Pending when the next hook begins: neither of these two is Python code, after which handlers run.
-send = functools.partial(getattr(ctypes.CDLL(None), "raise"), int(signal.SIGUSR1))
-when = sys.argv[1]
-if when == "after_in_parent":
-    os.register_at_fork(after_in_parent=send)
-import gpu_tracker as gput
-if when == "before":
-    os.register_at_fork(before=send)
-
-def mark(name):
-    with gput.SubTracker("a", sub_tracking_file=name):
-        pass
-
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-mark("m.sqlite")
-signal.signal(signal.SIGUSR1, interrupt)
-try:
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    for _ in range(1000):
-        pass
-except KeyboardInterrupt:
-    print("interrupted")
-signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-for name in "m.sqlite", "other.csv":
-    thread = threading.Thread(target=mark, args=(name,))
-    thread.start()
-    thread.join()
-print(len(gput.read_calls("m.sqlite")))
-"""
-        for when in "before", "after_in_parent":
-            done = self.run_python(code, when)
-            self.assertEqual((done.stdout, done.stderr), ("interrupted\n2\n", ""))
-            os.unlink("m.sqlite")
-            os.unlink("other.csv")
-
     def test_threads(self):
         def work(name):
             for _ in range(100):
@@ -415,7 +329,7 @@ print(len(gput.read_calls("m.sqlite")))
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual(len(marks("m.csv")), 800)
+        self.assertEqual(len(package.marks("m.csv")), 800)
 
     def test_tasks_that_interleave_and_decorated_coroutines(self):
         @gput.sub_track("slow", sub_tracking_file="m.csv")
@@ -476,16 +390,6 @@ print(len(gput.read_calls("m.sqlite")))
         calls = sorted(zip(gput.read_calls("m.csv")["start"], gput.read_calls("m.csv")["stop"]))
         self.assertEqual(calls, list(zip(sorted(start for start, _ in calls), sorted(stop for _, stop in calls))))
 
-    def test_a_child_leaves_the_block_of_its_parent_unmarked(self):
-        for name in "m.csv", "m.sqlite":
-            with gput.SubTracker("a", sub_tracking_file=name) as block:
-                child = os.fork()
-                if child == 0:
-                    block.__exit__()
-                    os._exit(0)
-                os.waitpid(child, 0)
-            self.assertEqual(list(gput.read_calls(name)["process_id"]), [os.getpid()])
-
     def test_decorated_generators(self):
         @gput.sub_track("numbers", sub_tracking_file="m.csv")
         def numbers():
@@ -494,7 +398,7 @@ print(len(gput.read_calls("m.sqlite")))
         iterator = numbers()
         self.assertFalse(os.path.exists("m.csv"))
         self.assertEqual(list(iterator), [0, 1, 2])
-        self.assertEqual(marks("m.csv"), [("numbers", 0), ("numbers", 1)])
+        self.assertEqual(package.marks("m.csv"), [("numbers", 0), ("numbers", 1)])
 
     def test_a_decorated_async_generator_is_given_what_the_outer_one_is(self):
         @gput.sub_track("echo", sub_tracking_file="m.csv")
@@ -529,7 +433,7 @@ print(len(gput.read_calls("m.sqlite")))
             self.assertEqual(seen, ["closed"] * 3)
 
         asyncio.run(run())
-        self.assertEqual(marks("m.csv"), [("echo", 0), ("echo", 1)] * 3)
+        self.assertEqual(package.marks("m.csv"), [("echo", 0), ("echo", 1)] * 3)
 
     def test_an_async_context_manager_may_handle_what_its_body_raises(self):
         @contextlib.asynccontextmanager
@@ -546,7 +450,7 @@ print(len(gput.read_calls("m.sqlite")))
             return seen
 
         self.assertEqual(asyncio.run(run()), ["rolled back"])
-        self.assertEqual(marks("m.csv"), [("transaction", 0), ("transaction", 1)])
+        self.assertEqual(package.marks("m.csv"), [("transaction", 0), ("transaction", 1)])
 
     def test_what_gives_back_a_coroutine_runs_to_its_end(self):
         def track(name):
@@ -590,123 +494,6 @@ print(len(gput.read_calls("m.sqlite")))
         calls = gput.read_calls("m.csv")
         self.assertEqual(list(calls["code_block_name"]), ["static", "static", "class", "below", "partial", "object", "raises"])
         self.assertGreater(min(list(calls["compute_time"])[:6]), 0.04)
-
-    def test_a_forked_child_adds_to_the_file(self):
-        for name in "m.csv", "m.sqlite":
-            block = gput.SubTracker("a", sub_tracking_file=name)
-
-            def mark():
-                with block:
-                    pass
-
-            mark()
-            child = os.fork()
-            if child == 0:
-                mark()
-                grandchild = os.fork()
-                mark()
-                os._exit(os.waitpid(grandchild, 0)[1] if grandchild else 0)
-            mark()
-            self.assertEqual(os.waitpid(child, 0)[1], 0)
-            mark()
-            calls = gput.read_calls(name)["process_id"]
-            self.assertEqual((list(calls).count(os.getpid()), list(calls).count(child), len(calls)), (3, 2, 6))
-        self.assertEqual(sorted(os.listdir()), ["m.csv", "m.sqlite", *sqlite_log("m.sqlite")])
-
-    def test_a_forked_child_writes_a_log_of_its_own(self):
-        block = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
-        with block:
-            pass
-        child = os.fork()
-        with block:
-            pass
-        if child == 0:
-            os._exit(0)
-        self.assertEqual(os.waitpid(child, 0)[1], 0)
-        self.assertEqual(len(gput.read_calls("m.gputblocks")), 2)
-        self.assertEqual(len(gput.read_calls(f"m-{child}.gputblocks")), 1)
-        with gput.Tracker(tracking_file="t.csv"):
-            pass
-        with self.assertLogs("gpu_tracker", "WARNING") as logged:
-            gput.SubTrackingAnalyzer("t.csv", "m.gputblocks").sub_tracking_results()
-        self.assertIn(f"not taken in: m-{child}.gputblocks. Combine", logged.output[0])
-
-    def test_pools_mark_in_one_file(self):
-        code = """
-import multiprocessing, sys
-import gpu_tracker as gput
-
-path = sys.argv[2]
-
-@gput.sub_track("decorated", sub_tracking_file=path)
-def work(block):
-    with block:
-        pass
-
-def spawned(block):
-    with block:
-        pass
-
-if __name__ == "__main__":
-    block = gput.SubTracker("given", sub_tracking_file=path)
-    method = sys.argv[1]
-    work(block)
-    with multiprocessing.get_context(method).Pool(3) as pool:
-        pool.map(work if method == "fork" else spawned, [block] * 200, chunksize=5)
-"""
-        methods = [] if package.forks_hang else ["fork"]
-        for method in methods + ["spawn", "forkserver"]:
-            for name in f"{method}.csv", f"{method}.sqlite":
-                self.run_python(code, method, name)
-                names = list(gput.read_calls(name)["code_block_name"])
-                expected = 201 if method == "fork" else 1
-                self.assertEqual((names.count("given"), names.count("decorated")), (201, expected), name)
-        self.assertEqual([name for name in os.listdir() if "-" in name and not name.endswith(("-wal", "-shm"))], [])
-
-    def test_a_copy_keeps_what_it_marks(self):
-        block = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
-        copied = pickle.loads(pickle.dumps(copy.copy(block)))
-        with block, copied:
-            pass
-        expected = ("a", os.path.join(os.getcwd(), "m.gputblocks"), os.getpid())
-        self.assertEqual((copied.code_block_name, copied.sub_tracking_file, copied.process_id), expected)
-        self.assertEqual(len(gput.read_calls("m.gputblocks")), 2)
-
-    def test_another_process_marks_in_the_same_file_wherever_it_runs(self):
-        code = """
-import pickle, sys
-with pickle.loads(bytes.fromhex(sys.argv[1])):
-    pass
-"""
-        os.mkdir("elsewhere")
-        for name in "m.csv", "m.sqlite":
-            block = gput.SubTracker("a", sub_tracking_file=name)
-            first = pickle.dumps(block)
-            with block:
-                os.chdir("elsewhere")
-            second = pickle.dumps(block)
-            for pickled in first, second:
-                self.run_python(code, pickled.hex())
-            os.chdir("..")
-            self.assertEqual(len(gput.read_calls(name)), 3)
-        self.assertEqual(os.listdir("elsewhere"), [])
-
-    def test_a_file_of_an_earlier_run_is_not_shared(self):
-        open("m.csv", "w").write("mine")
-        self.assertRaises(FileExistsError, pickle.dumps, gput.SubTracker("a", sub_tracking_file="m.csv"))
-        self.assertEqual(open("m.csv").read(), "mine")
-
-    def test_a_killed_program_leaves_its_marks(self):
-        for name in "m.csv", "m.sqlite", "m.gputblocks":
-            code = f"""
-import gpu_tracker as gput, os
-with gput.SubTracker("a", sub_tracking_file="{name}"):
-    pass
-os.kill(os.getpid(), 9)
-"""
-            self.assertEqual(self.run_python(code, check=False).returncode, -9)
-            self.assertEqual(gput.SubTrackingAnalyzer(None, name).load_code_block_names(), ["a"])
-            self.assertEqual(len(gput.SubTrackingAnalyzer(None, name).load_timestamp_pairs("a")), 1)
 
 
 if __name__ == "__main__":
