@@ -11,7 +11,7 @@ import time
 import unittest
 
 from command import (
-    AS_NOBODY, BUILD, COMMAND, NO_NOBODY, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
+    AS_NOBODY, BUILD, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 MB = 1e6
@@ -264,10 +264,7 @@ class WithoutRights(ConsumerTest):
 
     def setUp(self):
         super().setUp()
-        # The build folder may be where others cannot go.
-        for program in (COMMAND, CONSUMER):
-            shutil.copy(program, self.folder)
-        self.folder.chmod(0o777)
+        self.open_to_nobody(COMMAND, CONSUMER)
 
     def track_in_shell(self, *prefix):
         words = "alloc 80 child [ spin 0.3 ] spin 0.2 wait".split()
@@ -285,7 +282,6 @@ class WithoutRights(ConsumerTest):
         self.assertEqual(report["sources"]["ram"]["state"], "sampled")
         self.assertNotIn("may not be read", report["sources"]["ram"]["reason"])
 
-    @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
     def test_as_a_user_without_rights(self):
         self.track_in_shell(*AS_NOBODY)
 
@@ -304,7 +300,6 @@ class WithoutRights(ConsumerTest):
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"\A[^\n]*process 1\b[^\n]*\n\Z")
 
-    @unittest.skipIf(NO_NOBODY, f"cannot become another user: {NO_NOBODY}")
     def test_what_may_not_be_read_is_said(self):
         """Another user's processes: their statm is for all, their maps are not. Both have the 40 MB."""
         words = "alloc 40 child [ hear 0 ] hear 0 wait".split()

@@ -127,10 +127,10 @@ class TrackingFile(CommandTest):
 class OutputFile(CommandTest):
     def test_it_replaces_the_old_one_wholly(self):
         path = self.folder / "report"
-        path.write_text("old " * 10000)
+        path.write_text("the old one, " * 10000)
         path.chmod(0o640)
         self.run_command("run", "-o", "report", "true")
-        self.assertNotIn("old", path.read_text())
+        self.assertNotIn("the old one", path.read_text())
         self.assert_is_report(path.read_text())
         self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o640)
         self.assert_folder_is("report")

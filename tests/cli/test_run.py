@@ -5,9 +5,8 @@ import os
 import resource
 import subprocess
 import sys
-import unittest
 
-from command import ANNOUNCEMENT, BUILD, COMMAND, PATIENCE, CommandTest, main, parse_text, python
+from command import ANNOUNCEMENT, AS_NOBODY, BUILD, COMMAND, PATIENCE, CommandTest, main, parse_text, python
 
 
 class ExitStatus(CommandTest):
@@ -220,15 +219,14 @@ class Unprivileged(CommandTest):
         super().setUp()
         if os.getuid() != 0:
             self.skipTest("all other tests are run so here")
-        self.folder.chmod(0o777)
-        self.nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-        probe = subprocess.run([COMMAND, "-v"], **self.nobody, capture_output=True) if os.access(COMMAND, os.X_OK) else None
-        if probe is None or probe.returncode != 0:
-            self.skipTest("the build folder is closed to others")
+        self.open_to_nobody(COMMAND)
+
+    def run_as_nobody(self, *arguments):
+        return subprocess.run([*AS_NOBODY, "./gpu-tracker", "run", *arguments], cwd=self.folder, capture_output=True,
+                              text=True, timeout=PATIENCE)
 
     def test_everything_of_ones_own_can_be_tracked(self):
-        done = self.run_command(
-            "run", "--disable-logs", "-f", "json", "-o", "report", "--", "sleep", "0.1", **self.nobody)
+        done = self.run_as_nobody("--disable-logs", "-f", "json", "-o", "report", "--", "sleep", "0.1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         report = json.loads((self.folder / "report").read_text())
         self.assertGreater(report["max_ram"]["main"]["total_rss"], 0)
@@ -236,7 +234,7 @@ class Unprivileged(CommandTest):
     def test_a_folder_without_write_permission_is_said_before_the_start(self):
         self.folder.chmod(0o755)
         self.assert_fails(
-            self.run_command("run", "-o", "report", "true", **self.nobody), 125,
+            self.run_as_nobody("-o", "report", "true"), 125,
             "Cannot write report: the folder .: Permission denied")
 
 

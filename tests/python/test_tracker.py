@@ -350,7 +350,10 @@ class Processes(package.PackageTest):
     def test_each_is_a_row(self):
         with gput.Tracker(sleep_time=0.02, processes=True) as tracker:
             so_far = tracker.processes
-            subprocess.run(["sh", "-c", "exit 7"])
+            shell = subprocess.Popen(["sh", "-c", "read line; exit 7"], stdin=subprocess.PIPE)
+            while len(tracker.processes) < 2:  # where the kernel announces nothing, a sample has to meet it
+                time.sleep(0.01)
+            shell.communicate()
         self.assertEqual(so_far["pid"].tolist(), [os.getpid()])
         table = tracker.processes
         self.assertEqual(table.name, "processes")
