@@ -204,11 +204,11 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
     uint64_t seen = session->sampler.tree.seen;
 
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
-    if (session->events.has_events && !log->has_gap && !log->ran_out) {
+    if (process_log_has_all(log)) {
         accounting->processes_missed = 0;
         bool has_unwaited = process_log_has_unwaited(log);
         snprintf(reason, size, "the kernel announced each one (process connector)%s",
-            has_unwaited ? "; nobody waited for some, what these used may be missing" : "");
+            has_unwaited ? "; nobody waited for some: what is missing is in `sources`" : "");
         return;
     }
     if (session->events.has_events) {

@@ -32,7 +32,7 @@ static enum owner owner_of(struct gput_session *session, pid_t pid)
         return ORPHAN;
     /* Better to miss an orphan than to take the end of a child away from the caller, who waits for
      * it. */
-    if (!session->events.has_events || log->has_gap || log->ran_out)
+    if (!process_log_has_all(log))
         return CALLERS;
     return UNKNOWN;
 }

@@ -62,11 +62,14 @@ static void add_cpu_sources(
     const struct gput_session *session, bool has_unwaited, struct gput_results *results)
 {
     if (session->sampler.tree.view.has_cpu_clocks)
-        session_add_source(results, "cpu_time", GPUT_SOURCE_EXACT,
-            "CPU clocks of the processes, and what parents collected from ended children");
+        session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
+            "CPU clocks of the processes, exact as of each tick, and what parents collected from "
+            "ended children; what nobody collected is there up to the last tick of each "
+            "(captured_percent: how much of it all is there)");
     else
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
-            "stat of each process, in clock ticks: pids of this procfs are not our own");
+            "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
+            "own");
     switch (session->mode) {
     case SESSION_LAUNCHED:
         if (!session->has_main_usage) {
@@ -80,7 +83,8 @@ static void add_cpu_sources(
         }
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
             !isnan(session->cgroup_usage.cpu_seconds)
-                ? "wait4 of the command and of its orphans, and a control group of its own"
+                ? "wait4 of the command and of its orphans, or a control group of its own where "
+                  "that saw more: it also counts those that nobody waited for"
                 : "wait4 of the command and of its orphans, with all that they waited for");
         break;
     case SESSION_SELF:
@@ -107,9 +111,12 @@ static void add_cpu_sources(
 static void add_process_source(const struct gput_session *session, struct gput_results *results)
 {
     const struct session_events *events = &session->events;
-    if (events->has_events)
+    if (events->has_events && process_log_has_all(&session->log))
         session_add_source(results, "processes", GPUT_SOURCE_EXACT,
             "announced by the kernel (process connector), and looked for at each tick");
+    else if (events->has_events)
+        session_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
+            "looked for at each tick; the kernel announced more than were read in time");
     else
         session_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
             "looked for at each tick; %s; %s", events->why_no_events,
@@ -147,11 +154,14 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
     else if (session->mode == SESSION_LAUNCHED && !session->has_main_usage)
         session_add_source(
             results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not_collected(session));
-    else
-        session_add_source(results, "counts", GPUT_SOURCE_EXACT,
-            "%s and /proc/PID/io of all that were waited for; network bytes are the whole "
+    else {
+        bool is_short = process_log_has_unwaited(&session->log);
+        session_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
+            "%s%s and /proc/PID/io of all that were waited for; network bytes are the whole "
             "system's",
+            is_short ? "at least: nobody waited for some processes; " : "",
             session->mode == SESSION_SELF ? "getrusage" : "wait4");
+    }
 }
 
 /* NULL: there is one. */

@@ -465,9 +465,14 @@ void process_log_refresh(struct process_log *log)
     }
 }
 
+bool process_log_has_all(const struct process_log *log)
+{
+    return log->options.has_events && !log->has_gap && !log->ran_out;
+}
+
 struct process_peaks process_log_descendants(const struct process_log *log)
 {
-    bool has_all = log->options.has_events && log->untold == 0 && !log->has_gap && !log->ran_out;
+    bool has_all = process_log_has_all(log) && log->untold == 0;
     struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
         .has_all = has_all,
         .open = log->open_peaks,
@@ -506,7 +511,7 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     *cpu_ns = log->ended_cpu_ns;
     for (struct process_record *record = first(log); record; record = next(log, record))
         *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
-    return log->options.has_taskstats && !log->has_gap && !log->ran_out;
+    return log->options.has_taskstats && process_log_has_all(log);
 }
 
 void process_log_count(struct process_log *log)

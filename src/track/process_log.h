@@ -97,6 +97,9 @@ void process_log_refresh(struct process_log *log);
 /* The process that has not ended, or ended in this batch, with that pid; or NULL. */
 struct process_record *process_log_get(const struct process_log *log, pid_t pid);
 
+/* Every process is in it: the kernel announced each one, and all that was read in time. */
+bool process_log_has_all(const struct process_log *log);
+
 /* Peak RSS of descendants so far. */
 struct process_peaks {
     uint64_t largest_bytes; /* the largest had at least this */

@@ -172,6 +172,9 @@ class Exact(CommandTest):
         self.assertGreaterEqual(seconds["kernel"], 0.8)
         self.assertAlmostEqual(seconds["kernel"], seconds["kernel_user"] + seconds["kernel_system"], delta=0.05)
         self.assertGreater(seconds["captured_percent"], 95)
+        self.assertEqual(report["sources"]["cpu_time"]["state"], "sampled")
+        self.assertEqual(report["sources"]["kernel_cpu_time"]["state"], "exact")
+        self.assertEqual(report["sources"]["counts"]["state"], "exact")
 
     def test_children_that_nobody_waits_for_are_counted(self):
         report = self.track("ignored", 10, 0.1, options=["--st", "0.02"])
@@ -205,6 +208,8 @@ class Exact(CommandTest):
         self.assertIsNone(report["peaks"]["descendants_at_most"])
         self.assertIsNone(report["peaks"]["combined_at_most"])
         self.assertIn("nobody waited for some", report["accounting"]["processes"]["missed_reason"])
+        self.assertEqual(report["sources"]["counts"]["state"], "sampled")
+        self.assertIn("nobody waited for some", report["sources"]["counts"]["reason"])
 
     def test_no_process_is_missed_where_the_kernel_announces_them(self):
         report = self.track("swarm", 100, 0)
