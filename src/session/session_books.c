@@ -19,7 +19,7 @@ static void add_living_descendants(
     const struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        if (process->is_main || process_is_zombie(process))
+        if (process->is_main || process->is_gone || process_is_zombie(process))
             continue;
         int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
         double ticks = (double)(process->user_ticks + process->system_ticks);

@@ -70,6 +70,11 @@ static void collect(struct gput_session *session, pid_t pid)
     int64_t before_ns = session_counts_cpu_ns(&session->counts);
     session_counts_add(&session->counts, &usage);
     session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
+    /* After the last look nobody else would notice. */
+    struct process *process =
+        session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
+    if (process)
+        process->is_gone = true;
 }
 
 /* The process that waits to be collected, main or an orphan among others; 0: none. */

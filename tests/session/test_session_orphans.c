@@ -92,12 +92,71 @@ static void orphans_are_collected_behind_children_of_ours(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* The child of ours besides main: the orphan. */
+static pid_t orphan_of(pid_t main)
+{
+    struct pid_vector children = {0};
+    pid_t orphan = 0;
+    assert_int_equal(proc_children_read("/proc", getpid(), 1, &children, NULL), GPUT_OK);
+    for (size_t i = 0; i < children.count; i++) {
+        if (children.pids[i] != main)
+            orphan = children.pids[i];
+    }
+    pid_vector_finish(&children);
+    return orphan;
+}
+
+struct ending {
+    _Atomic pid_t main, orphan;
+};
+
+/* After the last sample has seen the orphan, and before anybody collects it. */
+static void end_orphan(void *user, const struct gput_sample *sample)
+{
+    (void)sample;
+    const struct ending *ending = user;
+    siginfo_t info = {0};
+    if (!ending->orphan ||
+        waitid(P_PID, (id_t)ending->main, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid != ending->main)
+        return;
+    kill(ending->orphan, SIGKILL);
+    waitid(P_PID, (id_t)ending->orphan, &info, WEXITED | WNOWAIT);
+}
+
+static void an_orphan_that_ends_after_the_last_sample_counts_once(void **state)
+{
+    (void)state;
+    struct ending ending = {0};
+    struct gput_options options = options_every(60);
+    options.starts_nothing_else = true;
+    options.sample = end_orphan;
+    options.user = &ending;
+    struct gput_session *session = create(&options);
+    launch_consumer(session, "daemon [ spin 0.3 sleep 100 ] sleep 100");
+    ending.main = gput_session_pid(session);
+    EVENTUALLY((ending.orphan = orphan_of(ending.main)) > 0) usleep(1000);
+    clockid_t clock;
+    struct timespec used = {0};
+    assert_int_equal(clock_getcpuclockid(ending.orphan, &clock), 0);
+    EVENTUALLY(clock_gettime(clock, &used) == 0 && used.tv_nsec >= 300000000) usleep(1000);
+    kill(ending.main, SIGKILL);
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    double seconds = results_of(session).accounting.kernel_cpu_seconds;
+    assert_true(seconds >= 0.3);
+    assert_true(seconds < 0.5);
+    gput_session_destroy(session);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(our_own_earlier_children_stay_ours),
         IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
         IN_FOLDER(orphans_are_collected_behind_children_of_ours),
+        IN_FOLDER(an_orphan_that_ends_after_the_last_sample_counts_once),
     };
     return cmocka_run_group_tests_name("session/session_orphans", tests, NULL, NULL);
 }
