@@ -158,7 +158,8 @@ GPUT_API const char *gput_analysis_measurement_name(
 /** Figures over all rows of the tracking file, one for each measurement. */
 GPUT_API const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis);
 
-/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. */
+/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. NaN: not
+ * known, or not for more than 2 % of its time (a lost GPU). */
 GPUT_API const double *gput_analysis_energy(const struct gput_analysis *analysis);
 
 /** Percentiles of the figures of gput_analysis_overall(); NULL without `details`. */

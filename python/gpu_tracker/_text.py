@@ -41,7 +41,7 @@ def _block(block, known):
 
 
 def _energy(results, known, indent):
-    """A row of the figures that the session knows."""
+    """A row of those figures that the session or some block knows, and of the total."""
     if not known:
         return []
     joules = {name: float("nan") if results["energy"][name] is None else results["energy"][name] for name in known}
@@ -50,7 +50,8 @@ def _energy(results, known, indent):
 
 def sub_tracking_text(results):
     """The text of SubTrackingResults.to_json()."""
-    known = [name for name, joules in results.get("energy", {}).items() if isinstance(joules, float)]
+    told = [part.get("energy", {}) for part in (results, *results["code_block_results"])]
+    known = [name for name in told[0] if name == "total" or any(isinstance(joules[name], float) for joules in told)]
     lines = ["Overall:", *_usage(results["overall"], "\t"), *_energy(results, known, ""), "Static Data:", *_static(results["static_data"])]
     if results["code_block_results"]:
         lines.append("Code Block Results:")

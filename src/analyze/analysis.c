@@ -100,6 +100,24 @@ double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_
     return block->num_calls > 0 ? block->exact[figure] / (double)block->num_calls : NAN;
 }
 
+static bool any_has_energy(
+    const struct gput_code_block *blocks, size_t n, enum gput_energy_figure figure)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct gput_code_block *block = &blocks[i];
+        if (!isnan(block->energy[figure]) || any_has_energy(block->parts, block->n_parts, figure))
+            return true;
+    }
+    return false;
+}
+
+bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)
+{
+    return analysis->has_energy &&
+           (figure == GPUT_ENERGY_TOTAL || !isnan(analysis->energy[figure]) ||
+               any_has_energy(analysis->blocks, analysis->n_blocks, figure));
+}
+
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name)
 {
     size_t i = 0;

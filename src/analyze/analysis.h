@@ -21,7 +21,8 @@ struct gput_analysis {
                                         that a pickle has as integers; NULL: none */
     struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
     bool has_energy;
-    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown */
+    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, be it only for
+                                                a part of it */
     bool has_exact;                          /* the sub-tracking file has counts of the kernel */
     struct doc *static_data;                 /* an object of strings and numbers */
     struct gput_code_block *blocks;
@@ -44,6 +45,10 @@ int analysis_name_block(struct gput_code_block *block, const char *name, struct 
 
 /* A figure of a call, as a mean over the calls of a block; NaN: unknown, or there was no call. */
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure);
+
+/* Whether that figure of energy is worth a place: it is known of the session, a block or a part of
+ * one, or it is the total, which may be missing. */
+bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure);
 
 /* The place of a measurement, or n_measurements. */
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);

@@ -6,6 +6,7 @@
 #include "analyze/self_time.h"
 #include "analyze/sweep.h"
 #include "base/number.h"
+#include "base/str.h"
 #include "store/energy_table.h"
 #include "store/sub_tracking_children.h"
 #include "store/tracking_reader.h"
@@ -173,9 +174,35 @@ static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY
     return GPUT_OK;
 }
 
-static int read_energy(struct work *work, struct gput_error *error)
+/* Joules of a part of the session are none of the session: they would be held against whole ones.
+ */
+static void take_session_energy(struct work *work, const struct session_energy *session)
 {
     struct gput_analysis *analysis = work->analysis;
+    struct str warning = {0};
+    double seconds = 0;
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        bool is_known = !isnan(session->joules[i]);
+        bool is_partly = !is_known && session->unknown_seconds[i] < session->seconds;
+        analysis->energy[i] = session->joules[i];
+        analysis->has_energy |= is_known || is_partly;
+        if (!is_partly)
+            continue;
+        str_printf(&warning, "%s%s", warning.length ? ", " : "No joules of the session: ",
+            gput_energy_figure_name((enum gput_energy_figure)i));
+        seconds = fmax(seconds, session->unknown_seconds[i]);
+    }
+    if (warning.length) {
+        str_printf(&warning, ", of which up to %.1f of its %.1f seconds are not known.", seconds,
+            session->seconds);
+        warn(work, str_text(&warning));
+    }
+    str_finish(&warning);
+}
+
+static int read_energy(struct work *work, struct gput_error *error)
+{
+    struct session_energy session;
     struct energy_source source = {.origin = work->table.origin};
     const struct energy_points points = {next_energy_point, &source};
     size_t n_targets = work->table.n_blocks + work->n_parts;
@@ -186,10 +213,10 @@ static int read_energy(struct work *work, struct gput_error *error)
     int code = work->energy ? GPUT_OK : error_memory(error);
     if (code == GPUT_OK)
         code = block_energy_compute(work->table.calls, work->table.n_calls, work->lanes, n_targets,
-            &points, analysis->energy, work->energy, error);
+            &points, &session, work->energy, error);
     energy_table_close(source.table);
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        analysis->has_energy |= !isnan(analysis->energy[i]);
+    if (code == GPUT_OK)
+        take_session_energy(work, &session);
     return code;
 }
 

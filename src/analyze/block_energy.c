@@ -5,6 +5,10 @@
 #include <string.h>
 
 #define FIGURES GPUT_ENERGY_FIGURE_COUNT
+/* Of the session; as for its powers. */
+#define MOST_UNKNOWN 0.02
+/* A counter that has not moved for as long is stuck, or was not read. */
+#define LATE_SECONDS 2
 
 struct point {
     double time;
@@ -15,7 +19,8 @@ struct point {
 struct running {
     uint32_t depth;             /* calls that run now */
     bool seen;                  /* it ran while the curve was known */
-    double since;               /* when the first of them began */
+    double first;               /* when the first of all its calls began */
+    double since;               /* when the first of those that run now did */
     double started_at[FIGURES]; /* the curve then */
 };
 
@@ -24,6 +29,8 @@ struct walk {
     struct point first, before, after; /* the two around the present time */
     double last[FIGURES];              /* that some point had; NaN: none so far */
     double lost_at[FIGURES];           /* the time of the last point without what was known */
+    double lost_seconds[FIGURES];      /* up to points without what was known */
+    double late_until[FIGURES];        /* the time of the last point before it was first known */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
@@ -34,12 +41,15 @@ struct walk {
 static void fill_unknown(struct walk *walk, struct point *point)
 {
     for (int i = 0; i < FIGURES; i++) {
-        if (!isnan(point->joules[i]))
+        if (!isnan(point->joules[i])) {
             walk->last[i] = point->joules[i];
-        else if (isnan(walk->last[i]))
+        } else if (isnan(walk->last[i])) {
             point->joules[i] = 0;
-        else
+            walk->late_until[i] = point->time;
+        } else {
             walk->lost_at[i] = point->time;
+            walk->lost_seconds[i] += point->time - walk->after.time;
+        }
     }
 }
 
@@ -81,6 +91,7 @@ static void mark(struct walk *walk, uint32_t index, double time, bool starts)
     struct running *running = &walk->running[index];
     double joules[FIGURES];
     running->seen |= is_known(walk, time);
+    running->first = fmin(running->first, time);
     if (starts && running->depth++ == 0) {
         running->since = time;
         value_at(walk, time, running->started_at);
@@ -136,7 +147,7 @@ static int begin(struct walk *walk, struct gput_error *error)
 {
     for (int i = 0; i < FIGURES; i++) {
         walk->last[i] = NAN;
-        walk->lost_at[i] = -INFINITY;
+        walk->lost_at[i] = walk->late_until[i] = -INFINITY;
     }
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
@@ -146,8 +157,8 @@ static int begin(struct walk *walk, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int compute(struct walk *walk, const struct call *calls, size_t n_calls,
-    const struct sweep_lane *lanes, double session[FIGURES], struct gput_error *error)
+static int walk_curve(struct walk *walk, const struct call *calls, size_t n_calls,
+    const struct sweep_lane *lanes, struct gput_error *error)
 {
     struct stop *stops = sort_stops(calls, n_calls);
     if (!stops)
@@ -157,28 +168,66 @@ static int compute(struct walk *walk, const struct call *calls, size_t n_calls,
         code = walk_calls(walk, calls, n_calls, lanes, stops, error);
     free(stops);
     TRY(code);
-    TRY(advance(walk, INFINITY, error));
-    memcpy(session, walk->last, sizeof walk->last);
-    return GPUT_OK;
+    return advance(walk, INFINITY, error);
+}
+
+/* Up to when a figure was not known that is known later; before the session: at no time of it. */
+static double late_until(const struct walk *walk, int i)
+{
+    bool is_late = walk->late_until[i] - walk->first.time >= LATE_SECONDS;
+    return is_late && !isnan(walk->last[i]) ? walk->late_until[i] : -INFINITY;
+}
+
+/* Of totals and shares, while a part of them was not known either, which they do not show. */
+static double late_with_parts(const struct walk *walk, int i)
+{
+    double until = late_until(walk, i);
+    if (i < GPUT_ENERGY_TOTAL)
+        return until;
+    until = fmax(until, late_until(walk, GPUT_ENERGY_PACKAGE));
+    until = fmax(until, late_until(walk, GPUT_ENERGY_DRAM));
+    return fmax(until, late_until(walk, GPUT_ENERGY_GPU));
+}
+
+static void fill_session(const struct walk *walk, struct session_energy *session)
+{
+    session->seconds = walk->after.time - walk->first.time;
+    for (int i = 0; i < FIGURES; i++) {
+        double late = fmax(0, late_with_parts(walk, i) - walk->first.time);
+        double unknown = walk->lost_seconds[i] + late;
+        bool is_known = unknown <= MOST_UNKNOWN * session->seconds;
+        session->unknown_seconds[i] = isnan(walk->last[i]) ? session->seconds : unknown;
+        session->joules[i] = is_known ? walk->last[i] : NAN;
+    }
+}
+
+/* One that nobody told of is unknown for all; one that was told of late for those before. */
+static void forget_unknown(const struct walk *walk, size_t n_targets)
+{
+    for (int i = 0; i < FIGURES; i++) {
+        double late = late_with_parts(walk, i);
+        for (size_t t = 0; t < n_targets; t++) {
+            const struct running *running = &walk->running[t];
+            if (!running->seen || isnan(walk->last[i]) || running->first < late)
+                walk->targets[t][i] = NAN;
+        }
+    }
 }
 
 int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
-    size_t n_targets, const struct energy_points *points, double session[FIGURES],
+    size_t n_targets, const struct energy_points *points, struct session_energy *session,
     double (*targets)[FIGURES], struct gput_error *error)
 {
     struct walk walk = {.points = points, .targets = targets};
     walk.running = calloc(n_targets + 1, sizeof *walk.running);
     if (!walk.running)
         return error_memory(error);
+    for (size_t t = 0; t < n_targets; t++)
+        walk.running[t].first = INFINITY;
     memset(targets, 0, n_targets * sizeof *targets);
-    int code = compute(&walk, calls, n_calls, lanes, session, error);
-    for (size_t t = 0; t < n_targets; t++) {
-        for (int i = 0; i < FIGURES; i++) {
-            /* One that nobody told of is unknown for all. */
-            if (!walk.running[t].seen || isnan(session[i]))
-                targets[t][i] = NAN;
-        }
-    }
+    int code = walk_curve(&walk, calls, n_calls, lanes, error);
+    fill_session(&walk, session);
+    forget_unknown(&walk, n_targets);
     free(walk.running);
     return code;
 }

@@ -127,7 +127,7 @@ bool comparison_has_energy(const struct gput_comparison *comparison, enum gput_e
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_session *session = &comparison->sessions[i];
         for (size_t k = 0; k < session->n_runs; k++) {
-            if (!isnan(session->runs[k]->energy[figure]))
+            if (analysis_shows_energy(session->runs[k], figure))
                 return true;
         }
     }

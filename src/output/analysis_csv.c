@@ -54,8 +54,8 @@ static void append_energy(const struct gput_analysis *analysis, const struct gpu
 {
     static const struct gput_statistics none = {NAN, NAN, NAN, NAN};
     static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
-    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        if (isnan(analysis->energy[i]))
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!analysis_shows_energy(analysis, (enum gput_energy_figure)i))
             continue;
         if (block)
             append_block(text, block, "energy_");

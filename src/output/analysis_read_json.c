@@ -39,19 +39,16 @@ static struct gput_statistics statistics_at(const struct doc *object)
         number_at(object, "mean"), number_at(object, "std")};
 }
 
-/* Joules; true when some are known. */
+/* Joules; true when the analysis had such figures at all, be they known or not. */
 static bool read_energy(const struct doc *object, double *energy)
 {
     const struct doc *figures = doc_get(object, "energy");
-    bool any = false;
-    for (int i = 0; figures && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+    for (int i = 0; figures && i < GPUT_ENERGY_FIGURE_COUNT; i++)
         energy[i] = number_at(figures, gput_energy_figure_name((enum gput_energy_figure)i));
-        any |= !isnan(energy[i]);
-    }
-    return any;
+    return figures != NULL;
 }
 
-/* True when the analysis had such figures at all, be they known or not. */
+/* The same of what the kernel counted. */
 static bool read_exact(const struct doc *object, double *exact)
 {
     const struct doc *figures = doc_get(object, "exact");

@@ -140,17 +140,15 @@ static double number_of(const struct pickle_value *value)
     return pickle_integer(value, &integer) ? (double)integer : NAN;
 }
 
-/* Joules, which only our own pickles have; true when some are known. */
+/* Joules, which only our own pickles have; true when this one does, be they known or not. */
 static bool read_energy(const struct pickle_value *state, double *energy)
 {
     const struct pickle_value *figures = pickle_get(state, "energy");
-    bool any = false;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         const char *name = gput_energy_figure_name((enum gput_energy_figure)i);
         energy[i] = number_of(pickle_get(figures, name));
-        any |= !isnan(energy[i]);
     }
-    return any;
+    return figures != NULL;
 }
 
 /* The same of what the kernel counted. */

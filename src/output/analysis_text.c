@@ -63,17 +63,17 @@ static void write_compute_time(const struct gput_code_block *block, int indent, 
     text_table_destroy(table);
 }
 
-/* A row of those figures that the session has. */
+/* A row of those figures that the session or some block has, and of the total. */
 static void write_energy(
     const struct gput_analysis *analysis, const double *energy, int indent, struct str *text)
 {
     size_t count = 0;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        count += !isnan(analysis->energy[i]);
+        count += analysis_shows_energy(analysis, (enum gput_energy_figure)i);
     struct text_table *table = text_table_create(1, count);
     size_t column = 0;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        if (isnan(analysis->energy[i]))
+        if (!analysis_shows_energy(analysis, (enum gput_energy_figure)i))
             continue;
         text_table_set_number_column_name(
             table, column, gput_energy_figure_name((enum gput_energy_figure)i));

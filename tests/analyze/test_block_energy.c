@@ -6,10 +6,11 @@
 
 #define FIGURES GPUT_ENERGY_FIGURE_COUNT
 
-/* A curve of the total, and of the package where it is given. */
+/* A curve of the total, and of the GPUs, 0 J from some moment on. */
 struct curve {
     const double (*points)[2];
     size_t count, next;
+    double gpu_since;
 };
 
 static int next_point(
@@ -23,21 +24,24 @@ static int next_point(
     for (int i = 0; i < FIGURES; i++)
         joules[i] = NAN;
     *time = curve->points[curve->next][0];
+    joules[GPUT_ENERGY_GPU] = *time < curve->gpu_since ? NAN : 0;
     joules[GPUT_ENERGY_TOTAL] = curve->points[curve->next++][1];
     return GPUT_OK;
 }
 
 #define MOST_TARGETS 4
 
-static double session[FIGURES], targets[MOST_TARGETS][FIGURES];
+static struct session_energy session;
+static double targets[MOST_TARGETS][FIGURES];
+static double gpu_since = INFINITY;
 
 static void compute(const double (*points)[2], size_t n_points, const struct call *calls,
     size_t n_calls, const struct sweep_lane *lanes)
 {
-    struct curve curve = {points, n_points, 0};
+    struct curve curve = {points, n_points, 0, gpu_since};
     const struct energy_points source = {next_point, &curve};
     assert_int_equal(
-        block_energy_compute(calls, n_calls, lanes, MOST_TARGETS, &source, session, targets, NULL),
+        block_energy_compute(calls, n_calls, lanes, MOST_TARGETS, &source, &session, targets, NULL),
         GPUT_OK);
 }
 
@@ -59,8 +63,8 @@ static void cuts_stretches_out_of_the_curve(void **state)
     (void)state;
     const struct call calls[] = {{0, 1, 0}, {0.5, 1.5, 1}, {1.25, 1.75, 2}, {2.5, 3, 3}};
     compute(steps, 4, calls, 4, plain);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 110);
-    assert_true(isnan(session[GPUT_ENERGY_PACKAGE]));
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 110);
+    assert_true(isnan(session.joules[GPUT_ENERGY_PACKAGE]));
     assert_total(0, 10);
     assert_total(1, 5 + 50);
     assert_total(2, 50);
@@ -77,7 +81,7 @@ static void what_is_not_known_yet_is_none_so_far(void **state)
     compute(late, 4, calls, 2, plain);
     assert_total(0, 0);
     assert_total(1, 15);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 20);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 20);
     assert_true(isnan(targets[1][GPUT_ENERGY_PACKAGE]));
 }
 
@@ -110,13 +114,15 @@ static void what_a_figure_was_before_its_loss_stays(void **state)
     static const double lost[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, NAN}, {4, 30}, {5, 40}};
     const struct call calls[] = {{0, 0.5, 0}, {0.5, 2.5, 1}, {1.5, 2.5, 2}, {4.25, 4.75, 3}};
     compute(lost, 4, calls, 4, plain);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 10);
+    assert_true(isnan(session.joules[GPUT_ENERGY_TOTAL]));
+    assert_true(session.seconds == 3 && session.unknown_seconds[GPUT_ENERGY_TOTAL] == 2);
+    assert_true(session.unknown_seconds[GPUT_ENERGY_PACKAGE] == 3);
     assert_total(0, 5);
     for (size_t target = 1; target < 4; target++)
         assert_true(isnan(targets[target][GPUT_ENERGY_TOTAL]));
     /* It may be back. */
     compute(lost, 6, calls, 4, plain);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 40);
+    assert_true(isnan(session.joules[GPUT_ENERGY_TOTAL]));
     assert_total(0, 5);
     assert_true(isnan(targets[1][GPUT_ENERGY_TOTAL]));
     assert_total(3, 5);
@@ -129,10 +135,39 @@ static void a_call_across_a_gap_is_unknown(void **state)
     static const double gap[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, 20}, {4, 30}, {5, 40}};
     const struct call calls[] = {{0, 1, 0}, {0.5, 3.5, 1}, {3, 4, 2}, {4, 5, 1}};
     compute(gap, 6, calls, 4, plain);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 40);
+    assert_true(session.unknown_seconds[GPUT_ENERGY_TOTAL] == 1);
     assert_total(0, 10);
     assert_true(isnan(targets[1][GPUT_ENERGY_TOTAL])); /* also with a call that is known */
     assert_total(2, 10);
+}
+
+static void a_short_gap_leaves_the_joules_of_the_session(void **state)
+{
+    (void)state;
+    static const double gap[][2] = {{0, 0}, {1, 10}, {2, NAN}, {3, 30}, {50, 500}};
+    static const double end[][2] = {{0, 0}, {1, 10}, {49, 490}, {50, NAN}};
+    compute(gap, 5, NULL, 0, plain);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 500);
+    compute(end, 4, NULL, 0, plain);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 490);
+}
+
+/* The total does not show that the GPUs are missing from it at first. */
+static void a_figure_that_comes_late_is_no_part_of_a_whole(void **state)
+{
+    (void)state;
+    static const double total[][2] = {{0, 0}, {1, 10}, {2, 20}, {3, 30}, {4, 40}};
+    const struct call calls[] = {{0, 1, 0}, {1.5, 4, 1}, {3, 4, 0}, {3, 4, 2}};
+    gpu_since = 3;
+    compute(total, 5, calls, 4, plain);
+    gpu_since = INFINITY;
+    assert_true(isnan(session.joules[GPUT_ENERGY_GPU]));
+    assert_true(isnan(session.joules[GPUT_ENERGY_TOTAL]));
+    assert_true(session.unknown_seconds[GPUT_ENERGY_TOTAL] == 2);
+    assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
+    assert_true(isnan(targets[1][GPUT_ENERGY_GPU]));
+    assert_total(2, 10);
+    assert_true(targets[2][GPUT_ENERGY_GPU] == 0);
 }
 
 static void what_was_used_before_the_first_point_counts_too(void **state)
@@ -141,7 +176,7 @@ static void what_was_used_before_the_first_point_counts_too(void **state)
     static const double late[][2] = {{1, 5}, {2, 15}};
     const struct call calls[] = {{0, 2, 0}};
     compute(late, 2, calls, 1, plain);
-    assert_true(session[GPUT_ENERGY_TOTAL] == 15);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 15);
     assert_total(0, 10); /* nothing tells when */
 }
 
@@ -172,6 +207,8 @@ int main(void)
         cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
         cmocka_unit_test(what_a_figure_was_before_its_loss_stays),
         cmocka_unit_test(a_call_across_a_gap_is_unknown),
+        cmocka_unit_test(a_short_gap_leaves_the_joules_of_the_session),
+        cmocka_unit_test(a_figure_that_comes_late_is_no_part_of_a_whole),
         cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
         cmocka_unit_test(an_empty_curve_is_no_error),
         cmocka_unit_test(points_that_go_back_in_time_are_passed_over),

@@ -162,6 +162,15 @@ class Energy(CommandTest):
             rows = database.execute("SELECT package, dram, total FROM energy_data ORDER BY timestamp").fetchall()
         self.assertIsNotNone(rows[-1][1])
         self.assertEqual((rows[-1][0], rows[-1][2]), (None, None))
+        done = self.run_command("sub-track", "analyze", "--tf", "t.sqlite", "-f", "json", "-o", "a.json")
+        self.assertRegex(done.stderr, r"No joules of the session: package, total, main, descendants, combined, of which up to [0-9.]+ of its ")
+        analysis = json.loads((self.folder / "a.json").read_text())["energy"]
+        self.assertEqual((analysis["package"], analysis["total"], analysis["combined"]), (None, None, None))
+        self.assertGreater(analysis["dram"], 5)
+        text = self.run_command("sub-track", "analyze", "--tf", "t.sqlite").stdout
+        self.assertRegex(text, r"Energy \(joules\):\n\t +dram +total\n\t +[0-9.]+ +NaN\n")
+        compared = json.loads(self.run_command("sub-track", "compare", "-m", "A=a.json", "-m", "B=a.json", "-f", "json").stdout)
+        self.assertEqual(compared["overall_energy"]["total"], {"A": None, "B": None})
         lines = [json.loads(line) for line in (self.folder / "rec" / "power_metrics.json").read_text().splitlines()]
         self.assertNotIn("intel_power", lines[-2]["metrics"]["cpu"])
         self.assertIn("total_dram_power", lines[-2]["metrics"]["cpu"])

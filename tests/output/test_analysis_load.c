@@ -160,6 +160,13 @@ static void energy_goes_into_pickles_and_back(void **state)
     assert_false(pickle->has_exact);
     assert_true(isnan(pickle->blocks[0].energy[GPUT_ENERGY_TOTAL]));
     gput_analysis_destroy(pickle);
+    analysis->energy[GPUT_ENERGY_PACKAGE] = NAN; /* lost half-way: the blocks may have theirs */
+    for (int format = 0; format < 2; format++) {
+        struct gput_analysis *lost = round_trip(analysis, format ? GPUT_PICKLE : GPUT_JSON);
+        assert_true(lost->has_energy);
+        assert_true(lost->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
+        gput_analysis_destroy(lost);
+    }
     gput_analysis_destroy(analysis);
 }
 

@@ -153,8 +153,9 @@ class Analysis(package.PackageTest):
         ((start, stop),) = gput.SubTrackingAnalyzer("t.sqlite", "m.csv").load_timestamp_pairs("a")
         with contextlib.closing(sqlite3.connect("t.sqlite")) as database, database:
             database.execute("CREATE TABLE energy_data (timestamp REAL, package REAL, total REAL, combined REAL)")
-            rows = [(start - 1, 0, 0, 0), (stop + 1, 100 * (stop - start + 2), 100 * (stop - start + 2), None)]
-            database.executemany("INSERT INTO energy_data VALUES (?, ?, ?, ?)", rows)
+            for time_, share in (start - 1, 0.1), (stop + 0.5, 0.1), (stop + 1, None):
+                joules = 100 * (time_ - start + 1)
+                database.execute("INSERT INTO energy_data VALUES (?, ?, ?, ?)", (time_, joules, joules, share and share * joules))
         return gput.SubTrackingAnalyzer("t.sqlite", "m.csv").sub_tracking_results(), stop - start
 
     def test_energy(self):
@@ -163,6 +164,8 @@ class Analysis(package.PackageTest):
         self.assertAlmostEqual(results.energy["package"], 100 * (seconds + 2))
         (block,) = results.code_block_results
         self.assertAlmostEqual(block.energy["total"], 100 * seconds)
+        self.assertIsNone(results.energy["combined"])  # lost later: the session's is not known, the block's is
+        self.assertAlmostEqual(block.energy["combined"], 10 * seconds, places=3)
         values = results.to_json()
         self.assertEqual((values["energy"], values["code_block_results"][0]["energy"]), (results.energy, block.energy))
         command = [os.environ["GPUT_COMMAND"], "sub-track", "analyze", "--tf=t.sqlite", "--stf=m.csv"]
