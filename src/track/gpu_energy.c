@@ -142,9 +142,7 @@ double gpu_energy_advance(
 
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
 {
-    bool is_asked = gpu->read_ns != 0;
-    return is_asked && isnan(gpu->joules) ? seconds_between(gpu->since_ns, gpu->now_ns)
-                                          : gpu->unknown_seconds;
+    return isnan(gpu->joules) ? seconds_between(gpu->since_ns, gpu->now_ns) : gpu->unknown_seconds;
 }
 
 static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
@@ -172,7 +170,8 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
 bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
 {
     double guessed = seconds_between(gpu->read_ns, gpu->now_ns);
-    if (gpu->read_ns == 0)
+    bool is_there = gpu->now_ns != gpu->since_ns;
+    if (!is_there)
         return false;
     if (explain_counter(gpu, index, text, size))
         return true;

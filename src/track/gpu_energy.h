@@ -49,7 +49,7 @@ void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns);
 double gpu_energy_advance(
     struct gpu_energy *gpu, const struct gpu_energy_reading *reading, int64_t now_ns);
 
-/* Of the time so far, how much nothing told the joules of. */
+/* Of the time so far, how much nothing told the joules of; 0 where no call was made for it. */
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);
 
 /* Writes what is wrong with the figure of the `index`th GPU ("that of GPU 0 stood still; …"); false

@@ -181,20 +181,23 @@ static void a_gpu_that_tells_nothing_beside_one_that_does_is_named(void **state)
     struct energy_meter meter;
     static struct gpu_sample gpus;
     const struct gpu_device devices[2] = {{.uuid = "a"}, {.uuid = "b"}};
-    energy_meter_init(&meter, "/nonexistent");
     gpus.n_devices = 2;
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 1; second <= 3; second++) {
-        for (int i = 0; i < 2; i++)
-            gpus.devices[i] = (struct gpu_device_sample){.power_watts = i ? NAN : 100,
-                .energy_joules = NAN,
-                .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    for (int answers = 0; answers <= 1; answers++) {
+        energy_meter_init(&meter, "/nonexistent");
+        for (int second = 1; second <= 3; second++) {
+            for (int i = 0; i < 2; i++)
+                gpus.devices[i] = (struct gpu_device_sample){.power_watts = i ? NAN : 100,
+                    .energy_joules = NAN,
+                    .read_ns = i == 0 || answers ? second * NS_PER_SECOND : 0};
+            energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+        }
+        assert_near(meter.energy.machine.gpu, 200);
+        assert_near(energy_meter_unknown_seconds(&meter), 2);
+        assert_string_equal(
+            gpu_faults(&meter), "nothing tells the joules of GPU 1, which is left out");
+        energy_meter_finish(&meter);
     }
-    assert_near(meter.energy.machine.gpu, 200);
-    assert_near(energy_meter_unknown_seconds(&meter), 2);
-    assert_string_equal(gpu_faults(&meter), "nothing tells the joules of GPU 1, which is left out");
-    energy_meter_finish(&meter);
 }
 
 static void integrates_gpu_power_where_there_is_no_counter(void **state)

@@ -195,6 +195,22 @@ static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
     assert_false(gpu.is_lost);
 }
 
+static void a_driver_that_never_answers_tells_nothing_of_all_the_time(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    struct gpu_energy_reading nothing = {0, NAN, NAN};
+    char text[160];
+    gpu_energy_init(&gpu, start_ns);
+    assert_true(gpu_energy_unknown_seconds(&gpu) == 0); /* there may be no such GPU */
+    assert_false(gpu_energy_explain(&gpu, 0, text, sizeof text));
+    assert_true(isnan(gpu_energy_advance(&gpu, &nothing, ns_of(0))));
+    assert_true(isnan(gpu_energy_advance(&gpu, &nothing, ns_of(3))));
+    assert_near(gpu_energy_unknown_seconds(&gpu), 3);
+    assert_false(gpu.is_lost);
+    explained(&gpu, "nothing tells the joules of GPU 0, which is left out");
+}
+
 static void a_counter_that_has_not_moved_yet_is_no_figure(void **state)
 {
     (void)state;
@@ -269,6 +285,7 @@ int main(void)
         cmocka_unit_test(joules_that_do_not_go_on_are_missing_from_there),
         cmocka_unit_test(power_that_was_not_told_either_is_said_to_be_missing),
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
+        cmocka_unit_test(a_driver_that_never_answers_tells_nothing_of_all_the_time),
         cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
         cmocka_unit_test(a_gpu_that_joins_late_says_so),
         cmocka_unit_test(a_gpu_that_tells_late_says_so),
