@@ -11,6 +11,11 @@
 /* What is compared was read that far apart at the most, one after the other. */
 #define READ_APART_SECONDS 0.001
 
+static bool is_living_descendant(const struct process *process)
+{
+    return !process->is_main && !process->is_gone && !process_is_zombie(process);
+}
+
 /* Adds CPU time of descendants that had not ended when last looked at. Its parts are as those of
  * stat, which come in clock ticks: below the first one all is the user's. */
 static void add_living_descendants(
@@ -19,7 +24,7 @@ static void add_living_descendants(
     const struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        if (process->is_main || process->is_gone || process_is_zombie(process))
+        if (!is_living_descendant(process))
             continue;
         int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
         double ticks = (double)(process->user_ticks + process->system_ticks);
@@ -28,6 +33,19 @@ static void add_living_descendants(
         *user_ns += ns - of_system_ns;
         *system_ns += of_system_ns;
     }
+}
+
+/* What may be missing of children that processes which live on have collected: that comes in clock
+ * ticks, of user and of system time. */
+static int64_t cut_of_collected_ns(const struct process_tree *tree)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (is_living_descendant(process) && process_has_collected(process))
+            ns += 2 * tree->view.ns_per_tick;
+    }
+    return ns;
 }
 
 /*
@@ -56,7 +74,8 @@ static bool take_unwaited(const struct gput_session *session, int64_t not_theirs
     if (process_log_cpu_ns(&session->log, &told_ns))
         most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
     accounting->kernel_cpu_seconds = fmax(most, counted);
-    if (most - counted <= READ_APART_SECONDS && !is_short)
+    int64_t cut_ns = cut_of_collected_ns(&session->sampler.tree);
+    if (most - counted <= READ_APART_SECONDS + clock_seconds_of_ns(cut_ns) && !is_short)
         return false;
     accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     return true;

@@ -81,11 +81,15 @@ static void add_cpu_sources(
             add_unwaited_source(session, results);
             break;
         }
-        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s",
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s%s",
             !isnan(session->cgroup_usage.cpu_seconds)
                 ? "wait4 of the command and of its orphans, or a control group of its own where "
                   "that saw more: it also counts those that nobody waited for"
-                : "wait4 of the command and of its orphans, with all that they waited for");
+                : "wait4 of the command and of its orphans, with all that they waited for",
+            process_log_descendants(&session->log).has_living
+                ? "; of those that live on, clocks as of the last sample, and what they collected "
+                  "in clock ticks"
+                : "");
         break;
     case SESSION_SELF:
         if (has_unwaited)

@@ -211,6 +211,13 @@ class Exact(CommandTest):
         self.assertEqual(report["sources"]["counts"]["state"], "sampled")
         self.assertIn("nobody waited for some", report["sources"]["counts"]["reason"])
 
+    def test_what_a_daemon_has_collected_is_no_sign_of_children_that_nobody_waited_for(self):
+        """Samples see 28 ms of its child, and it has collected 20 ms: books of the living come in clock ticks."""
+        daemon = ["daemon", "[", "child", "[", "spin", 0.028, "sleep", 0.3, "]", "wait", "sleep", 3, "]"]
+        report = self.track_without_rights(*daemon, "sleep", 0.8, options=["--st", "0.05"])
+        self.assertEqual(report["sources"]["kernel_cpu_time"]["state"], "exact")
+        self.assertIn("live on", report["sources"]["kernel_cpu_time"]["reason"])
+
     def test_no_process_is_missed_where_the_kernel_announces_them(self):
         report = self.track("swarm", 100, 0)
         processes = report["accounting"]["processes"]
