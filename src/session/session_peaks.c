@@ -145,12 +145,14 @@ static void fill_descendants(const struct gput_session *session, double bound,
     else if (!isnan(bound))
         set_peak(peak, seen, no_less(bound, seen),
             "single largest: at least what was seen or told; at most ru_maxrss of all waited for");
-    else if (session->has_main_usage)
-        set_peak(peak, seen, NAN,
-            "largest single one seen or told: some live on, nobody waited for them, or may be "
-            "unknown");
-    else
+    else if (!session->has_main_usage)
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
+    else if (peaks.has_living)
+        set_peak(peak, seen, NAN,
+            "largest single one seen or told: some live on, and tell what they had at their end");
+    else
+        set_peak(peak, seen, NAN,
+            "largest single one seen or told: nobody waited for some, or some may be unknown");
 }
 
 /* ---- all together ---- */

@@ -64,6 +64,21 @@ class Exact(CommandTest):
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 200e6)
         self.assertNotIn("final", [row["peak_ram_source"] for row in report["processes"] if row["name"] == "true"])
 
+    def test_bounds_hold_however_a_process_ends(self):
+        before_execve = "alloc 100 become /bin/true"
+        for words in (f"daemon [ {before_execve} ] sleep 0.5", f"child [ {before_execve} ] sleep 0.5",
+                      "child [ alloc 100 die ] wait", f"child [ child [ {before_execve} ] wait die ] wait",
+                      "daemon [ alloc 100 sleep 2 ] sleep 0.5"):
+            for track in self.track, self.track_without_rights:
+                with self.subTest(words=words, track=track.__name__):
+                    report = track(*words.split())
+                    peaks = report["peaks"]
+                    for whose in "descendants", "combined":
+                        at_most = peaks[f"{whose}_at_most"]
+                        self.assertTrue(at_most is None or at_most >= 100e6, peaks)
+                    if self.announced(report) and "live on" not in peaks["descendants_source"]:
+                        self.assertLess(peaks["descendants_at_most"], 110e6)
+
     def test_memory_that_main_had_before_execve_is_mains(self):
         report = self.track("child", "[", "]", "wait", "alloc", 200, "become", "/bin/true", options=["--processes"])
         peaks = report["peaks"]

@@ -29,6 +29,7 @@
  * thread-child [ … ]  forks from another thread than the main one
  * lend [ … ]   a child does what is in the brackets in this process's own memory (vfork) and ends
  * wait         waits for all children
+ * die          kills itself (SIGKILL)
  * tell         writes one byte to standard output: "I am here"
  * hear FD      waits for one byte, or the end, of an inherited descriptor
  * MB is 1e6 bytes. Prints nothing else. Exits with 2 on a word it does not know.
@@ -403,6 +404,8 @@ static char **run(char **word)
             while (wait(NULL) > 0)
                 ;
             word++;
+        } else if (strcmp(*word, "die") == 0) {
+            raise(SIGKILL);
         } else if (strcmp(*word, "tell") == 0) {
             tell();
             word++;
