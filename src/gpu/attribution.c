@@ -25,6 +25,12 @@ struct counted {
     bool main, descendants, all;
 };
 
+static void count_pid(struct gpu_share *share, enum pid_owner owner)
+{
+    share->n_unattributed += owner == PID_OWNER_UNKNOWN;
+    share->n_in_sight += owner != PID_OWNER_UNKNOWN;
+}
+
 static void add_use(
     struct sums *sums, struct counted *counted, const struct gpu_process *use, enum pid_owner owner)
 {
@@ -87,7 +93,7 @@ static void attribute_own(
         use.sm_percent = larger(use.sm_percent, first[i].sm_percent);
     }
     add_use(sums, &counted, &use, owner);
-    sums->share.n_unattributed += owner == PID_OWNER_UNKNOWN;
+    count_pid(&sums->share, owner);
 }
 
 /* A client: one entry for each process that holds it. The same. */
@@ -98,7 +104,7 @@ static void attribute_client(struct sums *sums, const struct gpu_process *first,
     for (size_t i = 0; i < count; i++) {
         enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid, NULL);
         add_use(sums, &counted, &first[i], owner);
-        sums->share.n_unattributed += owner == PID_OWNER_UNKNOWN;
+        count_pid(&sums->share, owner);
     }
 }
 

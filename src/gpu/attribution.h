@@ -17,6 +17,7 @@ struct gpu_share {
     double all_sm_percent; /* of everybody; also NaN where only tracked processes are listed */
     double unattributed_ram_bytes;
     uint32_t n_unattributed; /* pids that belong to no process in sight */
+    uint32_t n_in_sight;     /* those that do */
 };
 
 /*

@@ -110,6 +110,8 @@ struct gpu_device_sample {
     double descendants_sm_percent;
     double all_sm_percent;   /* by all processes; NaN also where the driver tells of ours alone */
     uint32_t n_unattributed; /* pids in its list that exist nowhere in sight */
+    bool lists_nobody; /* its list is of all processes and empty, and its driver never listed one in
+                          sight: it may hide them, from a container */
     int64_t read_ns; /* when the device's own figures were read (monotonic clock); 0: they were not
                       */
 };

@@ -155,6 +155,8 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     member->attributed_generation = tree->generation;
     if (!is_new_list)
         return true;
+    for (uint32_t i = 0; i < view->n_devices; i++)
+        member->has_listed |= member->shares[i].n_in_sight > 0;
     set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
     if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_told) {
         set->unknown_told = true;
@@ -213,6 +215,8 @@ static void sample_processes(
         out->descendants_sm_percent = share->descendants_sm_percent;
         out->all_sm_percent = share->all_sm_percent;
         out->n_unattributed = share->n_unattributed;
+        out->lists_nobody = !ram_reason && !view->processes.only_tracked && !member->has_listed &&
+                            share->n_unattributed == 0;
         sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
     }
     if (!fresh)

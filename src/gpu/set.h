@@ -22,6 +22,7 @@ struct gpu_member {
     uint64_t attributed_generation;
     struct gpu_share shares[GPU_MAX_DEVICES];
     uint32_t n_unattributed;
+    bool has_listed; /* some process in sight, at least once */
 };
 
 struct gpu_set {

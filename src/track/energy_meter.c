@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "os/battery.h"
 #include "track/fault_list.h"
+#include "track/gpu_users.h"
 
 #include <errno.h>
 #include <math.h>
@@ -217,6 +218,16 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
+/* Joules of a GPU that are nobody's, since they may be of anybody. Nothing so far is no figure
+ * then, nor is nothing later. */
+static void leave_unshared(struct energy_meter *meter)
+{
+    struct gput_energy *energy = &meter->energy;
+    meter->gpu_unshared = true;
+    if (energy->combined == 0)
+        energy->main = energy->descendants = energy->combined = NAN;
+}
+
 /* Gives main and the descendants their shares of some joules; both together never more than all.
  * Returns what they got; NaN: nothing is known. */
 static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
@@ -228,10 +239,13 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
         main /= sum;
         descendants /= sum;
     }
+    double combined = joules * (main + descendants);
+    if (combined == 0 && meter->gpu_unshared && isnan(meter->energy.combined))
+        return combined;
     add(&meter->energy.main, joules * main);
     add(&meter->energy.descendants, joules * descendants);
-    add(&meter->energy.combined, joules * (main + descendants));
-    return joules * (main + descendants);
+    add(&meter->energy.combined, combined);
+    return combined;
 }
 
 static void attribute_cpu(
@@ -260,45 +274,15 @@ static void attribute_dram(
 
 /* ---- GPUs ---- */
 
-/* Use of a GPU by everybody, at least ours. Where nobody tells of the others, they may have used
- * all that we did not. */
-static double use_by_all(const struct gpu_device_sample *gpu)
+static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
 {
-    double all = fmax(gpu->utilization_percent, gpu->all_sm_percent);
-    return fmax(isnan(all) ? 100 : all, gpu->main_sm_percent + gpu->descendants_sm_percent);
-}
-
-/* Processes that exist nowhere in sight, as to a driver that answers the pids of the host, may be
- * ours where none of ours is listed. */
-static bool may_hide_ours(const struct gpu_device_sample *gpu)
-{
-    bool has_ours = gpu->main_sm_percent > 0 || gpu->descendants_sm_percent > 0 ||
-                    gpu->main_ram_bytes > 0 || gpu->descendants_ram_bytes > 0;
-    return gpu->n_unattributed > 0 && !has_ours;
-}
-
-static void attribute_gpu(
-    struct energy_meter *meter, const struct gpu_device_sample *gpu, double joules)
-{
-    double main = gpu->main_sm_percent, descendants = gpu->descendants_sm_percent;
-    if (may_hide_ours(gpu)) {
-        meter->gpu_unshared = true;
+    if (users->basis == GPU_USERS_UNKNOWN) {
+        leave_unshared(meter);
         return;
     }
-    if (!isnan(main) && !isnan(descendants)) {
-        double all = use_by_all(gpu);
-        meter->gpu_by_use = true;
-        attribute(meter, joules, share(main, all), share(descendants, all));
-        return;
-    }
-    if (isnan(gpu->main_ram_bytes) || isnan(gpu->descendants_ram_bytes) ||
-        isnan(gpu->ram_used_bytes)) {
-        meter->gpu_unshared = true;
-        return;
-    }
-    meter->gpu_by_memory = true;
-    attribute(meter, joules, share(gpu->main_ram_bytes, gpu->ram_used_bytes),
-        share(gpu->descendants_ram_bytes, gpu->ram_used_bytes));
+    meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
+    meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
+    attribute(meter, joules, share(users->main, users->all), share(users->descendants, users->all));
 }
 
 /* Joules of a GPU since it was asked before; NaN: not known. */
@@ -315,24 +299,6 @@ static double gpu_joules(
         reading.energy_joules = sample->card_energy_joules;
     }
     return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
-}
-
-/* All MIG instances of a card together, of which a container sees its own alone: the memory in use
- * is the card's. Where one does not tell of ours, nor do all. */
-static struct gpu_device_sample card_of(const struct energy_shares *now, size_t first)
-{
-    struct gpu_device_sample card = now->gpus->devices[first];
-    card.ram_used_bytes = card.card_ram_used_bytes;
-    for (size_t i = first + 1; i < now->gpus->n_devices; i++) {
-        const struct gpu_device_sample *instance = &now->gpus->devices[i];
-        const struct gpu_device *device = &now->gpu_devices[i];
-        if (!device->mig || strcmp(device->pci_address, now->gpu_devices[first].pci_address) != 0)
-            continue;
-        card.main_ram_bytes += instance->main_ram_bytes;
-        card.descendants_ram_bytes += instance->descendants_ram_bytes;
-        card.n_unattributed += instance->n_unattributed;
-    }
-    return card;
 }
 
 /* The energy of a card is not told of its MIG instances, and that of a GPU in the CPU's package is
@@ -355,9 +321,8 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
         if (isnan(joules))
             continue;
         add(&interval->gpu, joules);
-        struct gpu_device_sample whole =
-            now->gpu_devices[i].mig ? card_of(now, i) : now->gpus->devices[i];
-        attribute_gpu(meter, &whole, joules);
+        struct gpu_users users = gpu_users_find(now->gpus, now->gpu_devices, i);
+        attribute_gpu(meter, &users, joules);
     }
 }
 

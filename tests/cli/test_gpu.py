@@ -252,6 +252,25 @@ class Trouble(GpuTest):
         self.assertEqual(report["gpus"][0]["max_main_ram"], 1000.0)
         self.assertEqual(report["gpus"][0]["missing"], "process_utilization: not supported by this GPU")
 
+    def test_a_busy_gpu_without_a_process_in_its_list_is_nobodys(self):
+        gpu = "gpu GPU-aaaa\nname A\nmemory 16000000000 0 5000000000\nutilization 40\npower_mw 100000\n" \
+            "code nvmlDeviceGetTotalEnergyConsumption 3\n"
+        self.write(gpu)
+        report, _ = self.tracked()
+        self.assertIsNone(report["energy"]["combined"])
+        self.assertAlmostEqual(report["energy"]["unattributed"], report["energy"]["machine"]["gpu"])
+        self.assertIn("not shared out: who used the GPUs was not told", report["sources"]["gpu_energy"]["reason"])
+        self.write(gpu.replace("utilization 40", "utilization 0"))
+        report, _ = self.tracked("--overwrite")
+        self.assertEqual(report["energy"]["combined"], 0)
+        self.assertIn("shared out by use", report["sources"]["gpu_energy"]["reason"])
+        # A list that ever shows somebody hides nobody: when that one has gone, nothing is ours.
+        self.write(gpu + f"compute {os.getpid()} 5000000000\n")
+        leave = "import os, sys, time; time.sleep(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
+            "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.5)"
+        report, _ = self.tracked("--overwrite", command=python(leave, self.scenario, gpu))
+        self.assertEqual(report["energy"]["combined"], 0)
+
     def test_a_gpu_that_vanishes_costs_one_warning(self):
         gone = "gpu GPU-aaaa\nname A\ncode * 15\ngpu GPU-bbbb\nmemory 100000000 0 50000000\n"
         report, warnings = self.tracked_tree(scenario=gone, seconds=1)

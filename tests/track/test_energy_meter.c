@@ -295,6 +295,51 @@ static void users_that_are_not_in_sight_may_be_ours(void **state)
     }
 }
 
+/* A GPU for three seconds whose driver lists nobody: idle in the first and the last. */
+static void run_without_list(struct energy_meter *meter, double utilization, double sm, double ram)
+{
+    struct gpu_sample gpus = {.n_devices = 1};
+    struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(meter, "/nonexistent");
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 1; second <= 4; second++) {
+        bool is_idle = second == 2 || second == 4;
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = NAN,
+            .utilization_percent = is_idle ? 0 : utilization,
+            .main_sm_percent = sm,
+            .descendants_sm_percent = sm,
+            .ram_used_bytes = is_idle ? 1e6 : ram,
+            .lists_nobody = true,
+            .read_ns = second * NS_PER_SECOND};
+        energy_meter_read(meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_near(meter->energy.unattributed, 300);
+    energy_meter_finish(meter);
+}
+
+static void users_that_no_list_shows_may_be_ours(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_without_list(&meter, 90, 0, 10e9);
+    assert_true(meter.gpu_unshared && isnan(meter.energy.combined) && isnan(meter.energy.main));
+    run_without_list(&meter, NAN, NAN, 10e9); /* a MIG instance, or an old GPU */
+    assert_true(meter.gpu_unshared && isnan(meter.energy.combined));
+}
+
+static void an_idle_gpu_without_users_is_nothing_of_ours(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    run_without_list(&meter, 0, 0, 10e9);
+    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+    run_without_list(&meter, 90, 0, 1e6); /* no process can do with as little memory */
+    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+    run_without_list(&meter, 0, NAN, 1e6);
+    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+}
+
 static void wraps_are_undone_even_between_intervals(void **state)
 {
     (void)state;
@@ -744,6 +789,8 @@ int main(void)
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
         cmocka_unit_test(users_that_are_not_in_sight_may_be_ours),
+        cmocka_unit_test(users_that_no_list_shows_may_be_ours),
+        cmocka_unit_test(an_idle_gpu_without_users_is_nothing_of_ours),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
