@@ -208,23 +208,28 @@ static double stretch_total(const struct stretch *stretch, const char *name)
         .total;
 }
 
-/* Where a GPU was lost the sum of all is missing, and those that go on count. GPUs that are in the
- * joules of the CPU's package are none of them: their power has a name of its own. */
-static double stretch_gpu_total(const struct stretch *stretch)
-{
-    static const char *const names[] = {
-        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw", "per_gpu_power"};
-    double total = NAN;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && isnan(total); i++)
-        total = stretch_total(stretch, names[i]);
-    return total;
-}
-
 /* Adds to a sum that may still be unknown. */
 static void add_known(double *sum, double value)
 {
     if (!isnan(value))
         *sum = isnan(*sum) ? value : *sum + value;
+}
+
+/* Where a GPU was lost the sum of all is missing, and those that go on count, cards of MIG
+ * instances too. GPUs that are in the joules of the CPU's package are none of them: their power has
+ * a name of its own. */
+static double stretch_gpu_total(const struct stretch *stretch)
+{
+    static const char *const names[] = {
+        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"};
+    double total = NAN;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && isnan(total); i++)
+        total = stretch_total(stretch, names[i]);
+    if (!isnan(total))
+        return total;
+    add_known(&total, stretch_total(stretch, "per_gpu_power"));
+    add_known(&total, stretch_total(stretch, "mig_card_power"));
+    return total;
 }
 
 double gput_energy_recording_total(

@@ -335,22 +335,12 @@ static void add_of_gpu(
     doc_add_double(*numbers, index, number);
 }
 
-/* Its joules are those of the CPU's package. */
-static bool is_in_package(const struct gput_session *session, size_t i)
-{
-    size_t count;
-    return gpu_set_devices(session->gpus, &count)[i].in_package &&
-           isnan(session->sampler.energy.gpus[i].joules);
-}
-
-/* Mean power of a GPU in the period. One whose joules are part of another's figure (a MIG instance,
- * a GPU in the CPU's package) has what it draws now. */
+/* Mean power of a GPU in the period; of the first MIG instance of a card, the card's. One whose
+ * joules are part of another's figure (in the CPU's package) has what it draws now. */
 static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
 {
-    size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     const struct energy_meter *meter = &session->sampler.energy;
-    if (devices[i].mig || isnan(meter->gpus[i].joules))
+    if (isnan(meter->gpus[i].joules))
         return session->sampler.gpu.devices[i].power_watts;
     return (meter->gpus[i].joules - session->recording.joules.gpus[i]) / seconds;
 }
@@ -358,11 +348,16 @@ static double gpu_watts(const struct gput_session *session, size_t i, double sec
 static void add_gpu_powers(
     const struct gput_session *session, const struct period *period, struct doc *gpu)
 {
-    struct doc *powers = NULL, *in_package = NULL;
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    struct doc *powers = NULL, *in_package = NULL, *cards = NULL;
     for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
         double watts = gpu_watts(session, i, period->seconds);
-        if (is_in_package(session, i))
+        bool has_joules = !isnan(session->sampler.energy.gpus[i].joules);
+        if (devices[i].in_package && !has_joules)
             add_of_gpu(gpu, "in_package_gpu_power", &in_package, i, watts);
+        else if (devices[i].mig)
+            add_of_gpu(gpu, "mig_card_power", &cards, i, watts);
         else
             add_of_gpu(gpu, "per_gpu_power", &powers, i, watts);
     }

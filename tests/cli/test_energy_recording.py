@@ -393,6 +393,7 @@ class Recording(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_near(self.summary()["total_power_draw"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
         self.assertNotIn("per_gpu_power", self.summary()["metrics"])
+        self.assert_near(self.summary()["metrics"]["mig_card_power"]["total"], self.summary()["metrics"]["nvidia_power"]["total"])
 
     def test_no_line_is_drawn_to_where_a_gpu_is_back(self):
         there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
@@ -414,6 +415,14 @@ class Recording(CommandTest):
         self.assertFalse([name for gpu in alone for name in gpu if name.startswith("nvidia")])
         self.assertIn("per_gpu_use_rate", alone[-1])
         self.assert_near(self.summary()["total_power_draw"], joules)  # of the one that is left
+
+    def test_a_split_card_goes_on_after_the_loss_of_another_gpu(self):
+        lost = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+        card = lost.replace("GPU-a", "GPU-b") + "mig MIG-1\nmemory 50 0 10\nmig MIG-2\nmemory 50 0 10\n"
+        joules = self.record_gpus((lost + card, lost + "code * 15\n" + card))
+        self.assert_near(self.summary()["total_power_draw"], joules)
+        metrics = self.summary()["metrics"]
+        self.assertGreater(metrics["mig_card_power"]["seconds"], metrics["nvidia_power"]["seconds"] + 0.3)
 
     def test_a_gpu_in_the_package_is_never_added(self):
         self.machine.add("intel-rapl:0", "package-0")
