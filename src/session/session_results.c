@@ -19,7 +19,11 @@
 static void add_ram_source(const struct gput_session *session, struct gput_results *results)
 {
     const struct ram_meter *ram = &session->sampler.ram;
-    char hugetlb[64] = "";
+    char hugetlb[64] = "", unread[96] = "";
+    if (ram->unread_bytes)
+        snprintf(unread, sizeof unread,
+            "; some had to wait: up to %.0f MB of a tick may be missing",
+            (double)ram->unread_bytes / 1e6);
     if (ram->hugetlb_bytes)
         snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
             (double)ram->hugetlb_bytes / 1e6);
@@ -34,8 +38,10 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
             "memory maps of every process at each tick%s", hugetlb);
     else
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "statm at each tick, memory maps when they can have changed (%llu readings)%s",
-            (unsigned long long)ram->exact_readings, hugetlb);
+            "%sstatm at each tick, memory maps when more than 1 %% can have changed (%llu "
+            "readings)%s%s",
+            ram->unread_bytes ? "at least: " : "", (unsigned long long)ram->exact_readings, unread,
+            hugetlb);
 }
 
 static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)

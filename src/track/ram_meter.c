@@ -493,6 +493,37 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     return rss;
 }
 
+/*
+ * What the figures may lack of one of several processes, since readings had to wait: what it
+ * copied, or, where it was not read since others of its family came or went, what is not counted as
+ * its.
+ */
+static uint64_t unread_of(const struct ram_meter *meter, const struct process *process)
+{
+    const struct memory *memory = &process->memory;
+    if (memory->refused)
+        return 0; /* that is told of apart */
+    uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
+    if (!shares_anonymous(process))
+        return files;
+    uint64_t copied =
+        process->memory_is_stale || !memory->has_exact
+            ? minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
+            : most_copied(meter, process);
+    return files + copied;
+}
+
+static void take_unread(struct ram_meter *meter, size_t members)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < members; i++) {
+        if (process_has_memory(meter->by_image[i]))
+            bytes += unread_of(meter, meter->by_image[i]);
+    }
+    if (bytes * 100 > meter->figures.combined.total)
+        meter->unread_bytes = most(meter->unread_bytes, bytes);
+}
+
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 {
     struct scope main = {0}, descendants = {0}, combined = {0};
@@ -550,5 +581,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     if (!is_alone)
         TRY(add_files(meter, tree, now_ns));
     add_up(meter, tree);
+    if (!is_alone)
+        take_unread(meter, members);
     return GPUT_OK;
 }

@@ -51,6 +51,8 @@ struct ram_meter {
 
     struct ram_figures figures; /* of the last look */
     uint64_t exact_readings;    /* so far */
+    uint64_t unread_bytes;      /* that the figures of one look may lack: the most so far, of those
+                                 * that may lack more than a hundredth */
     uint64_t hugetlb_bytes;     /* that no figure has: the most of one process so far */
     uint64_t refused;           /* processes so far whose maps could not be read */
 };

@@ -326,6 +326,47 @@ static void who_has_copied_much_is_read_though_it_should_rest(void **state)
     close_stage(&stage);
 }
 
+static void what_waits_to_be_read_is_told(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 again 20 tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    assert_int_equal(stage.adaptive.unread_bytes, 0);
+    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    uint64_t adaptive = stage.adaptive.figures.combined.total;
+    uint64_t exact = stage.exact.figures.combined.total;
+    assert_megabytes(exact, 80, PROGRAM);
+    assert_true(adaptive < exact - (uint64_t)(19 * MB));
+    assert_true(adaptive + stage.adaptive.unread_bytes >= exact);
+    assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
+    /* Figures that are right again do not undo it. */
+    measure(&stage);
+    assert_agree(&stage);
+    assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
+    assert_int_equal(stage.exact.unread_bytes, 0);
+    close_stage(&stage);
+}
+
+static void a_fork_that_waits_to_be_read_is_told(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 30 tell hear 3 child [ alloc 20 tell hear 4 ] hear 4", 1);
+    measure(&stage);
+    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    assert_megabytes(stage.exact.figures.combined.total, 50, PROGRAM);
+    assert_true(stage.adaptive.figures.combined.total + stage.adaptive.unread_bytes >=
+                stage.exact.figures.combined.total);
+    close_stage(&stage);
+}
+
 /* Each of them less than a hundredth of what it has. */
 static void little_copies_of_many_add_up(void **state)
 {
@@ -486,6 +527,8 @@ int main(void)
         cmocka_unit_test(readings_are_bounded_by_what_they_cost),
         cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
         cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
+        cmocka_unit_test(what_waits_to_be_read_is_told),
+        cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
         cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
