@@ -22,8 +22,10 @@ void energy_counter_start(
         .has_last = true};
 }
 
-void energy_counter_fail(struct energy_counter *counter)
+void energy_counter_fail(struct energy_counter *counter, int64_t now_ns)
 {
+    if (!counter->has_last && !counter->failed)
+        counter->last_ns = now_ns;
     counter->failed = true;
 }
 
@@ -39,13 +41,20 @@ static bool is_plausible(const struct energy_counter *counter, double added, int
     return added <= MOST_WATTS * (seconds + SLOW_SECONDS);
 }
 
+static void start_late(struct energy_counter *counter, double joules, int64_t now_ns)
+{
+    int64_t late_ns = counter->failed ? now_ns - counter->last_ns : 0;
+    energy_counter_start(counter, joules, counter->range_joules, now_ns);
+    counter->late_ns = counter->unknown_ns = late_ns;
+}
+
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
 {
-    counter->failed = false;
     if (!counter->has_last) {
-        energy_counter_start(counter, joules, counter->range_joules, now_ns);
+        start_late(counter, joules, now_ns);
         return NAN;
     }
+    counter->failed = false;
     double added = joules - counter->last_joules;
     /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
     if (added < 0 && -added > counter->range_joules / 2 &&

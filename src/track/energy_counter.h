@@ -10,9 +10,10 @@
 
 struct energy_counter {
     double last_joules;
-    int64_t last_ns;
+    int64_t last_ns;     /* of the last reading; before any, since when it fails */
     int64_t moved_ns;    /* when it last moved */
-    int64_t unknown_ns;  /* it jumped or stood still so long */
+    int64_t unknown_ns;  /* it came late, jumped or stood still so long */
+    int64_t late_ns;     /* it failed so long before its first reading */
     double range_joules; /* where it wraps; 0: it does not, or nobody knows */
     bool has_last;
     bool has_moved;   /* until then it tells nothing: one that never does is stuck */
@@ -32,8 +33,9 @@ void energy_counter_start(
  */
 double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns);
 
-/* It could not be read. What it moves by until it can be is counted then. */
-void energy_counter_fail(struct energy_counter *counter);
+/* It could not be read. What it moves by until it can be is counted then, but for what came before
+ * its first reading. */
+void energy_counter_fail(struct energy_counter *counter, int64_t now_ns);
 
 /* How long, of the time from `since_ns` on, its joules are not known. */
 int64_t energy_counter_unknown_ns(

@@ -167,7 +167,7 @@ static void read_counters(struct energy_meter *meter, int64_t now_ns)
         double joules = read_counter(meter, i), added = NAN;
         /* The first reading starts the counter and gives nothing. */
         if (isnan(joules))
-            energy_counter_fail(counter);
+            energy_counter_fail(counter, now_ns);
         else
             added = energy_counter_advance(counter, joules, now_ns);
         if (counter->has_moved || may_stand_still(domain))
@@ -512,6 +512,10 @@ void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size
                 strerror(zone->open_errno));
         else if (fault)
             snprintf(line, sizeof line, "the %s counter %s", name, fault);
+        else if (meter->counters[i].late_ns > 0)
+            snprintf(line, sizeof line,
+                "the %s counter could not be read in the first %.1f s, which are missing", name,
+                (double)meter->counters[i].late_ns / (double)NS_PER_SECOND);
         else
             continue;
         fault_list_add(&faults, line);

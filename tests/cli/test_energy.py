@@ -175,6 +175,19 @@ class Energy(CommandTest):
         self.assertNotIn("intel_power", lines[-2]["metrics"]["cpu"])
         self.assertIn("total_dram_power", lines[-2]["metrics"]["cpu"])
 
+    def test_a_counter_that_is_readable_late(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.counter("intel-rapl:0").write_text("")
+        appear = "import sys, time; time.sleep(2.5); open(sys.argv[2], 'w').write('%020d' % 10**9)\n"
+        results = self.track(python(appear + MOVE, *self.machine.move(1.5, package_0=100)), "--tf", "t.sqlite")
+        self.assertGreater(results["energy"]["machine"]["package"], 0)
+        self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "sampled")
+        self.assertRegex(source["reason"], r"the package counter could not be read in the first \d+\.\d s, which are missing$")
+        done = self.run_command("sub-track", "analyze", "--tf", "t.sqlite", "-f", "json")
+        self.assertIsNone(json.loads(done.stdout)["energy"]["package"])
+
     def test_a_missing_sub_domain(self):
         self.machine.add_two_packages()
         self.machine.counter("intel-rapl:0:1").unlink()

@@ -97,10 +97,26 @@ static void says_how_long_its_joules_are_not_known(void **state)
     for (int second = 4; second <= 6; second++)
         energy_counter_advance(&counter, 5, second * NS_PER_SECOND);
     assert_true(unknown_seconds(&counter, 6) == 1 + 3);
-    energy_counter_fail(&counter);
+    energy_counter_fail(&counter, 8 * NS_PER_SECOND);
     assert_true(unknown_seconds(&counter, 8) == 1 + 3 + 2);
     energy_counter_advance(&counter, 30, 8 * NS_PER_SECOND);
     assert_true(unknown_seconds(&counter, 8) == 1 + 3);
+}
+
+static void says_how_long_it_failed_before_its_first_reading(void **state)
+{
+    (void)state;
+    struct energy_counter counter = {.range_joules = 500};
+    energy_counter_fail(&counter, NS_PER_SECOND);
+    energy_counter_fail(&counter, 2 * NS_PER_SECOND);
+    assert_true(isnan(energy_counter_advance(&counter, 400, 4 * NS_PER_SECOND)));
+    assert_true(counter.late_ns == 3 * NS_PER_SECOND && !counter.failed);
+    assert_true(energy_counter_advance(&counter, 10, 5 * NS_PER_SECOND) == 110);
+    assert_true(unknown_seconds(&counter, 5) == 3);
+    /* Later it loses nothing. */
+    energy_counter_fail(&counter, 6 * NS_PER_SECOND);
+    assert_true(energy_counter_advance(&counter, 20, 7 * NS_PER_SECOND) == 10);
+    assert_true(unknown_seconds(&counter, 7) == 3);
 }
 
 int main(void)
@@ -113,6 +129,7 @@ int main(void)
         cmocka_unit_test(a_move_that_no_device_could_need_is_left_out),
         cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
         cmocka_unit_test(says_how_long_its_joules_are_not_known),
+        cmocka_unit_test(says_how_long_it_failed_before_its_first_reading),
         cmocka_unit_test(notices_a_counter_that_stands_still),
     };
     return cmocka_run_group_tests_name("track/energy_counter", tests, NULL, NULL);

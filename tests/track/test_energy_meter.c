@@ -469,6 +469,31 @@ static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
     energy_meter_finish(&meter);
 }
 
+/* One package of two: its first two seconds are lost, and with them the mean power. */
+static void a_counter_that_is_readable_late_says_so(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct energy_shares shares = {0};
+    set_unreadable("intel-rapl:1");
+    energy_meter_init(&meter, root);
+    for (int second = 1; second <= 6; second++) {
+        set_joules("intel-rapl:0", 1000 + 50 * second);
+        set_joules("intel-rapl:0:0", 500 + second);
+        set_joules("intel-rapl:0:1", 200 + second);
+        set_joules("intel-rapl:1:0", 300 + second);
+        set_joules("intel-rapl:2", 9000 + second);
+        if (second >= 3)
+            set_joules("intel-rapl:1", 2000 + 50 * second);
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+    }
+    assert_near(meter.energy.machine.package, 250 + 150);
+    assert_near(energy_meter_unknown_seconds(&meter), 2);
+    assert_string_equal(faults(&meter),
+        "the package 1 counter could not be read in the first 2.0 s, which are missing");
+    energy_meter_finish(&meter);
+}
+
 static void names_every_faulty_counter(void **state)
 {
     (void)state;
@@ -795,6 +820,7 @@ int main(void)
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
         ON_MACHINE(a_counter_that_gets_unreadable_is_missing_from_there),
+        ON_MACHINE(a_counter_that_is_readable_late_says_so),
         ON_MACHINE(names_every_faulty_counter),
         ON_MACHINE(a_missing_sub_domain_costs_itself_alone),
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
