@@ -157,8 +157,9 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
             is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s%s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
             faults[0] ? ", but " : "", faults, how_shared_out(meter),
-            is_shared && meter->gpu_unshared ? ", but not all: who used a GPU was not always told"
-                                             : "");
+            is_shared && meter->unshared_joules > 0
+                ? ", but not all: who used a GPU was not always told"
+                : "");
     else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);

@@ -13,6 +13,8 @@
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
+/* Part of the GPUs' joules that may be given to nobody where nothing is ours of the others. */
+#define MOST_UNSHARED 0.02
 
 /* ---- beginning ---- */
 
@@ -218,13 +220,19 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Joules of a GPU that are nobody's, since they may be of anybody. Nothing so far is no figure
- * then, nor is nothing later. */
-static void leave_unshared(struct energy_meter *meter)
+/* Whether nothing is no figure: so much that may be ours was given to nobody. */
+static bool may_hide_something(const struct energy_meter *meter)
+{
+    bool is_little = meter->unshared_joules <= MOST_UNSHARED * meter->energy.machine.gpu;
+    return meter->unshared_joules > 0 && !is_little;
+}
+
+/* Joules of a GPU that are nobody's, since they may be of anybody. */
+static void leave_unshared(struct energy_meter *meter, double joules)
 {
     struct gput_energy *energy = &meter->energy;
-    meter->gpu_unshared = true;
-    if (energy->combined == 0)
+    meter->unshared_joules += joules;
+    if (energy->combined == 0 && may_hide_something(meter))
         energy->main = energy->descendants = energy->combined = NAN;
 }
 
@@ -240,7 +248,7 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
         descendants /= sum;
     }
     double combined = joules * (main + descendants);
-    if (combined == 0 && meter->gpu_unshared && isnan(meter->energy.combined))
+    if (combined == 0 && isnan(meter->energy.combined) && may_hide_something(meter))
         return combined;
     add(&meter->energy.main, joules * main);
     add(&meter->energy.descendants, joules * descendants);
@@ -277,7 +285,7 @@ static void attribute_dram(
 static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
 {
     if (users->basis == GPU_USERS_UNKNOWN) {
-        leave_unshared(meter);
+        leave_unshared(meter, joules);
         return;
     }
     meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;

@@ -52,13 +52,13 @@ struct energy_meter {
     double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
     double busy_seconds, cpu_seconds; /* of the machine, over the session */
     struct energy_peak peak;
-    bool was_partial;   /* the last interval's total was known only in part */
-    bool gpu_is_lost;   /* the joules of some GPU do not go on */
-    bool gpu_by_use;    /* some GPU was shared out by use of its processors */
-    bool gpu_by_memory; /* some, by memory in use */
-    bool gpu_unshared;  /* some GPU's joules were not: nothing told who used it */
-    char why_not[160];  /* when the CPU's energy is not to be had */
-    char remedy[160];   /* what an administrator can do about it; "" */
+    bool was_partial;       /* the last interval's total was known only in part */
+    bool gpu_is_lost;       /* the joules of some GPU do not go on */
+    bool gpu_by_use;        /* some GPU was shared out by use of its processors */
+    bool gpu_by_memory;     /* some, by memory in use */
+    double unshared_joules; /* of GPUs, nobody's: nothing told who used them */
+    char why_not[160];      /* when the CPU's energy is not to be had */
+    char remedy[160];       /* what an administrator can do about it; "" */
 };
 
 /* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls

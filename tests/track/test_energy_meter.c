@@ -259,7 +259,7 @@ static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **stat
     assert_true(isnan(meter.energy.main));
     assert_true(isnan(meter.energy.combined));
     assert_near(meter.energy.unattributed, 200);
-    assert_true(meter.gpu_unshared);
+    assert_true(meter.unshared_joules > 0);
     assert_false(meter.gpu_by_use || meter.gpu_by_memory);
     energy_meter_finish(&meter);
 }
@@ -286,7 +286,7 @@ static void users_that_are_not_in_sight_may_be_ours(void **state)
             energy_meter_read(&meter, &shares, now_ns);
         }
         assert_near(meter.energy.unattributed, 200);
-        assert_true(meter.gpu_unshared == !ours);
+        assert_true((meter.unshared_joules > 0) == !ours);
         if (ours) /* it is listed, and used nothing */
             assert_true(meter.energy.combined == 0);
         else
@@ -323,9 +323,32 @@ static void users_that_no_list_shows_may_be_ours(void **state)
     (void)state;
     struct energy_meter meter;
     run_without_list(&meter, 90, 0, 10e9);
-    assert_true(meter.gpu_unshared && isnan(meter.energy.combined) && isnan(meter.energy.main));
+    assert_true(
+        meter.unshared_joules > 0 && isnan(meter.energy.combined) && isnan(meter.energy.main));
     run_without_list(&meter, NAN, NAN, 10e9); /* a MIG instance, or an old GPU */
-    assert_true(meter.gpu_unshared && isnan(meter.energy.combined));
+    assert_true(meter.unshared_joules > 0 && isnan(meter.energy.combined));
+}
+
+/* A list that comes a second late hides too little for 0 J to be missing. */
+static void a_moment_without_a_list_hides_nothing(void **state)
+{
+    (void)state;
+    struct energy_meter meter;
+    struct gpu_sample gpus = {.n_devices = 1};
+    struct gpu_device devices[1] = {{.uuid = "a"}};
+    energy_meter_init(&meter, "/nonexistent");
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    for (int second = 1; second <= 60; second++) {
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+            .energy_joules = NAN,
+            .main_sm_percent = second < 3 ? NAN : 0,
+            .main_ram_bytes = second < 3 ? NAN : 0,
+            .read_ns = second * NS_PER_SECOND};
+        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+        assert_true(second > 3 || isnan(meter.energy.combined));
+    }
+    assert_true(meter.unshared_joules > 0 && meter.energy.combined == 0);
+    energy_meter_finish(&meter);
 }
 
 static void an_idle_gpu_without_users_is_nothing_of_ours(void **state)
@@ -333,11 +356,11 @@ static void an_idle_gpu_without_users_is_nothing_of_ours(void **state)
     (void)state;
     struct energy_meter meter;
     run_without_list(&meter, 0, 0, 10e9);
-    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
     run_without_list(&meter, 90, 0, 1e6); /* no process can do with as little memory */
-    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
     run_without_list(&meter, 0, NAN, 1e6);
-    assert_true(!meter.gpu_unshared && meter.energy.combined == 0);
+    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
 }
 
 static void wraps_are_undone_even_between_intervals(void **state)
@@ -773,7 +796,7 @@ static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state
     struct energy_meter meter;
     run_mig(&meter, 3, (double[]){0, 2e9, 0}, 8e9);
     assert_near(meter.energy.main, 25);
-    assert_true(meter.gpu_by_memory && !meter.gpu_unshared);
+    assert_true(meter.gpu_by_memory && meter.unshared_joules == 0);
     run_mig(&meter, 1, (double[]){2e9}, 8e9); /* the other instances are out of sight */
     assert_near(meter.energy.main, 25);
 }
@@ -784,10 +807,10 @@ static void joules_of_a_card_are_nobodys_where_an_instance_does_not_tell(void **
     struct energy_meter meter;
     run_mig(&meter, 2, (double[]){NAN, 2e9}, 8e9);
     assert_true(isnan(meter.energy.main));
-    assert_true(meter.gpu_unshared);
+    assert_true(meter.unshared_joules > 0);
     run_mig(&meter, 1, (double[]){2e9}, NAN);
     assert_true(isnan(meter.energy.main));
-    assert_true(meter.gpu_unshared);
+    assert_true(meter.unshared_joules > 0);
 }
 
 static void says_why_there_is_none(void **state)
@@ -815,6 +838,7 @@ int main(void)
         cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
         cmocka_unit_test(users_that_are_not_in_sight_may_be_ours),
         cmocka_unit_test(users_that_no_list_shows_may_be_ours),
+        cmocka_unit_test(a_moment_without_a_list_hides_nothing),
         cmocka_unit_test(an_idle_gpu_without_users_is_nothing_of_ours),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
