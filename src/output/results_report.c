@@ -57,9 +57,16 @@ static bool is_limited(const struct gput_results *results)
            !isnan(results->static_data.allowed_cores);
 }
 
+/* Of any domain: core, uncore and psys are in no total. */
 static bool has_energy(const struct gput_results *results)
 {
-    return !isnan(results->energy.machine.total);
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    gput_energy_figures(&results->energy, joules);
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (!isnan(joules[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool has_passed_limit(const struct gput_results *results)

@@ -196,6 +196,18 @@ class Energy(CommandTest):
         self.assertIsNone(results["energy"]["machine"]["core"])
         self.assertIn("the core counter cannot be read", results["sources"]["cpu_energy"]["reason"])
 
+    def test_domains_that_are_in_no_total(self):
+        self.machine.add_two_packages()
+        for zone in ("intel-rapl:0", "intel-rapl:1", "intel-rapl:0:0", "intel-rapl:1:0"):
+            self.machine.counter(zone).unlink()
+        results = self.track(python(MOVE, *self.machine.move(0.5, package_0_1=30, package_2=90)))
+        energy = results["energy"]
+        self.assert_near(energy["machine"].pop("core"), 15)
+        self.assert_near(energy["machine"].pop("psys"), 45)
+        self.assertEqual(set(energy["machine"].values()), {None})
+        self.assertEqual({energy[name] for name in ("main", "combined", "unattributed", "mean_watts", "max_watts")}, {None})
+        self.assertIn("the package 0 counter cannot be read", results["sources"]["cpu_energy"]["reason"])
+
     def test_no_counters_are_one_clear_line(self):
         shutil.rmtree(self.machine.root)
         results = self.track(["true"])

@@ -35,7 +35,11 @@ static struct gput_results make_results(void)
         results.mean[i] = results.max[i] / 7;
     }
     results.elapsed_seconds = 100;
-    results.energy.machine.total = NAN; /* a machine that tells nothing of energy */
+    /* a machine that tells nothing of energy */
+    results.energy.machine.package = results.energy.machine.core = results.energy.machine.uncore =
+        results.energy.machine.dram = results.energy.machine.psys = results.energy.machine.gpu =
+            results.energy.machine.total = NAN;
+    results.energy.main = results.energy.descendants = results.energy.combined = NAN;
     results.peaks.main.bytes = 51200000;
     strcpy(results.peaks.main.source, "VmHWM");
     results.peaks.main.at_most_bytes = NAN;
