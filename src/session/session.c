@@ -157,6 +157,7 @@ int gput_session_create(
     created->owner = getpid();
     created->pid_fd = -1;
     created->io_fd = -1;
+    created->own_statm_fd = -1;
     session_events_init(&created->events);
     session_surroundings_init(&created->surroundings);
     usage_init(&created->usage);
@@ -235,6 +236,8 @@ void gput_session_destroy(struct gput_session *session)
         close(session->pid_fd);
     if (session->io_fd >= 0)
         close(session->io_fd);
+    if (session->own_statm_fd >= 0)
+        close(session->own_statm_fd);
     for (size_t i = 0; i < sizeof session->strings / sizeof session->strings[0]; i++)
         free(session->strings[i]);
     free(session);

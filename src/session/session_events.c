@@ -88,6 +88,7 @@ static void follow_own(struct session_events *events, const struct process_event
     struct pid_vector *children = &events->own_children;
     if (event->kind != PROCESS_EVENT_FORK)
         return;
+    events->any_started = true;
     size_t at = 0;
     while (at < children->count && children->pids[at] != event->pid)
         at++;
@@ -115,11 +116,16 @@ static void read_events(struct session_events *events)
     }
 }
 
-void session_events_read(struct session_events *events)
+/* One question costs half of what two sockets do that have nothing; also about what was lost. */
+static bool have_come(const struct session_events *events)
 {
-    if (!events->has_events || !events->log)
-        return;
-    uint64_t lost = events->events.overflows + events->ends.overflows;
+    struct pollfd sockets[] = {
+        {.fd = events->events.fd, .events = POLLIN}, {.fd = events->ends.fd, .events = POLLIN}};
+    return poll(sockets, 2, 0) != 0;
+}
+
+static void read_sockets(struct session_events *events)
+{
     size_t count;
     do {
         /*
@@ -134,7 +140,25 @@ void session_events_read(struct session_events *events)
         for (size_t i = 0; i < count; i++)
             process_log_exit(events->log, &events->exits[i]);
     } while (count == EXITS_BATCH);
-    process_log_end_batch(events->log, events->events.overflows + events->ends.overflows != lost);
+}
+
+void session_events_read(struct session_events *events)
+{
+    if (!events->has_events || !events->log)
+        return;
+    uint64_t lost = events->events.overflows + events->ends.overflows;
+    if (have_come(events))
+        read_sockets(events);
+    bool has_gap = events->events.overflows + events->ends.overflows != lost;
+    events->any_started |= has_gap;
+    process_log_end_batch(events->log, has_gap);
+}
+
+bool session_events_any_started(struct session_events *events)
+{
+    bool any = events->any_started || !events->has_events || !events->log;
+    events->any_started = false;
+    return any;
 }
 
 /* ---- the thread ---- */
@@ -183,6 +207,7 @@ void session_events_begin(
     struct session_events *events, struct process_log *log, enum session_events_use use)
 {
     events->log = log;
+    events->any_started = true;
     if (use == SESSION_EVENTS_NAMES)
         events->pause_ns = shorter(events->pause_ns, PAUSE_FOR_NAMES_NS);
     events->pause_at_ends_ns = events->pause_ns;

@@ -19,6 +19,7 @@ struct session_events {
     struct process_events events;
     struct taskstats_socket ends;
     bool has_events, has_ends;
+    bool any_started; /* see session_events_any_started() */
     pid_t own_pid;
     struct pid_vector own_children;            /* processes that this one started, as announced */
     char why_no_events[128], why_no_ends[128]; /* "" when they are there */
@@ -65,6 +66,12 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
 
 /* Reads what is there. The lock is held. */
 void session_events_read(struct session_events *events);
+
+/*
+ * Whether any process may have been started since this was last asked, as far as events were read:
+ * false only where the kernel announces every start, of whomever. The lock is held.
+ */
+bool session_events_any_started(struct session_events *events);
 
 /* Ends the thread. The lock is not held. Events can still be read. */
 void session_events_end(struct session_events *events);

@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "gpu/set.h"
 #include "os/proc_statm.h"
+#include "os/procfs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -254,14 +255,22 @@ static void fill_sources(
 
 /* ---- all of it ---- */
 
+/* NaN where that process is the tracked one. */
+static double own_rss_bytes(const struct gput_session *session)
+{
+    char text[PROCFS_TEXT_SIZE];
+    struct proc_statm statm;
+    if (session->mode == SESSION_SELF || session->own_statm_fd < 0 ||
+        procfs_reread(session->own_statm_fd, text, sizeof text, NULL) != GPUT_OK ||
+        proc_statm_parse(text, &statm) != GPUT_OK)
+        return NAN;
+    return (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
 static void fill_tracker(const struct gput_session *session, struct gput_results *results)
 {
     bool inside = session->mode == SESSION_SELF;
-    struct proc_statm statm;
-    results->tracker.rss_bytes = NAN;
-    if (!inside && proc_statm_read("/proc", getpid(), &statm, NULL) == GPUT_OK)
-        results->tracker.rss_bytes =
-            (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
+    results->tracker.rss_bytes = own_rss_bytes(session);
     results->tracker.cpu_seconds =
         clock_seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
                                    : clock_process_cpu_ns() - session->own_cpu_at_start_ns);

@@ -92,6 +92,7 @@ struct gput_session {
     struct pid_vector foreign; /* children of ours that were there before a launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
+    int own_statm_fd;          /* of the calling process; -1: it is the tracked one, or none */
     uint64_t forked_rss_bytes; /* of our forked copy before execve(), at most */
     struct rusage self_at_start, children_at_start; /* of the calling process, for SESSION_SELF */
     int io_fd;                                      /* of a launched command; -1: not to be had */

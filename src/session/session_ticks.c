@@ -70,6 +70,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     /* All but the first are taken in the thread that only samples. */
     if (is_row && session->mode == SESSION_SELF)
         flags |= SAMPLER_IN_MAIN;
+    if (!session_events_any_started(&session->events))
+        flags |= SAMPLER_NONE_STARTED;
     sampler_take(&session->sampler, session->orphans_ns, flags);
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_look(&session->log, &session->sampler.tree, now_ns);

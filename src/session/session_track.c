@@ -153,6 +153,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->options.procfs_root);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
+    if (mode != SESSION_SELF && session->own_statm_fd < 0)
+        procfs_open("/proc", getpid(), "statm", &session->own_statm_fd, NULL);
     session->start_ns = clock_monotonic_ns();
     return GPUT_OK;
 }

@@ -305,9 +305,9 @@ static bool may_have_grown(struct process_tree *tree)
     return moved;
 }
 
-int process_tree_look(struct process_tree *tree, int64_t now_ns)
+int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_ns)
 {
-    bool grown = may_have_grown(tree);
+    bool grown = !none_started && may_have_grown(tree);
     tree->has_changed = false;
     look_at_known(tree, now_ns);
 

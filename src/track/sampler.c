@@ -242,9 +242,10 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
 }
 
 static void take_processes(
-    struct sampler *sampler, int64_t orphans_ns, bool in_main, int64_t now_ns)
+    struct sampler *sampler, int64_t orphans_ns, unsigned flags, int64_t now_ns)
 {
-    process_tree_look(&sampler->tree, now_ns);
+    bool in_main = flags & SAMPLER_IN_MAIN;
+    process_tree_look(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
     /* Of main and what it left behind the last figures stay. */
     if (sampler_main_lives(sampler) || sampler->tree.has_others) {
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
@@ -265,7 +266,7 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
         gpu_set_refresh(sampler->options.gpus);
 
     if (has_process(sampler))
-        take_processes(sampler, orphans_ns, flags & SAMPLER_IN_MAIN, now_ns);
+        take_processes(sampler, orphans_ns, flags, now_ns);
     if (flags & SAMPLER_LAST)
         system_meter_read_last(sampler->system, now_ns);
     else

@@ -69,7 +69,8 @@ enum sampler_flags {
     /* The calling thread is one of the main process, and there only to sample: neither it nor its
      * CPU time count. */
     SAMPLER_IN_MAIN = 1,
-    SAMPLER_LAST = 2, /* no sample will follow */
+    SAMPLER_LAST = 2,         /* no sample will follow */
+    SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
 };
 
 /*

@@ -33,7 +33,7 @@ static void open_family(struct family *family, bool is_old)
 
 static void look(struct family *family)
 {
-    assert_int_equal(process_tree_look(&family->tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&family->tree, false, 1), GPUT_OK);
     cpu_books_update(&family->books, &family->tree, 0, 0);
 }
 
@@ -159,7 +159,7 @@ static void what_we_collected_from_orphans_counts(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    assert_int_equal(process_tree_look(&family.tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&family.tree, false, 1), GPUT_OK);
     cpu_books_update(&family.books, &family.tree, 9 * family.tick_ns, 0);
     expect(&family, 100, 79);
     close_family(&family);
@@ -238,13 +238,13 @@ static void a_swarm_of_short_children_is_in_the_books(void **state)
     struct pollfd told = {.fd = actors.told_fd, .events = POLLIN};
     int64_t before = 0;
     do {
-        assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+        assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
         cpu_books_update(&books, &tree, 0, 0);
         assert_true(books.descendants_ns >= before);
         before = books.descendants_ns;
     } while (poll(&told, 1, 5) == 0);
     actors_await(&actors, 1);
-    process_tree_look(&tree, 1);
+    process_tree_look(&tree, false, 1);
     cpu_books_update(&books, &tree, 0, 0);
     /* 0.8 s; forking and ending cost something too. */
     assert_in_range(books.descendants_ns, 780 * MS, 1300 * MS);

@@ -26,7 +26,7 @@ static void status_of(struct stage *stage, int pid, int peak_kilobytes)
 static void look_after(struct stage *stage, int64_t ns)
 {
     stage->now_ns += ns;
-    assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
     process_log_look(&stage->log, &stage->tree, stage->now_ns);
 }
 
@@ -221,7 +221,7 @@ static void a_command_that_ended_before_the_first_look_is_known(void **state)
     open_stage(&stage, everything);
     process_log_finish(&stage.log);
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1});
-    assert_int_equal(process_tree_look(&stage.tree, SECOND), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage.tree, false, SECOND), GPUT_OK);
     stage.tree.processes[0]->record = NULL;
     process_log_init(&stage.log, &everything);
     process_log_look(&stage.log, &stage.tree, SECOND);

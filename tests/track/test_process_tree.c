@@ -68,7 +68,7 @@ static void without_children_files_it_asks_everybody_for_their_parent(void **sta
     assert_int_equal(tree.count, 3);
 
     fake_put(&fake, (struct fake_process){.pid = 13, .parent = 12});
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 4);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
@@ -84,23 +84,43 @@ static void newcomers_and_the_gone_change_the_generation(void **state)
     fake_children(&fake, 10, 10, "");
     init_fake_tree(&tree, &fake, 10, false);
     uint64_t generation = tree.generation;
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.generation, generation);
 
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .utime = 5});
     fake_children(&fake, 10, 10, "11 ");
-    assert_int_equal(process_tree_look(&tree, 2), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_true(tree.generation > generation);
     generation = tree.generation;
 
     fake_end(&fake, 11);
     fake_children(&fake, 10, 10, "");
-    assert_int_equal(process_tree_look(&tree, 3), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 3), GPUT_OK);
     assert_int_equal(tree.count, 1);
     assert_int_equal(tree.seen, 2);
     assert_true(tree.generation > generation);
     assert_int_equal(tree.gone_cpu_ns, 5 * tree.view.ns_per_tick);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
+static void where_none_were_started_none_are_looked_for(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
+    fake_children(&fake, 10, 10, "");
+    init_fake_tree(&tree, &fake, 10, false);
+    tree.view.has_cpu_clocks = true; /* without them they are looked for each time */
+    tree.processes[0]->children_unread = true;
+    assert_int_equal(process_tree_look(&tree, true, 1), GPUT_OK);
+    assert_true(tree.processes[0]->children_unread);
+    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
+    assert_false(tree.processes[0]->children_unread);
+    tree.view.has_cpu_clocks = false;
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
 }
@@ -122,7 +142,7 @@ static void a_child_whose_parent_ended_stays(void **state)
     fake_end(&fake, 11);
     fake_children(&fake, 10, 10, "");
     fake_put(&fake, (struct fake_process){.pid = 12, .parent = 1});
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_non_null(process_tree_get(&tree, 12));
     process_tree_finish(&tree);
@@ -143,7 +163,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
 
     /* To a child of main: another process of the tree. */
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .start_time = 9, .utime = 3});
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_int_equal(tree.seen, 3);
     assert_int_equal(tree.gone_cpu_ns, 100 * tree.view.ns_per_tick);
@@ -152,7 +172,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
     /* To a stranger: none of ours. */
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 1, .start_time = 12});
     fake_children(&fake, 10, 10, "");
-    assert_int_equal(process_tree_look(&tree, 2), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
     assert_int_equal(tree.count, 1);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
@@ -207,7 +227,7 @@ static void others_are_tracked_along_wherever_they_come_from(void **state)
     fake_children(&fake, 20, 20, "21 22 ");
     fake_put(&fake, (struct fake_process){.pid = 22, .parent = 20});
     fake_end(&fake, 10);
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_non_null(process_tree_get(&tree, 22));
     assert_null(process_tree_main(&tree));
     process_tree_finish(&tree);
@@ -227,7 +247,7 @@ static void the_end_of_main_leaves_the_others(void **state)
     init_fake_tree(&tree, &fake, 10, false);
     assert_non_null(process_tree_main(&tree));
     fake_end(&fake, 10);
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_true(tree.main_is_gone);
     assert_null(process_tree_main(&tree));
     assert_int_equal(tree.count, 1);
@@ -261,7 +281,7 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
     }
     for (int i = 0; i < COUNT; i += 2)
         fake_end(&fake, 1000 + i * 64);
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, COUNT / 2 + 1);
     assert_null(process_tree_get(&tree, 1000));
     assert_non_null(process_tree_get(&tree, 1064));
@@ -308,7 +328,7 @@ static void close_stage(struct stage *stage)
 
 static void look(struct stage *stage)
 {
-    assert_int_equal(process_tree_look(&stage->tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->tree, false, 1), GPUT_OK);
 }
 
 static void finds_a_family_of_three_generations(void **state)
@@ -444,21 +464,21 @@ static void a_program_that_tracks_itself_finds_its_children(void **state)
     struct process_tree_options options = {.procfs_root = "/proc", .main = getpid()};
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
     for (int time = 0; time < 2; time++) {
-        process_tree_look(&tree, 1);
+        process_tree_look(&tree, false, 1);
         assert_int_equal(tree.count, 1);
         pid_t child = fork();
         if (child == 0) {
             pause();
             _exit(0);
         }
-        process_tree_look(&tree, 2);
+        process_tree_look(&tree, false, 2);
         bool found = process_tree_get(&tree, child) != NULL;
         kill(child, SIGKILL);
         /* A look leaves its end to who waits for it. */
-        process_tree_look(&tree, 3);
+        process_tree_look(&tree, false, 3);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_true(found);
-        process_tree_look(&tree, 4);
+        process_tree_look(&tree, false, 4);
     }
     process_tree_finish(&tree);
 }
@@ -544,7 +564,7 @@ static void a_last_pid_of_0_says_nothing(void **state)
     init_fake_tree(&tree, &fake, child, false);
     assert_true(tree.loadavg_fd >= 0);
     tree.processes[0]->children_unread = true;
-    assert_int_equal(process_tree_look(&tree, 1), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
     assert_false(tree.processes[0]->children_unread);
     process_tree_finish(&tree);
     kill(child, SIGKILL);
@@ -559,6 +579,7 @@ int main(void)
         cmocka_unit_test(finds_children_of_every_thread),
         cmocka_unit_test(without_children_files_it_asks_everybody_for_their_parent),
         cmocka_unit_test(newcomers_and_the_gone_change_the_generation),
+        cmocka_unit_test(where_none_were_started_none_are_looked_for),
         cmocka_unit_test(a_child_whose_parent_ended_stays),
         cmocka_unit_test(a_pid_given_out_anew_is_dropped_and_found_again),
         cmocka_unit_test(in_a_procfs_of_others_our_number_is_somebody_elses),

@@ -57,8 +57,8 @@ static void close_stage(struct stage *stage)
 static void measure_at_once(struct stage *stage)
 {
     stage->now_ns++;
-    assert_int_equal(process_tree_look(&stage->tree, stage->now_ns), GPUT_OK);
-    assert_int_equal(process_tree_look(&stage->other_tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->other_tree, false, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
 }
@@ -466,7 +466,7 @@ static void assert_pages(
 
 static void look_at_fake(struct process_tree *tree, struct ram_meter *meter, int64_t now_ns)
 {
-    assert_int_equal(process_tree_look(tree, now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(tree, false, now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(meter, tree, now_ns), GPUT_OK);
 }
 
