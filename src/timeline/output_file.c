@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -50,7 +51,8 @@ static bool is_packed(const char *path)
 
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error)
 {
-    *file = (struct output_file){0};
+    *file =
+        (struct output_file){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     int code = strcmp(path, "-") == 0 ? open_standard_output(&file->writing, error)
                                       : file_writing_begin(path, &file->writing, error);
     if (code == GPUT_OK && is_packed(path))
@@ -60,23 +62,113 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
     return code;
 }
 
-static int write_out(struct output_file *file, struct gput_error *error)
+static int write_out(struct output_file *file, struct str *text, struct gput_error *error)
 {
     errno = 0;
-    if (file->buffer.failed)
-        return error_memory(error);
-    size_t length = file->buffer.length;
-    if (file->packed && gzfwrite(file->buffer.data, 1, length, file->packed) != length)
+    size_t length = text->length;
+    if (file->packed && gzfwrite(text->data, 1, length, file->packed) != length)
         return cannot_write(file, error);
     if (!file->packed && length > 0)
-        TRY(file_writing_add(&file->writing, file->buffer.data, length, error));
-    str_clear(&file->buffer);
+        TRY(file_writing_add(&file->writing, text->data, length, error));
+    str_clear(text);
     return GPUT_OK;
+}
+
+/* ---- the thread ---- */
+
+static void *write_on(void *user)
+{
+    struct output_file *file = user;
+    pthread_mutex_lock(&file->lock);
+    for (;;) {
+        while (!file->is_full && !file->is_over)
+            pthread_cond_wait(&file->moved, &file->lock);
+        if (!file->is_full)
+            break;
+        pthread_mutex_unlock(&file->lock);
+        int code = write_out(file, &file->full, &file->error);
+        pthread_mutex_lock(&file->lock);
+        file->code = code;
+        file->is_full = false;
+        pthread_cond_signal(&file->moved);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return NULL;
+}
+
+/* Signals stay with the program's own threads, but for the one that a closed pipe sends to who
+ * writes to it: that ends the program as ever. */
+static int start_thread(struct output_file *file, struct gput_error *error)
+{
+    sigset_t most, before;
+    if (file->has_thread)
+        return GPUT_OK;
+    sigfillset(&most);
+    sigdelset(&most, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &most, &before);
+    int failure = pthread_create(&file->thread, NULL, write_on, file);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    file->has_thread = failure == 0;
+    return failure ? error_set_errno(error, failure, "Cannot start a thread to write") : GPUT_OK;
+}
+
+static int how_it_went(const struct output_file *file, struct gput_error *error)
+{
+    if (file->code != GPUT_OK && error)
+        *error = file->error;
+    return file->code;
+}
+
+/* Gives the thread the buffer, for the one that it has written. */
+static int hand_over(struct output_file *file, struct gput_error *error)
+{
+    pthread_mutex_lock(&file->lock);
+    while (file->is_full)
+        pthread_cond_wait(&file->moved, &file->lock);
+    int code = how_it_went(file, error);
+    if (code == GPUT_OK) {
+        struct str written = file->full;
+        file->full = file->buffer;
+        file->buffer = written;
+        file->is_full = true;
+        pthread_cond_signal(&file->moved);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return code;
+}
+
+/* Once it has written what it was given. */
+static void end_thread(struct output_file *file)
+{
+    if (!file->has_thread)
+        return;
+    pthread_mutex_lock(&file->lock);
+    file->is_over = true;
+    pthread_cond_signal(&file->moved);
+    pthread_mutex_unlock(&file->lock);
+    pthread_join(file->thread, NULL);
+    file->has_thread = false;
 }
 
 int output_file_flow(struct output_file *file, struct gput_error *error)
 {
-    return file->buffer.length >= ENOUGH || file->buffer.failed ? write_out(file, error) : GPUT_OK;
+    if (file->buffer.failed)
+        return error_memory(error);
+    if (file->buffer.length < ENOUGH)
+        return GPUT_OK;
+    TRY(start_thread(file, error));
+    return hand_over(file, error);
+}
+
+/* ---- the end ---- */
+
+static int write_rest(struct output_file *file, struct gput_error *error)
+{
+    end_thread(file);
+    TRY(how_it_went(file, error));
+    if (file->buffer.failed)
+        return error_memory(error);
+    return write_out(file, &file->buffer, error);
 }
 
 /* Writes what zlib holds. False when that fails. */
@@ -90,7 +182,7 @@ static bool end_packing(struct output_file *file)
 
 int output_file_commit(struct output_file *file, struct gput_error *error)
 {
-    int code = write_out(file, error);
+    int code = write_rest(file, error);
     if (code == GPUT_OK && !end_packing(file))
         code = cannot_write(file, error);
     if (code == GPUT_OK)
@@ -101,7 +193,9 @@ int output_file_commit(struct output_file *file, struct gput_error *error)
 
 void output_file_discard(struct output_file *file)
 {
+    end_thread(file);
     end_packing(file);
     file_writing_discard(&file->writing);
     str_finish(&file->buffer);
+    str_finish(&file->full);
 }

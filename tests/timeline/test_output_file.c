@@ -39,17 +39,20 @@ static void appears_when_it_is_whole(void **state)
 {
     (void)state;
     struct output_file file;
-    struct str content = {0};
+    struct str content = {0}, expected = {0};
     assert_int_equal(output_file_open(path, &file, NULL), GPUT_OK);
-    for (int i = 0; i < 100000; i++) {
-        str_append(&file.buffer, "0123456789");
+    for (int i = 0; i < 200000; i++) {
+        str_printf(&file.buffer, "%09d\n", i);
+        str_printf(&expected, "%09d\n", i);
         assert_int_equal(output_file_flow(&file, NULL), GPUT_OK);
     }
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(output_file_commit(&file, NULL), GPUT_OK);
     assert_int_equal(file_read(path, &content, NULL), GPUT_OK);
-    assert_int_equal(content.length, 1000000);
+    assert_int_equal(content.length, expected.length);
+    assert_memory_equal(content.data, expected.data, expected.length);
     str_finish(&content);
+    str_finish(&expected);
     assert_int_equal(files_in_folder(), 1);
 }
 
@@ -104,6 +107,28 @@ static void names_what_it_cannot_write(void **state)
     rmdir(full);
 }
 
+/* Written behind the caller's back: told by one of the next calls, at the end at the latest. */
+static void tells_later_what_a_thread_could_not_write(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct gput_error error;
+    for (int buffers = 1; buffers <= 3; buffers++) {
+        int code = GPUT_OK;
+        assert_int_equal(output_file_open("/dev/full", &file, NULL), GPUT_OK);
+        for (int i = 0; i < buffers && code == GPUT_OK; i++) {
+            str_append_repeated(&file.buffer, 'x', 1000000);
+            code = output_file_flow(&file, &error);
+        }
+        assert_int_equal(code, buffers == 1 ? GPUT_OK : GPUT_ERROR_IO);
+        if (code == GPUT_OK)
+            code = output_file_commit(&file, &error);
+        assert_int_equal(code, GPUT_ERROR_IO);
+        assert_string_equal(error.message, "Cannot write /dev/full: No space left on device");
+        output_file_discard(&file);
+    }
+}
+
 static void leaves_nothing_of_what_was_packed(void **state)
 {
     (void)state;
@@ -124,6 +149,7 @@ int main(void)
         cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
         cmocka_unit_test(leaves_nothing_when_given_up),
         cmocka_unit_test(names_what_it_cannot_write),
+        cmocka_unit_test(tells_later_what_a_thread_could_not_write),
         cmocka_unit_test(leaves_nothing_of_what_was_packed),
     };
     return cmocka_run_group_tests_name("timeline/output_file", tests, make_folder, remove_folder);
