@@ -39,17 +39,23 @@ bool energy_domain_parse(const char *name, enum energy_domain *domain)
     return false;
 }
 
-/* "intel-rapl:0" or "intel-rapl:0:2"; intel-rapl-mmio:0 counts the same package once more. */
-static bool is_zone(const char *name, uint32_t *package)
+/* "intel-rapl:0", "intel-rapl:0:2", and the same of intel-rapl-mmio. */
+static bool is_zone(const char *folder, struct powercap_zone *zone)
 {
-    static const char prefix[] = "intel-rapl:";
+    static const char prefix[] = "intel-rapl", mmio[] = "-mmio";
     uint64_t number;
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+    if (strncmp(folder, prefix, sizeof prefix - 1) != 0)
         return false;
-    const char *digits = name + sizeof prefix - 1;
-    if (!number_parse_uint64(digits, digits + strlen(digits), &number) || number > UINT32_MAX)
+    const char *rest = folder + sizeof prefix - 1;
+    zone->is_mmio = strncmp(rest, mmio, sizeof mmio - 1) == 0;
+    rest += zone->is_mmio ? sizeof mmio - 1 : 0;
+    if (*rest != ':')
         return false;
-    *package = (uint32_t)number;
+    rest = number_parse_uint64(rest + 1, rest + strlen(rest), &number);
+    if (!rest || number > UINT32_MAX)
+        return false;
+    zone->is_part = *rest == ':';
+    zone->package = (uint32_t)number;
     return true;
 }
 
@@ -66,28 +72,66 @@ static bool reserve(struct powercap *powercap)
     return true;
 }
 
-static int add_zone(struct powercap *powercap, const char *directory, uint32_t package)
+static int add_zone(
+    struct powercap *powercap, const char *directory, const struct powercap_zone *found)
 {
-    char text[64];
-    struct powercap_zone zone = {.package = package, .fd = -1};
-    if (!sysfs_read_line(directory, "name", text, sizeof text) ||
-        !energy_domain_parse(text, &zone.domain))
+    struct powercap_zone zone = *found;
+    if (!sysfs_read_line(directory, "name", zone.name, sizeof zone.name))
+        zone.name[0] = '\0';
+    zone.is_unnamed = !energy_domain_parse(zone.name, &zone.domain);
+    /* Some other part of a package has its joules in it. */
+    if (zone.is_unnamed && zone.is_part && zone.name[0])
         return GPUT_OK;
     if (snprintf(zone.path, sizeof zone.path, "%s/energy_uj", directory) >= (int)sizeof zone.path)
         return GPUT_OK;
     if (!reserve(powercap))
         return GPUT_ERROR_MEMORY;
     sysfs_read_uint64(directory, "max_energy_range_uj", &zone.range_uj);
-    zone.fd = open(zone.path, O_RDONLY | O_CLOEXEC);
-    zone.open_errno = zone.fd < 0 ? errno : 0;
     powercap->zones[powercap->count++] = zone;
     return GPUT_OK;
 }
 
-static int by_path(const void *left, const void *right)
+/* Those without a name come last, mmio before them; a part comes behind its package. */
+static int in_order(const void *left, const void *right)
 {
     const struct powercap_zone *a = left, *b = right;
-    return strcmp(a->path, b->path);
+    if (a->is_unnamed != b->is_unnamed)
+        return a->is_unnamed - b->is_unnamed;
+    return a->is_mmio != b->is_mmio ? a->is_mmio - b->is_mmio : strcmp(a->path, b->path);
+}
+
+/* Whether a zone of mmio is of a package that others, those before it, count. */
+static bool is_counted_already(
+    const struct powercap_zone *zones, size_t count, const struct powercap_zone *zone)
+{
+    for (size_t i = 0; i < count && zone->is_mmio; i++) {
+        const struct powercap_zone *other = &zones[i];
+        if (other->is_part)
+            continue;
+        if (zone->is_part && other->is_mmio && other->package == zone->package)
+            return false;
+        if (!zone->is_part && !other->is_mmio && strcmp(other->name, zone->name) == 0)
+            return true;
+    }
+    return zone->is_mmio && zone->is_part;
+}
+
+static void open_zones(struct powercap *powercap)
+{
+    struct powercap_zone *zones = powercap->zones;
+    size_t found = powercap->count, kept = 0;
+    if (found > 1)
+        qsort(zones, found, sizeof *zones, in_order);
+    for (size_t i = 0; i < found; i++) {
+        if (is_counted_already(zones, kept, &zones[i]))
+            continue;
+        struct powercap_zone *zone = &zones[kept++];
+        *zone = zones[i];
+        powercap->n_unnamed += zone->is_unnamed;
+        zone->fd = zone->is_unnamed ? -1 : open(zone->path, O_RDONLY | O_CLOEXEC);
+        zone->open_errno = zone->fd < 0 && !zone->is_unnamed ? errno : 0;
+    }
+    powercap->count = kept - powercap->n_unnamed;
 }
 
 int powercap_open(const char *sysfs_root, struct powercap *powercap)
@@ -101,16 +145,15 @@ int powercap_open(const char *sysfs_root, struct powercap *powercap)
         return GPUT_OK;
     struct dirent *entry;
     while (code == GPUT_OK && (entry = readdir(directory))) {
-        uint32_t package;
+        struct powercap_zone zone = {.fd = -1};
         char path[512];
-        if (!is_zone(entry->d_name, &package))
+        if (!is_zone(entry->d_name, &zone))
             continue;
         snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
-        code = add_zone(powercap, path, package);
+        code = add_zone(powercap, path, &zone);
     }
     closedir(directory);
-    if (powercap->count > 1)
-        qsort(powercap->zones, powercap->count, sizeof powercap->zones[0], by_path);
+    open_zones(powercap);
     return code;
 }
 

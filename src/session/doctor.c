@@ -224,8 +224,8 @@ static void look_at_rapl(const struct view *view, struct gput_doctor_source *sou
         set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s", meter.why_not);
     else if (faults[0])
         set(source, GPUT_DOCTOR_PARTLY, meter.remedy,
-            "%zu of %zu counters in %s/class/powercap; %s", open, meter.powercap.count,
-            view->sysfs_root, faults);
+            "%zu of %zu counters in %s/class/powercap; %s", open,
+            meter.powercap.count + meter.powercap.n_unnamed, view->sysfs_root, faults);
     else
         set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters in %s/class/powercap", open,
             view->sysfs_root);

@@ -19,16 +19,28 @@
 /* ---- beginning ---- */
 
 /* What an administrator can do; nothing helps against other errors than a refusal. */
-static void suggest_remedy(struct energy_meter *meter, int refusal)
+static void suggest_remedy(struct energy_meter *meter, const struct powercap_zone *zone)
 {
-    if (refusal == EACCES || refusal == EPERM)
+    if (zone->open_errno == EACCES || zone->open_errno == EPERM)
         snprintf(meter->remedy, sizeof meter->remedy,
-            "sudo chmod a+r %s/class/powercap/intel-rapl:*/energy_uj", meter->sysfs_root);
+            "sudo chmod a+r %s/class/powercap/intel-rapl%s:*/energy_uj", meter->sysfs_root,
+            zone->is_mmio ? "*" : "");
+}
+
+/* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */
+static int folder_length(const struct powercap_zone *zone)
+{
+    return (int)(strrchr(zone->path, '/') - zone->path);
 }
 
 static void explain_powercap(struct energy_meter *meter)
 {
     const struct powercap *powercap = &meter->powercap;
+    if (powercap->count == 0 && powercap->n_unnamed > 0) {
+        snprintf(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
+            folder_length(powercap->zones), powercap->zones[0].path);
+        return;
+    }
     if (powercap->count == 0) {
         snprintf(meter->why_not, sizeof meter->why_not,
             "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
@@ -63,10 +75,10 @@ static void open_counters(struct energy_meter *meter)
     size_t refused = 0;
     for (size_t i = 0; i < powercap->count; i++) {
         refused += powercap->zones[i].fd < 0;
-        suggest_remedy(meter, powercap->zones[i].open_errno);
+        suggest_remedy(meter, &powercap->zones[i]);
     }
     /* The same counters: worth it where it gives more of them. */
-    if (refused > 0 || powercap->count == 0)
+    if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
         perf_energy_open(meter->sysfs_root, &meter->perf);
     meter->uses_perf = meter->perf.count > powercap->count - refused;
     if (!meter->uses_perf)
@@ -500,10 +512,24 @@ static void name_counter(const struct energy_meter *meter, size_t i, char *name,
         same += domain_of(meter, k) == domain;
     uint32_t package =
         meter->uses_perf ? meter->perf.counters[i].package : meter->powercap.zones[i].package;
+    bool is_mmio = !meter->uses_perf && meter->powercap.zones[i].is_mmio;
     if (same > 1)
-        snprintf(name, size, "%s %u", energy_domain_name(domain), package);
+        snprintf(
+            name, size, "%s %u%s", energy_domain_name(domain), package, is_mmio ? " (mmio)" : "");
     else
         snprintf(name, size, "%s", energy_domain_name(domain));
+}
+
+static void explain_unnamed(const struct energy_meter *meter, struct fault_list *faults)
+{
+    const struct powercap *powercap = &meter->powercap;
+    for (size_t i = 0; i < powercap->n_unnamed && !meter->uses_perf; i++) {
+        char line[256];
+        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
+        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is left out",
+            folder_length(zone), zone->path);
+        fault_list_add(faults, line);
+    }
 }
 
 void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
@@ -528,6 +554,7 @@ void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size
             continue;
         fault_list_add(&faults, line);
     }
+    explain_unnamed(meter, &faults);
     fault_list_end(&faults);
 }
 

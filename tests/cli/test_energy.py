@@ -208,6 +208,43 @@ class Energy(CommandTest):
         self.assertEqual({energy[name] for name in ("main", "combined", "unattributed", "mean_watts", "max_watts")}, {None})
         self.assertIn("the package 0 counter cannot be read", results["sources"]["cpu_energy"]["reason"])
 
+    def test_a_counter_without_a_name_is_named_as_left_out(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.add("intel-rapl:1", "package-1")
+        name = self.machine.powercap / "intel-rapl:1" / "name"
+        left_out = f"{name.parent} has no name that says what it counts"
+        for spoil in (lambda: name.write_text(""), lambda: name.write_text("npu\n"), name.unlink):
+            spoil()
+            results = self.track(python(MOVE, *self.machine.move(0.3, package_0=100)), "--overwrite")
+            self.assert_near(results["energy"]["machine"]["package"], 30)
+            source = results["sources"]["cpu_energy"]
+            self.assertEqual((source["state"], source["reason"]), ("sampled", f"RAPL, but {left_out} and is left out"))
+            rapl = self.doctor_on_rapl()
+            self.assertEqual(rapl["state"], "partly")
+            self.assertEqual(rapl["reason"], f"1 of 2 counters in {self.machine.powercap}; {left_out} and is left out")
+        (self.machine.powercap / "intel-rapl:0" / "name").unlink()
+        results = self.track(["true"], "--overwrite")
+        self.assertNotIn("energy", results)
+        self.assertEqual(results["sources"]["cpu_energy"], {"state": "unavailable", "reason": left_out.replace(":1 ", ":0 ")})
+
+    def doctor_on_rapl(self):
+        done = self.run_command("doctor", "-f", "json", env=self.machine.environment())
+        return json.loads(done.stdout)["sources"]["rapl"]
+
+    def test_packages_that_are_there_by_mmio_alone(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        self.machine.add("intel-rapl-mmio:0", "package-0")
+        self.machine.add("intel-rapl-mmio:1", "package-1")
+        self.machine.add("intel-rapl-mmio:1:0", "dram")
+        self.assertEqual(self.doctor_on_rapl()["reason"], f"3 counters in {self.machine.powercap}")
+        watts = {"package_0": 60, "intel-rapl-mmio_0": 60, "intel-rapl-mmio_1": 40, "intel-rapl-mmio_1_0": 5}
+        results = self.track(python(MOVE, *self.machine.move(0.5, **watts)))
+        self.assert_near(results["energy"]["machine"]["package"], 50)
+        self.assert_near(results["energy"]["machine"]["dram"], 2.5)
+        self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+        self.machine.counter("intel-rapl-mmio:1").unlink()
+        self.assertIn("the package 1 (mmio) counter cannot be read", self.doctor_on_rapl()["reason"])
+
     def test_no_counters_are_one_clear_line(self):
         shutil.rmtree(self.machine.root)
         results = self.track(["true"])

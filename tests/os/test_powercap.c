@@ -47,17 +47,70 @@ static void reads_a_counter_again_and_again(void **state)
     powercap_close(&powercap);
 }
 
-static void passes_over_what_it_does_not_know(void **state)
+static void passes_over_what_is_no_counter_of_its_own(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    fake_sysfs_make_zone("intel-rapl:x", "package-7\n", 1);
+    fake_sysfs_make_zone("intel-rapl", "package-7\n", 1);
+    fake_sysfs_make_zone("dtpm:0", "package-8\n", 1);
+    fake_sysfs_make_zone("intel-rapl:0:3", "npu\n", 1); /* in the package */
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 6);
+    assert_int_equal(powercap.n_unnamed, 0);
+    powercap_close(&powercap);
+}
+
+static void keeps_apart_what_has_no_name(void **state)
 {
     (void)state;
     struct powercap powercap;
     fake_sysfs_make_zone("intel-rapl:3", "npu\n", 1);
-    fake_sysfs_make_zone("intel-rapl:x", "package-7\n", 1);
-    fake_sysfs_make_zone("dtpm:0", "package-8\n", 1);
-    fake_sysfs_write("class/powercap/intel-rapl:4/energy_uj", "12\n"); /* no name */
+    fake_sysfs_make_zone("intel-rapl:1:1", "\n", 1); /* may be DRAM */
+    fake_sysfs_write("class/powercap/intel-rapl:4/energy_uj", "12\n");
     powercap_open(fake_sysfs, &powercap);
     assert_int_equal(powercap.count, 6);
+    assert_int_equal(powercap.n_unnamed, 3);
+    assert_non_null(strstr(powercap.zones[6].path, "/intel-rapl:1:1/"));
+    assert_non_null(strstr(powercap.zones[7].path, "/intel-rapl:3/"));
+    assert_non_null(strstr(powercap.zones[8].path, "/intel-rapl:4/"));
     powercap_close(&powercap);
+}
+
+static void mmio_counts_packages_that_are_nowhere_else(void **state)
+{
+    (void)state;
+    struct powercap powercap;
+    fake_sysfs_make_zone("intel-rapl-mmio:0:0", "dram\n", 200); /* of package-0, known already */
+    fake_sysfs_make_zone("intel-rapl-mmio:1", "package-2\n", 1);
+    fake_sysfs_make_zone("intel-rapl-mmio:1:0", "dram\n", 1);
+    fake_sysfs_make_zone("intel-rapl-mmio:2", "\n", 1);
+    fake_sysfs_make_zone("intel-rapl-mmio:2:0", "dram\n", 1);
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 8);
+    assert_int_equal(count_of(&powercap, ENERGY_PACKAGE), 3);
+    assert_int_equal(count_of(&powercap, ENERGY_DRAM), 3);
+    for (size_t i = 0; i < powercap.count; i++)
+        assert_int_equal(powercap.zones[i].is_mmio, i >= 6);
+    assert_non_null(strstr(powercap.zones[6].path, "/intel-rapl-mmio:1/"));
+    assert_int_equal(powercap.n_unnamed, 1);
+    assert_non_null(strstr(powercap.zones[8].path, "/intel-rapl-mmio:2/"));
+    powercap_close(&powercap);
+}
+
+static void mmio_alone_is_enough(void **state)
+{
+    (void)state;
+    uint64_t energy_uj;
+    struct powercap powercap;
+    assert_int_equal(fake_sysfs_create(), 0);
+    fake_sysfs_make_zone("intel-rapl-mmio:0", "package-0\n", 3);
+    powercap_open(fake_sysfs, &powercap);
+    assert_int_equal(powercap.count, 1);
+    assert_int_equal(powercap_read(&powercap.zones[0], &energy_uj), GPUT_OK);
+    assert_int_equal(energy_uj, 3000000);
+    powercap_close(&powercap);
+    fake_sysfs_remove(NULL);
 }
 
 static void a_counter_that_cannot_be_read_says_why(void **state)
@@ -135,10 +188,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MACHINE(finds_each_counter_once),
         ON_MACHINE(reads_a_counter_again_and_again),
-        ON_MACHINE(passes_over_what_it_does_not_know),
+        ON_MACHINE(passes_over_what_is_no_counter_of_its_own),
+        ON_MACHINE(keeps_apart_what_has_no_name),
+        ON_MACHINE(mmio_counts_packages_that_are_nowhere_else),
         ON_MACHINE(any_number_of_packages_is_found),
         ON_MACHINE(a_counter_that_cannot_be_read_says_why),
         ON_MACHINE(text_that_is_no_number_is_an_error),
+        cmocka_unit_test(mmio_alone_is_enough),
         cmocka_unit_test(no_counters_are_no_error),
         cmocka_unit_test(knows_domains_by_their_names),
     };
