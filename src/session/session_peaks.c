@@ -163,9 +163,7 @@ static void fill_combined(const struct gput_session *session, double bound, doub
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
-    double sum = main->at_most_bytes + (double)peaks.sum_bytes;
-    if (peaks.open > 0)
-        sum += (double)peaks.open * bound;
+    double sum = main->at_most_bytes + process_log_most_together(&session->log, bound);
     if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, highest, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
@@ -178,7 +176,8 @@ static void fill_combined(const struct gput_session *session, double bound, doub
             "at least: highest sample or single process; some may have had more before execve()");
     else
         set_peak(peak, highest, no_less(sum, highest),
-            "at least: highest sample or single process; at most: the peaks of all added up");
+            "at least: highest sample or single process; at most: the peaks of those that lived at "
+            "once");
 }
 
 /*

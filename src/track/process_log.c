@@ -92,15 +92,25 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
         *highest = bytes;
 }
 
+static struct peak_sum peak_of(const struct process_record *record)
+{
+    bool is_known = record->peak == PROCESS_PEAK_FINAL;
+    return (struct peak_sum){.bytes = is_known ? record->peak_rss_bytes : 0, .open = !is_known};
+}
+
 /* Of a descendant that ended. */
 static void take_peak(struct process_log *log, const struct process_record *record)
 {
     bool is_sure = process_record_has_own_memory(record);
     log->untold += !record->is_final;
-    if (record->peak == PROCESS_PEAK_FINAL)
-        log->descendants_sum_bytes += record->peak_rss_bytes;
+    struct peak_sum peak = peak_of(record);
+    log->open_peaks += peak.open;
+    /* Of several threads, one may have kept the memory after the end of the process was announced.
+     */
+    if (record->is_announced && record->threads_told == 1 && !record->is_outlived)
+        peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
-        log->open_peaks++;
+        peak_sums_add_always(&log->descendants_sums, &peak);
     raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
         record->peak_rss_bytes);
 }
@@ -282,6 +292,7 @@ static void follow(const struct process_log *log, struct process_record *record,
 void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns)
 {
     log->now_ns = now_ns;
+    peak_sums_begin(&log->descendants_sums, now_ns);
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         /* Events may still tell of one that ended before the first look, and of its children. */
@@ -477,8 +488,7 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         .has_all = has_all,
         .open = log->open_peaks,
         .largest_at_most_bytes = log->largest_unsure_bytes,
-        .before_bytes = log->before_peak_bytes,
-        .sum_bytes = log->descendants_sum_bytes};
+        .before_bytes = log->before_peak_bytes};
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         if (record->is_main)
             continue;
@@ -487,13 +497,21 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
         peaks.has_living |= !record->has_ended;
         peaks.has_all &= record->is_final;
-        if (record->peak == PROCESS_PEAK_FINAL)
-            peaks.sum_bytes += record->peak_rss_bytes;
-        else
-            peaks.open++;
+        peaks.open += peak_of(record).open;
     }
     raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
     return peaks;
+}
+
+double process_log_most_together(const struct process_log *log, double open_bytes)
+{
+    struct peak_sums sums = log->descendants_sums;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        struct peak_sum peak = peak_of(record);
+        if (!record->is_main)
+            peak_sums_add_always(&sums, &peak);
+    }
+    return peak_sums_most(&sums, open_bytes);
 }
 
 bool process_log_has_unwaited(const struct process_log *log)

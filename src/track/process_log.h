@@ -11,6 +11,7 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
+#include "track/peak_sums.h"
 #include "track/process_archive.h"
 #include "track/process_table.h"
 #include "track/process_tree.h"
@@ -53,8 +54,9 @@ struct process_log {
      * the tree has collected; and what the collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;
     /* Peak RSS of descendants that ended: of the largest for sure; of the largest that may have
-     * run in its parent's memory; and of all together whose peak is not open. */
-    uint64_t largest_descendant_bytes, largest_unsure_bytes, descendants_sum_bytes;
+     * run in its parent's memory; and of all together. */
+    uint64_t largest_descendant_bytes, largest_unsure_bytes;
+    struct peak_sums descendants_sums;
     uint64_t before_peak_bytes; /* of the largest single process when tracking began */
 };
 
@@ -110,10 +112,13 @@ struct process_peaks {
      * if a descendant ran in main's memory all the time (vfork). */
     uint64_t largest_at_most_bytes;
     uint64_t before_bytes;
-    uint64_t sum_bytes; /* with has_all: the others together never had more */
 };
 
 struct process_peaks process_log_descendants(const struct process_log *log);
+
+/* With `has_all`: descendants together never had more, where those that may have had more than is
+ * known had at most `open_bytes` each. NaN when that is not known, and there are such. */
+double process_log_most_together(const struct process_log *log, double open_bytes);
 
 /* Descendants ended, and nobody was given what they had used: their parents ignore SIGCHLD. Without
  * events: that may be, as some process was seen to ignore it. */

@@ -89,6 +89,7 @@ static enum process_peak peak_of_end(
 
 void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit)
 {
+    record->threads_told++;
     record->exited_ns += (int64_t)exit->cpu_ns;
     raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
     struct task_counts counts = {.minor_faults = exit->minor_faults,

@@ -41,6 +41,7 @@ struct process_record {
     bool child_ended;      /* since what it has collected was read last */
     bool is_kept;          /* scratch */
     unsigned ended_round;
+    unsigned threads_told; /* how many threads' ends the kernel told */
 
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
     bool name_is_old; /* it called execve() since its name was read */
