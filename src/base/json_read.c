@@ -129,7 +129,9 @@ int doc_read_json(
 {
     json_error_t failure;
     *doc = NULL;
-    json_t *json = load(text, length, &failure);
+    bool has_mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    size_t mark = has_mark ? 3 : 0;
+    json_t *json = load(text + mark, length - mark, &failure);
     if (!json && json_error_code(&failure) == json_error_out_of_memory)
         return error_memory(error);
     if (!json)

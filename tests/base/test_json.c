@@ -147,6 +147,14 @@ static void numbers_of_python_that_json_has_not_are_null(void **state)
     assert_null(doc);
 }
 
+static void a_byte_order_mark_is_passed_over(void **state)
+{
+    (void)state;
+    assert_writes("\xef\xbb\xbf{\"a\": 9223372036854775808}", -1, "{\"a\": 9.223372036854776e+18}");
+    assert_refused("\xef\xbb\xbf", "test.json");
+    assert_refused("\xef\xbb", "test.json");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +167,7 @@ int main(void)
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(the_last_of_two_members_of_one_name_counts),
         cmocka_unit_test(numbers_of_python_that_json_has_not_are_null),
+        cmocka_unit_test(a_byte_order_mark_is_passed_over),
     };
     return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
 }
