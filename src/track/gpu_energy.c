@@ -160,8 +160,9 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
                                 : "what it missed is not known",
             gpu->power_stood_in ? missing : "");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
-        snprintf(text, size, "GPU %zu counted %.1f J where its power, integrated, gives %.1f J%s",
-            index, gpu->counted_joules, gpu->integrated_joules, missing);
+        snprintf(text, size,
+            "GPU %zu counted %.1f J in %.1f s where its power, integrated, gives %.1f J%s", index,
+            gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);
     else
         return false;
     return true;
