@@ -473,6 +473,9 @@ double energy_meter_unknown_seconds(const struct energy_meter *meter)
         if (counts(meter, domain_of(meter, i)) && unknown_ns > most_ns)
             most_ns = unknown_ns;
     }
+    /* A counter without a name may be a package's. */
+    if (meter->powercap.n_unnamed > 0 && !meter->uses_perf)
+        most_ns = meter->read_ns - meter->start_ns;
     double seconds = (double)most_ns / (double)NS_PER_SECOND;
     for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
         seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));

@@ -217,6 +217,7 @@ class Energy(CommandTest):
             spoil()
             results = self.track(python(MOVE, *self.machine.move(0.3, package_0=100)), "--overwrite")
             self.assert_near(results["energy"]["machine"]["package"], 30)
+            self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
             source = results["sources"]["cpu_energy"]
             self.assertEqual((source["state"], source["reason"]), ("sampled", f"RAPL, but {left_out} and is left out"))
             rapl = self.doctor_on_rapl()
