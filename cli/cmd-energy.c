@@ -135,6 +135,7 @@ static int render_curves(const struct gput_energy_recording *recording,
     struct gput_error *error)
 {
     const char *names[MOST_CURVES];
+    char *list = arguments->operands[1];
     size_t count = 0;
     enum gput_format format;
     bool draws;
@@ -142,9 +143,14 @@ static int render_curves(const struct gput_energy_recording *recording,
     int code = read_curve_format(arguments, &format, &draws, error);
     if (code != GPUT_OK)
         return code;
-    for (char *name = strtok_r(arguments->operands[1], ",", &rest); name && count < MOST_CURVES;
-         name = strtok_r(NULL, ",", &rest))
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        if (count == MOST_CURVES)
+            return fail(
+                error, GPUT_ERROR_INVALID, "At most %d metrics are shown at once.", MOST_CURVES);
         names[count++] = name;
+    }
+    if (count == 0)
+        names[count++] = list; /* none: which there are is said */
     if (draws)
         return gput_energy_curves_draw(recording, names, count, window, text, error);
     return gput_energy_curves_render(recording, names, count, window, format, text, error);

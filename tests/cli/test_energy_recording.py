@@ -142,6 +142,10 @@ class Reading(CommandTest):
         self.assertEqual(summary["metrics"]["nvidia_draw_absolute"]["total"], 400)
         self.assertNotIn("psys_power", summary["metrics"])
 
+    def test_a_byte_order_mark_is_no_line(self):
+        self.record("\ufeff" + line(0, {"intel_power": 10}), line(2, {"intel_power": 20}))
+        self.assertEqual(self.summary()["metrics"]["intel_power"]["total"], 30)
+
     def test_everything_that_is_left_out_is_told(self):
         whole = line(0, {"intel_power": 10})
         self.record(whole, *[whole[:-9]] * 20, whole[:-1] + ",}")
@@ -229,6 +233,13 @@ class Reading(CommandTest):
         self.record(line(0, {"intel_power": 1, "psys_power": 2}))
         self.assert_fails(
             self.run_command("energy", "curve", "rec", "power"), 1, 'There is no metric "power" in rec. There are: intel_power, psys_power.'
+        )
+        for none in "", ",":
+            self.assert_fails(
+                self.run_command("energy", "curve", "rec", none), 1, f'There is no metric "{none}" in rec. There are: intel_power, psys_power.'
+            )
+        self.assert_fails(
+            self.run_command("energy", "curve", "rec", ",".join(65 * ["intel_power"])), 1, "At most 64 metrics are shown at once."
         )
         done = self.run_command("energy", "summary", "rec", "--start", "yesterday")
         self.assertIn('The start "yesterday" is no moment of a recording.', done.stderr)
