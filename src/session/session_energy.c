@@ -119,6 +119,16 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
             "power drawn from batteries: the whole machine, integrated");
 }
 
+/* What was asked for is not left out without a word. */
+static void add_missing_carbon(const struct gput_session *session, struct gput_results *results)
+{
+    const struct gput_options *options = &session->options;
+    bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
+    if (is_asked_for && isnan(session->sampler.energy.energy.combined))
+        session_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
+            "no joules of what is tracked are known to compute it from");
+}
+
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
 static bool explain_no_gpu_energy(const struct gput_session *session, char *text, size_t size)
 {
@@ -151,6 +161,7 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     bool is_integrated = energy_meter_integrates_power(meter);
     bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     add_cpu_energy(session, results);
+    add_missing_carbon(session, results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",

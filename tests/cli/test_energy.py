@@ -250,6 +250,9 @@ class Energy(CommandTest):
         shutil.rmtree(self.machine.root)
         results = self.track(["true"])
         self.assertNotIn("energy", results)
+        self.assertNotIn("co2e", results["sources"])
+        without = self.track(["true"], "--carbon-intensity", "FR", "--overwrite")["sources"]["co2e"]
+        self.assertEqual(without, {"state": "unavailable", "reason": "no joules of what is tracked are known to compute it from"})
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "unavailable")
         self.assertIn("no RAPL counters", source["reason"])
