@@ -33,10 +33,17 @@ int session_gpus_open_table(struct gput_session *session, struct gput_error *err
     return GPUT_OK;
 }
 
+bool session_has_no_gpu(const struct gput_session *session)
+{
+    return gpu_set_missing(session->gpus) && gpu_set_capacity_bytes(session->gpus) == 0;
+}
+
 void session_gpus_warn(const struct gput_session *session)
 {
     const char *missing = gpu_set_missing(session->gpus);
-    if (missing && gpu_set_capacity_bytes(session->gpus) == 0)
+    if (session_has_no_gpu(session) && session_records_no_cpu_power(session))
+        return; /* the recording says both at once */
+    if (session_has_no_gpu(session))
         session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
     else if (missing)
         session_warn(session, "%s (more: gpu-tracker doctor)", missing);

@@ -23,6 +23,12 @@ int session_open_recording(struct gput_session *session, struct gput_error *erro
         options->energy_continue, clock_realtime_ns(), &session->recording.writer, error);
 }
 
+bool session_records_no_cpu_power(const struct gput_session *session)
+{
+    const struct energy_meter *meter = &session->sampler.energy;
+    return session->recording.writer && meter->why_not[0] && !meter->uses_perf;
+}
+
 static void warn_of_missing(struct gput_session *session)
 {
     const struct energy_meter *meter = &session->sampler.energy;
@@ -31,8 +37,9 @@ static void warn_of_missing(struct gput_session *session)
     if (meter->uses_perf)
         return;
     energy_meter_explain_cpu(meter, faults, sizeof faults);
-    if (meter->why_not[0])
-        session_warn(session, "The recording goes on without the CPU's power: %s%s%s",
+    if (session_records_no_cpu_power(session))
+        session_warn(session, "The recording goes on without the CPU's power%s: %s%s%s",
+            session_has_no_gpu(session) ? ", and no GPU was found (why: gpu-tracker doctor)" : "",
             meter->why_not, end, meter->remedy);
     else if (faults[0])
         session_warn(session, "The recording goes on without some of the CPU's power: %s%s%s",

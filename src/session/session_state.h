@@ -212,6 +212,9 @@ void session_record(struct gput_session *session, bool last);
 
 void session_close_recording(struct gput_session *session);
 
+/* Whether there is a recording, without any power of the CPU, which it warns of. */
+bool session_records_no_cpu_power(const struct gput_session *session);
+
 /* session_books.c; the lock is held, or no thread runs */
 
 /* Notes by how much the CPU time that the kernel told at the ends of processes was too little, as
@@ -260,8 +263,9 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns);
 
 /* session_gpus.c; the lock is held, or no thread runs */
 
-/* Warns of GPUs that cannot be read, and when there is none. */
+/* Warns of GPUs that cannot be read, and when there is none, unless a recording does. */
 void session_gpus_warn(const struct gput_session *session);
+bool session_has_no_gpu(const struct gput_session *session);
 
 /* Adds the table gpu_data to the tracking file, once, where that has tables and there are GPUs. */
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error);

@@ -254,7 +254,7 @@ class Recording(package.PackageTest):
     def test_a_machine_without_counters_is_told_once(self):
         with self.assertLogs("gpu_tracker") as logs:
             self.record_a_moment(power.Experiment(power.JsonParser("deep/down/rec")))
-        self.assertEqual(len([text for text in logs.output if "The recording goes on without the CPU's power: " in text]), 1, logs.output)
+        self.assertEqual(len([text for text in logs.output if "The recording goes on without the CPU's power" in text]), 1, logs.output)
         results = power.ExpResults("deep/down/rec")
         self.assertNotIn("intel_power", results.list_metrics())
         self.assertIsNone(results.total_power_draw())
