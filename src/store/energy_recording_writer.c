@@ -5,8 +5,10 @@
 #include "store/recording_date.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@ struct energy_recording_writer {
     const struct energy_recording_format *format;
     void *file; /* the format's */
     char *folder;
+    int lock_fd; /* of metadata.json, locked while the recording goes on; -1: not to be had */
     /* What is taken away again when nothing was recorded: */
     size_t made_length; /* of the path of the first folder that was made; 0: none */
     bool made_metadata;
@@ -48,6 +51,30 @@ static int write_metadata(
     str_finish(&path);
     str_finish(&text);
     return code;
+}
+
+/* Two at once would be one segment. Of what cannot be locked, on some network file systems, we do
+ * not know whether it is. */
+static int lock(struct energy_recording_writer *writer, struct gput_error *error)
+{
+    struct str path = {0};
+    TRY(name_metadata(writer->folder, &path, error));
+    writer->lock_fd = open(path.data, O_RDWR | O_CLOEXEC);
+    str_finish(&path);
+    if (writer->lock_fd < 0 || flock(writer->lock_fd, LOCK_EX | LOCK_NB) == 0 ||
+        errno != EWOULDBLOCK)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_IO,
+        "Another recording to %s is under way. Give another folder, or wait until it has ended.",
+        writer->folder);
+}
+
+static void unlock(struct energy_recording_writer *writer)
+{
+    if (writer->lock_fd < 0)
+        return;
+    flock(writer->lock_fd, LOCK_UN); /* also where a fork has it open */
+    close(writer->lock_fd);
 }
 
 /* Makes the folder, and those above it. */
@@ -133,8 +160,9 @@ static int begin(struct energy_recording_writer *writer, bool continues, int64_t
     TRY(make_folders(writer, error));
     if (!continues)
         TRY(check_folder(writer->folder, error));
-    TRY(open_file(writer, continues, error));
-    return write_metadata(writer, now_ns, error);
+    TRY(write_metadata(writer, now_ns, error));
+    TRY(lock(writer, error));
+    return open_file(writer, continues, error);
 }
 
 int energy_recording_writer_create(const char *folder, enum gput_energy_driver driver,
@@ -150,6 +178,7 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
         return error_memory(error);
     }
     writer->format = formats[driver];
+    writer->lock_fd = -1;
     int code = begin(writer, continues, now_ns, error);
     if (code == GPUT_OK)
         *result = writer;
@@ -181,6 +210,7 @@ int energy_recording_writer_finish(struct energy_recording_writer *writer, struc
     int code = writer->file ? writer->format->finish(writer->file, error) : GPUT_OK;
     if (!writer->has_lines)
         remove_traces(writer);
+    unlock(writer);
     free(writer->folder);
     free(writer);
     return code;

@@ -494,6 +494,26 @@ if sys.argv[2:]:
         self.assertEqual(self.run_command(*record, "--cont", **options).returncode, 0)
         self.assertEqual(self.summary()["metrics"]["per_process_cpu_uses"]["segments"], 2)
 
+    def test_two_at_once_are_refused(self):
+        def memory_use():  # reading is free
+            done = self.run_command("energy", "summary", driver, "-f", "json")
+            return json.loads(done.stdout)["metrics"].get("total_mem_use") if done.returncode == 0 else None
+
+        self.machine.add("intel-rapl:0", "package-0")
+        for driver in "json", "sqlite":
+            options = ("energy", "record", "--output-folder", driver, "--energy-driver", driver, "--measurement-period", "0.1", "--cont", "--")
+            first = self.start_command(*options, "sleep", str(PATIENCE), env=self.machine.environment())
+            wait_until(lambda: (found := memory_use()) and found["points"] > 2)
+            self.assert_fails(
+                self.run_command(*options, "touch", "ran", env=self.machine.environment()), 125,
+                f"Another recording to {driver} is under way. Give another folder, or wait until it has ended.",
+            )
+            self.assertFalse((self.folder / "ran").exists())
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+            self.assertEqual(self.run_command(*options, "sleep", "0.3", env=self.machine.environment()).returncode, 0)
+            self.assertEqual(memory_use()["segments"], 2)
+
     def test_what_a_kill_leaves_is_read(self):
         self.machine.add("intel-rapl:0", "package-0")
         process = self.start_command("run", "--energy-folder", "rec", "--measurement-period", "0.1", "--st", "0.1", "--", "sleep", str(PATIENCE),

@@ -240,6 +240,22 @@ class Recording(package.PackageTest):
         self.record_a_moment(again)  # one experiment measures as often as it likes
         self.assertEqual(power.ExpResults("rec").get_summary()["metrics"]["per_process_cpu_uses"]["segments"], 4)
 
+    def test_two_at_once_are_refused(self):
+        process, queue = power.Experiment(self.driver).measure_yourself(period=0.1)
+        again = power.Experiment(power.SqliteParser("rec", cont=True))
+        self.assert_raises(
+            OSError,
+            "Another recording to rec is under way. Give another folder, or wait until it has ended.",
+            again.measure_yourself,
+        )
+        child = os.fork()  # has the files open, and lives on
+        if child == 0:
+            time.sleep(600)
+            os._exit(0)
+        self.addCleanup(lambda: (os.kill(child, signal.SIGKILL), os.waitpid(child, 0)))
+        queue.put(power.STOP_MESSAGE)
+        self.record_a_moment(again)
+
     def test_sqlite(self):
         self.machine.add_two_packages()
         self.record_a_moment(power.Experiment(power.SqliteParser("rec")))
