@@ -66,9 +66,11 @@ def marking(folder):
 
     fast, csv = str(folder / "m.gputblocks"), str(folder / "m.csv")
     reused = gput.SubTracker("block", sub_tracking_file=fast)
+    exact = gput.SubTracker("block", sub_tracking_file=str(folder / "exact.gputblocks"), exact=True)
     for what, make, target in (
         ("SubTracker, fast log", lambda: gput.SubTracker("block", sub_tracking_file=fast), "<= 2 us"),
         ("the same, one object again", lambda: reused, "<= 2 us"),
+        ("one object again, exact", lambda: exact, ""),
         ("SubTracker, CSV", lambda: gput.SubTracker("block", sub_tracking_file=csv), "<= 6 us"),
         ("SubTracker, CSV, named by its line", lambda: gput.SubTracker(sub_tracking_file=csv), "<= 6 us"),
     ):

@@ -53,7 +53,11 @@ def _key(path):
     return path if path[:1] == "/" else f"{os.getcwd()}/{path}"
 
 
-def _find_log(path, overwrite, joins):
+def _is_set(variable):
+    return os.environ.get(variable, "") not in ("", "0")
+
+
+def _find_log(path, overwrite, joins, exact):
     with _opening:
         key = _key(path)
         log = _logs.get(key)
@@ -70,7 +74,9 @@ def _find_log(path, overwrite, joins):
 
             atexit.unregister(_close_logs)
             atexit.register(_close_logs)
-        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins)
+        if exact is None:
+            exact = _is_set("GPUT_BLOCK_EXACT")
+        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins, exact=exact, energy=exact)
         return log
 
 
@@ -102,15 +108,20 @@ class SubTracker(BlockMarker):
         id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
         when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
+    exact: keep the kernel's own counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
+        that calls between two samples have figures, too; some microseconds a call. It holds for the whole file, as the
+        first SubTracker that marks in it says. None: where the environment variable GPUT_BLOCK_EXACT is 1.
 
     The file is made by the first mark. Marks may come from any thread and task. A program that is killed
     keeps every mark it made. One object may be used for one block again and again, which is
     quickest; it looks every 10 ms whether its file is still there.
     """
 
-    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "__dict__", "__weakref__")
+    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "_exact", "__dict__", "__weakref__")
 
-    def __init__(self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
+    def __init__(
+        self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False, exact=None
+    ):
         if code_block_name is None:
             frame = sys._getframe(1)
             attribute = frame.f_lineno if code_block_attribute is None else code_block_attribute
@@ -127,6 +138,7 @@ class SubTracker(BlockMarker):
                 )
         self.sub_tracking_file = sub_tracking_file
         self._overwrite = overwrite
+        self._exact = exact
         self._joins = False
 
     def __getstate__(self):
@@ -136,7 +148,7 @@ class SubTracker(BlockMarker):
         log.share()
         names = "code_block_name", "_overwrite"
         state = {name: getattr(self, name) for name in names}
-        return state | {"sub_tracking_file": os.fsdecode(log.path)} | self.__dict__
+        return state | {"sub_tracking_file": os.fsdecode(log.path), "_exact": log.exact} | self.__dict__
 
     def __setstate__(self, state):
         for name, value in state.items():
@@ -146,12 +158,24 @@ class SubTracker(BlockMarker):
 
     def _open(self):
         # Called by the first mark. Most often the log is there, and finding it takes no lock.
-        path = self.sub_tracking_file
+        path, exact = self.sub_tracking_file, self._exact
         log = _logs.get(_key(path))
-        return log if log is not None and log.is_in_place() else _find_log(path, self._overwrite, self._joins)
+        if log is None or not log.is_in_place():
+            log = _find_log(path, self._overwrite, self._joins, exact)
+        if exact and not log.exact:
+            import warnings
+
+            warnings.warn(
+                f"The file {path} was begun without exact figures, so exact=True adds none: say it where the program makes"
+                " its first mark, or set GPUT_BLOCK_EXACT=1.",
+                stacklevel=2,
+            )
+        return log
 
 
-def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False):
+def sub_track(
+    code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False, exact=None
+):
     """A decorator: each call of the function is a call of the code block.
 
     Arguments as for `SubTracker`, but that the name defaults to the file where it is decorated and the name of the function
@@ -167,7 +191,7 @@ def sub_track(code_block_name=None, code_block_attribute=None, sub_tracking_file
             name = f"{_relative(sys._getframe(1).f_code.co_filename)}:{attribute}"
 
         def tracker():
-            return SubTracker(name, None, sub_tracking_file, overwrite)
+            return SubTracker(name, None, sub_tracking_file, overwrite, exact)
 
         return _wrap(function, tracker)
 

@@ -23,6 +23,7 @@ class SubTracker:
         code_block_attribute: str | None = None,
         sub_tracking_file: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
         overwrite: bool = False,
+        exact: bool | None = None,
     ) -> None: ...
     def __enter__(self) -> SubTracker: ...
     def __exit__(
@@ -34,4 +35,5 @@ def sub_track(
     code_block_attribute: str | None = None,
     sub_tracking_file: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
     overwrite: bool = False,
+    exact: bool | None = None,
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...

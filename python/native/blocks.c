@@ -28,6 +28,7 @@ struct blocks {
     int64_t seen_ns; /* when its file was last looked for */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
     bool is_log;     /* has a file for each process */
+    bool exact;      /* keeps the kernel's counts at each mark */
     unsigned held;   /* `marking`, so many times, by hold_marks(), which `holder` called */
     pthread_t holder;
     pthread_mutex_t marking;
@@ -113,6 +114,7 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
         native_raise(&error);
     self->waits = self->path && ends_in(PyBytes_AsString(self->path), ".sqlite");
     self->is_log = self->path && ends_in(PyBytes_AsString(self->path), ".gputblocks");
+    self->exact = exact;
     self->opener = getpid();
     return self->path && code == GPUT_OK ? 0 : -1;
 }
@@ -280,6 +282,7 @@ static PyMethodDef blocks_methods[] = {
 
 static PyMemberDef blocks_members[] = {
     {"path", T_OBJECT, offsetof(struct blocks, path), READONLY, "Its absolute path, as bytes."},
+    {"exact", T_BOOL, offsetof(struct blocks, exact), READONLY, "Whether its marks have counts."},
     {NULL, 0, 0, 0, NULL},
 };
 

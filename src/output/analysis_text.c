@@ -204,7 +204,7 @@ static void write_hint(const struct gput_analysis *analysis, struct str *text)
         return;
     str_printf(text,
         "Calls without a sample: %llu. With GPUT_BLOCK_EXACT=1 in the environment of the marked "
-        "program, marks in a .gputblocks file count CPU time, faults and RAM of every call.\n",
+        "program, its marks count CPU time, faults and RAM of every call.\n",
         (unsigned long long)calls);
 }
 

@@ -11,13 +11,13 @@ rss: float = tracker.resource_usage.max_ram.main.total_rss
 threads: int = tracker.resource_usage.cpu_utilization.main_n_threads
 
 
-@gput.sub_track("name", sub_tracking_file="m.csv")
+@gput.sub_track("name", sub_tracking_file="m.csv", exact=True)
 def add(first: int, second: int) -> int:
     return first + second
 
 
 three: int = add(1, second=2)
-with gput.SubTracker("name") as block:
+with gput.SubTracker("name", exact=True) as block:
     name: str = block.code_block_name
 results: gput.SubTrackingResults = gput.SubTrackingAnalyzer("t.csv", "m.csv").sub_tracking_results()
 calls: int = results.code_block_results[0].num_calls
