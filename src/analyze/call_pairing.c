@@ -129,15 +129,6 @@ static int pair_two_by_two(
     return GPUT_OK;
 }
 
-/* What a time is known by among open starts. */
-static int64_t key_of(double time)
-{
-    int64_t key;
-    time += 0.0; /* one zero */
-    memcpy(&key, &time, sizeof key);
-    return key;
-}
-
 static double time_of_key(int64_t key)
 {
     double time;
@@ -156,7 +147,7 @@ static bool find_start(struct open_starts *open, double told, double stop, doubl
         *start = time_of_key(key);
         return true;
     }
-    bool here = open_starts_take(open, key_of(told));
+    bool here = open_starts_take(open, open_starts_key(told));
     *start = here ? told : fmin(told, stop); /* the clock may have been set back */
     return true;
 }
@@ -169,7 +160,7 @@ static int pair_overlapping(const struct call_table *table, struct call_lane *la
     for (size_t i = 0; i < lane->count; i++) {
         double time = lane->times[i], told = lane->started ? lane->started[i] : NAN;
         if (lane->positions[i] == SUB_TRACKING_START) {
-            if (!open_starts_push(open, key_of(time)))
+            if (!open_starts_push(open, open_starts_key(time)))
                 return error_memory(error);
             continue;
         }

@@ -176,7 +176,7 @@ int call_table_add(struct call_table *table, const struct sub_tracking_row *rows
             !lane_add_mark(lane, time, rows[i].position, table->tells_starts ? &started : NULL))
             return error_memory(error);
         if (table->exact)
-            TRY(exact_figures_add_mark(lane->exact, &rows[i], error));
+            TRY(exact_figures_add_mark(lane->exact, &rows[i], time, started, error));
     }
     return GPUT_OK;
 }
@@ -276,6 +276,38 @@ static void sort_calls(struct call *calls, size_t count)
     }
 }
 
+/* The lanes of one block in one process: calls that stopped in another thread than they started in.
+ */
+static int end_lone_stops(struct call_lane *lanes, size_t count, struct gput_error *error)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= exact_figures_have_lone_stops(lanes[i].exact);
+    if (!any)
+        return GPUT_OK;
+    struct exact_figures *all = exact_figures_create();
+    int code = all ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = exact_figures_add_open(all, lanes[i].exact, error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        exact_figures_end_lone_stops(lanes[i].exact, all);
+    exact_figures_destroy(all);
+    return code;
+}
+
+static int pair_exact_figures(struct call_table *table, struct gput_error *error)
+{
+    struct call_lane *lanes = table->lanes;
+    size_t next;
+    for (size_t first = 0; table->exact && first < table->n_lanes; first = next) {
+        for (next = first; next < table->n_lanes && lanes[next].block == lanes[first].block &&
+                           lanes[next].process_id == lanes[first].process_id;)
+            next++;
+        TRY(end_lone_stops(&lanes[first], next - first, error));
+    }
+    return GPUT_OK;
+}
+
 /* Pairs the marks of each block, then moves the calls out of the lanes, which frees them. */
 int call_table_pair(struct call_table *table, struct gput_error *error)
 {
@@ -285,6 +317,7 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
     free(table->lane_slots);
     table->lane_slots = NULL;
     TRY(number_tracks(table, error));
+    TRY(pair_exact_figures(table, error));
     TRY(call_pairing_run(table, error));
 
     size_t total = 0;

@@ -1,6 +1,7 @@
 /*
  * What the kernel counted in the calls of one lane, each call its own: paired up as the marks come,
- * as a thread writes its own in order. Memory grows with the calls that are open at once only.
+ * as a thread writes its own in order. Memory grows with the calls that are open at once, and with
+ * those that started in another thread.
  */
 #ifndef ANALYZE_EXACT_FIGURES_H
 #define ANALYZE_EXACT_FIGURES_H
@@ -17,11 +18,24 @@ struct exact_figures *exact_figures_create(void);
 void exact_figures_destroy(struct exact_figures *figures);
 
 /*
- * Adds a mark. A figure that a mark lacks, or that sinks from a start to its stop, is unknown from
- * there on. Errors: GPUT_ERROR_MEMORY.
+ * Adds a mark made at `time`. A stop belongs to the start at `started`; NaN, where it does not
+ * tell: to the latest. A figure that a mark lacks, or that sinks from a start to its stop, is
+ * unknown from there on. Errors: GPUT_ERROR_MEMORY.
  */
-int exact_figures_add_mark(
-    struct exact_figures *figures, const struct sub_tracking_row *row, struct gput_error *error);
+int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_row *row,
+    double time, double started, struct gput_error *error);
+
+/*
+ * Once all marks are added: stops whose starts are no marks of their lane. For those of a block in
+ * one process, the starts that are open in any of its lanes are added to a fresh `all`, and the
+ * stops of each lane then find theirs there. Such a call has the figures of the process; those of
+ * the thread are unknown from there on, and all are for a stop whose start is nowhere.
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+bool exact_figures_have_lone_stops(const struct exact_figures *figures);
+int exact_figures_add_open(
+    struct exact_figures *all, const struct exact_figures *figures, struct gput_error *error);
+void exact_figures_end_lone_stops(struct exact_figures *figures, struct exact_figures *all);
 
 /* Adds the totals of all calls, by enum gput_exact_figure in their units; NaN where unknown. */
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT]);

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct open_start {
     int64_t time;
@@ -34,6 +35,27 @@ bool open_starts_take_latest(struct open_starts *open, int64_t *time);
 
 /* Takes out the latest start of that time; false when none is open. */
 bool open_starts_take(struct open_starts *open, int64_t time);
+
+/* Where callers keep more about a start: its place, below `capacity`, right after it was pushed,
+ * and right after it was taken out. */
+static inline uint32_t open_starts_pushed_place(const struct open_starts *open)
+{
+    return open->latest - 1;
+}
+
+static inline uint32_t open_starts_taken_place(const struct open_starts *open)
+{
+    return open->first_free - 1;
+}
+
+/* What a time in seconds is known by. */
+static inline int64_t open_starts_key(double seconds)
+{
+    int64_t key;
+    seconds += 0.0; /* one zero */
+    memcpy(&key, &seconds, sizeof key);
+    return key;
+}
 
 void open_starts_finish(struct open_starts *open);
 

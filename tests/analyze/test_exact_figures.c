@@ -18,16 +18,28 @@ static struct sub_tracking_row mark(uint8_t position, int64_t count)
             .energy_uj = count * 6000000}};
 }
 
+/* A mark at the time of its counts; a stop may tell its start. */
+static void add(struct exact_figures *figures, uint8_t position, int64_t count, double started)
+{
+    struct sub_tracking_row row = mark(position, count);
+    assert_int_equal(exact_figures_add_mark(figures, &row, (double)count, started, NULL), GPUT_OK);
+}
+
+static void read_sums(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT])
+{
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        sums[i] = 0;
+    exact_figures_sum(figures, sums);
+}
+
 /* The sums over those marks, of a fresh list of figures. */
 static void sum_up(
     const struct sub_tracking_row *rows, size_t count, double sums[GPUT_EXACT_FIGURE_COUNT])
 {
     struct exact_figures *figures = exact_figures_create();
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(exact_figures_add_mark(figures, &rows[i], NULL), GPUT_OK);
-    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        sums[i] = 0;
-    exact_figures_sum(figures, sums);
+        assert_int_equal(exact_figures_add_mark(figures, &rows[i], (double)i, NAN, NULL), GPUT_OK);
+    read_sums(figures, sums);
     exact_figures_destroy(figures);
 }
 
@@ -85,6 +97,56 @@ static void marks_of_any_depth_are_paired(void **state)
     assert_float_equal(sums[GPUT_EXACT_THREAD_CPU_TIME], 100 * 100, 1e-6);
 }
 
+static void a_stop_that_tells_its_start_has_that_one(void **state)
+{
+    (void)state;
+    struct exact_figures *figures = exact_figures_create();
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    /* Calls of 30 and of 50; those begun at 20 and 25 never stop. */
+    add(figures, START, 10, NAN);
+    add(figures, START, 20, NAN);
+    add(figures, START, 25, NAN);
+    add(figures, STOP, 40, 10);
+    add(figures, START, 50, NAN);
+    add(figures, STOP, 100, NAN);
+    assert_false(exact_figures_have_lone_stops(figures));
+    read_sums(figures, sums);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        assert_float_equal(sums[i], 80 * (i + 1), 1e-6);
+    exact_figures_destroy(figures);
+}
+
+static void a_call_that_changed_threads_has_the_figures_of_its_process(void **state)
+{
+    (void)state;
+    struct exact_figures *begun = exact_figures_create(), *ended = exact_figures_create();
+    struct exact_figures *all = exact_figures_create();
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    add(ended, STOP, 30, 10); /* before its start in the file, as threads have parts of their own */
+    add(ended, STOP, 40, 20);
+    for (int i = 10; i <= 20; i++)
+        add(begun, START, i, NAN);
+    assert_true(exact_figures_have_lone_stops(ended));
+    assert_int_equal(exact_figures_add_open(all, begun, NULL), GPUT_OK);
+    assert_int_equal(exact_figures_add_open(all, ended, NULL), GPUT_OK);
+    exact_figures_end_lone_stops(ended, all);
+    assert_false(exact_figures_have_lone_stops(ended));
+    read_sums(ended, sums);
+    assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
+    assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
+    assert_true(isnan(sums[GPUT_EXACT_MAJOR_FAULTS]));
+    assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 80, 1e-6);
+    assert_float_equal(sums[GPUT_EXACT_PEAK_RSS_RISE], 200, 1e-6);
+    assert_float_equal(sums[GPUT_EXACT_PACKAGE_ENERGY], 240, 1e-6);
+    add(ended, STOP, 50, 9); /* begun nowhere */
+    exact_figures_end_lone_stops(ended, all);
+    read_sums(ended, sums);
+    assert_true(isnan(sums[GPUT_EXACT_PROCESS_CPU_TIME]));
+    exact_figures_destroy(begun);
+    exact_figures_destroy(ended);
+    exact_figures_destroy(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +154,8 @@ int main(void)
         cmocka_unit_test(only_the_figure_that_a_mark_lacks_is_unknown),
         cmocka_unit_test(what_makes_no_sense_is_unknown),
         cmocka_unit_test(marks_of_any_depth_are_paired),
+        cmocka_unit_test(a_stop_that_tells_its_start_has_that_one),
+        cmocka_unit_test(a_call_that_changed_threads_has_the_figures_of_its_process),
     };
     return cmocka_run_group_tests_name("analyze/exact_figures", tests, NULL, NULL);
 }

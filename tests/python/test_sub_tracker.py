@@ -517,6 +517,12 @@ def exact_of(path):
     return {block.name: block.exact for block in results.code_block_results}
 
 
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
 class Exact(package.PackageTest):
     """Counts of the kernel at each mark. What it has counted within a block and around it are bounds of what it is given."""
 
@@ -525,9 +531,7 @@ class Exact(package.PackageTest):
 
     def test_figures_are_what_the_kernel_counted(self):
         def work():
-            end = time.thread_time() + 0.002
-            while time.thread_time() < end:
-                pass
+            burn(0.002)
             with mmap.mmap(-1, 2_000_000) as fresh:
                 for place in range(0, len(fresh), 4096):
                     fresh[place] = 1
@@ -597,6 +601,48 @@ with gput.SubTracker("a", sub_tracking_file="off.csv", exact=False):
                 with gput.SubTracker("b", sub_tracking_file="exact.csv", exact=exact):
                     pass
         self.assertIsNotNone(exact_of("exact.csv")["b"]["process_cpu_time"]["total"])
+
+    def test_calls_that_overlap_in_a_thread_have_their_own(self):
+        for name in FILES:
+            first, second = (gput.SubTracker("a", sub_tracking_file=name, exact=True) for _ in range(2))
+            before = counts()
+            first.__enter__()
+            begin = counts()
+            burn(0.002)
+            second.__enter__()  # never stops
+            end = counts()
+            first.__exit__(None, None, None)
+            after = counts()
+            figures = exact_of(name)["a"]
+            for i, figure in enumerate(("thread_cpu_time", "process_cpu_time")):
+                total = figures[figure]["total"]
+                self.assertTrue(end[i] - begin[i] - 1 <= total * 1e9 <= after[i] - before[i] + 1, (name, figure, total))
+
+    def test_a_call_that_stops_in_another_thread_has_those_of_its_process(self):
+        for name in FILES:
+
+            @gput.sub_track("a", sub_tracking_file=name, exact=True)
+            def numbers():
+                yield from range(2)
+
+            within = around = 0
+            for _ in range(2):
+                around -= time.process_time_ns()
+                started = numbers()
+                next(started)
+                within -= time.process_time_ns()
+                burn(0.002)
+                within += time.process_time_ns()
+                thread = threading.Thread(target=list, args=(started,))
+                thread.start()
+                thread.join()
+                around += time.process_time_ns()
+            figures = exact_of(name)["a"]
+            total = figures["process_cpu_time"]["total"]
+            self.assertTrue(within - 1 <= total * 1e9 <= around + 1, (name, total))
+            self.assertIsNotNone(figures["peak_rss_rise"]["total"])
+            for figure in "thread_cpu_time", "minor_faults", "major_faults":
+                self.assertIsNone(figures[figure]["total"])
 
     def test_other_processes_have_them_too(self):
         code = "import pickle, sys; block = pickle.loads(bytes.fromhex(sys.argv[1]))\nwith block: pass"
