@@ -65,8 +65,10 @@ static int read_energy(
     const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
 {
     const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
-    if (text && !tracking_read_number(text, 0, &options->carbon_intensity))
-        options->carbon_country = text; /* which a session checks */
+    if (text && !tracking_read_number(text, 0, &options->carbon_intensity)) {
+        options->carbon_intensity = NAN; /* of a config file */
+        options->carbon_country = text;  /* which a session checks */
+    }
     text = arguments_value(arguments, OPTION_PERIOD);
     if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
         return fail(error, GPUT_ERROR_INVALID,

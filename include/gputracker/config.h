@@ -27,7 +27,8 @@ struct gput_config {
  * Reads a JSON object whose members are named as the arguments of the Python Tracker class:
  * sleep_time, ram_unit, gpu_ram_unit, time_unit, n_expected_cores, gpu_uuids (an array of strings),
  * gpu_brand, disable_logs, process_id, resource_usage_file, tracking_file, overwrite, ram_mode
- * ("adaptive" or "exact"), listen, limits (an object, as {"ram": "8GB", "seconds": 90}: see
+ * ("adaptive" or "exact"), energy_unit, carbon_intensity (grams for a kWh, or the code of a
+ * country), energy_folder, listen, limits (an object, as {"ram": "8GB", "seconds": 90}: see
  * gput_limits_parse()), enforce; n_join_attempts and join_timeout are accepted and mean nothing
  * here. All are optional, and null stands for the default.
  *

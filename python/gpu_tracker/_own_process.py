@@ -21,6 +21,9 @@ _OPTIONS = {
     "gpu_brand": "--gb",
     "tracking_file": "--tf",
     "ram_mode": "--ram",
+    "energy_unit": "--eu",
+    "carbon_intensity": "--carbon-intensity",
+    "energy_folder": "--energy-folder",
     "listen": "--listen",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}

@@ -61,6 +61,10 @@ class Tracker:
     ram_mode: "adaptive", or "exact": private and shared RAM are read anew at every sample, whatever it costs.
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may hold what
         others must not see.
+    energy_unit: joules, watt-hours, kilowatt-hours; for `report` and `details`.
+    carbon_intensity: grams of CO2 equivalents for a kWh of the grid, or the code of a country ("FR", "FRA") for its mean over a
+        year; the report then has what the energy comes to.
+    energy_folder: a folder where power is recorded too, in AIPowerMeter's form: `gpu_tracker.power.ExpResults` reads it.
     listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs; a port
         alone is of this machine only, port 0 any that is free, which `address` then tells.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when what is tracked passes
@@ -95,6 +99,9 @@ class Tracker:
         ram_mode="adaptive",
         processes=False,
         command_lines=False,
+        energy_unit="joules",
+        carbon_intensity=None,
+        energy_folder=None,
         listen=None,
         limits=None,
         enforce=False,
@@ -123,6 +130,9 @@ class Tracker:
             "ram_mode": ram_mode,
             "processes": processes or command_lines,
             "command_lines": command_lines,
+            "energy_unit": energy_unit,
+            "carbon_intensity": carbon_intensity,
+            "energy_folder": _path(energy_folder),
             "listen": listen,
             "limits": limits,
             "enforce": enforce,
@@ -339,4 +349,8 @@ def _roots():
 
 def _create_session(options):
     """A session in this process."""
-    return _native.Session(**_roots(), **options)
+    try:
+        return _native.Session(**_roots(), **options)
+    except FileExistsError as error:
+        # A recording of power is continued by the command and by `power.Experiment`, not here.
+        raise FileExistsError(str(error).replace(", or --cont to add to it", "")) from None

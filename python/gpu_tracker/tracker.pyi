@@ -18,6 +18,7 @@ from .table import Table
 
 _RamUnit = Literal["bytes", "kilobytes", "megabytes", "gigabytes", "terabytes"]
 _TimeUnit = Literal["seconds", "minutes", "hours", "days"]
+_EnergyUnit = Literal["joules", "watt-hours", "kilowatt-hours"]
 
 class Tracker:
     class State(enum.Enum):
@@ -55,6 +56,9 @@ class Tracker:
         ram_mode: Literal["adaptive", "exact"] = "adaptive",
         processes: bool = False,
         command_lines: bool = False,
+        energy_unit: _EnergyUnit = "joules",
+        carbon_intensity: float | str | None = None,
+        energy_folder: str | bytes | PathLike[str] | PathLike[bytes] | None = None,
         listen: str | None = None,
         limits: Mapping[str, str | float] | None = None,
         enforce: bool = False,

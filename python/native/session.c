@@ -57,7 +57,7 @@ static struct collector *collector_create(void)
     return NULL;
 }
 
-static int parse_units(const char *ram, const char *gpu_ram, const char *time,
+static int parse_units(const char *ram, const char *gpu_ram, const char *time, const char *energy,
     struct gput_options *options, struct gput_error *error)
 {
     int code = gput_ram_unit_parse(ram, "RAM", &options->ram_unit, error);
@@ -65,6 +65,8 @@ static int parse_units(const char *ram, const char *gpu_ram, const char *time,
         code = gput_ram_unit_parse(gpu_ram, "GPU RAM", &options->gpu_ram_unit, error);
     if (code == GPUT_OK)
         code = gput_time_unit_parse(time, &options->time_unit, error);
+    if (code == GPUT_OK)
+        code = gput_energy_unit_parse(energy, &options->energy_unit, error);
     return code;
 }
 
@@ -124,6 +126,18 @@ static int read_limits(PyObject *object, void *limits)
     return 1;
 }
 
+/* For "O&": grams, or a str, the code of a country; None: not given. */
+static int read_carbon_intensity(PyObject *object, void *to)
+{
+    struct gput_options *options = to;
+    if (object == Py_None)
+        return 1;
+    if (PyUnicode_Check(object))
+        return (options->carbon_country = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
+    options->carbon_intensity = PyFloat_AsDouble(object);
+    return !PyErr_Occurred();
+}
+
 static const char *path_text(PyObject *bytes)
 {
     return bytes ? PyBytes_AsString(bytes) : NULL;
@@ -158,10 +172,11 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", "listen", "limits", "enforce", NULL};
+        "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
     struct session *self = (struct session *)object;
     struct gput_options options = gput_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
+    const char *energy = "joules";
     int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
     int n_expected_cores = 0, keep_samples = 0, enforce = 0;
     if (self->session) {
@@ -169,14 +184,14 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         return -1;
     }
     forget_paths(self);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&p", names,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&", names,
             &options.sleep_time_seconds, &ram, &gpu_ram, &time, read_number, &n_expected_cores,
             &options.gpu_uuids, &options.gpu_brand, read_path, &self->tracking_file, &overwrite,
             read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
             &command_lines, read_path, &self->energy_folder, &energy_sqlite,
             &options.energy_period_seconds, &energy_continue, &options.listen, read_limits,
-            &options.limits, &enforce))
+            &options.limits, &enforce, &energy, read_carbon_intensity, &options))
         return -1;
     options.n_expected_cores = (unsigned)n_expected_cores;
     options.tracking_file = path_text(self->tracking_file);
@@ -189,7 +204,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     options.processes = self->processes = processes || command_lines;
     options.command_lines = command_lines;
     struct gput_error error;
-    if (parse_units(ram, gpu_ram, time, &options, &error) != GPUT_OK) {
+    if (parse_units(ram, gpu_ram, time, energy, &options, &error) != GPUT_OK) {
         native_raise(&error);
         return -1;
     }

@@ -102,6 +102,29 @@ static int read_time_unit(
     return gput_time_unit_parse(value->string, field, error);
 }
 
+static int read_energy_unit(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    if (value->kind != DOC_STRING)
+        return wrong_type(value, "a string", error);
+    return gput_energy_unit_parse(value->string, field, error);
+}
+
+/* Grams, or a country, which a session checks. */
+static int read_carbon_intensity(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    double grams = value->kind == DOC_INT ? (double)value->integer : value->number;
+    if (value->kind == DOC_STRING)
+        return read_string(config, value, &config->options.carbon_country, error);
+    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(grams >= 0))
+        return wrong_type(
+            value, "grams of CO2 for a kWh, 0 or more, or the code of a country", error);
+    *(double *)field = grams;
+    return GPUT_OK;
+}
+
 /* An array of strings, or one string; the options want them in one string, with commas. */
 static int read_uuids(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
@@ -190,6 +213,9 @@ static const struct member {
     {"tracking_file", read_string, IN_CONFIG(options.tracking_file)},
     {"overwrite", read_bool, IN_CONFIG(options.overwrite)},
     {"ram_mode", read_ram_mode, IN_CONFIG(options.ram_mode)},
+    {"energy_unit", read_energy_unit, IN_CONFIG(options.energy_unit)},
+    {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
+    {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"limits", read_limits, IN_CONFIG(options.limits)},
     {"enforce", read_bool, IN_CONFIG(options.limits.enforce)},

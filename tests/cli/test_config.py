@@ -1,16 +1,18 @@
 """--tconfig: a JSON file of options."""
 
 import json
+import shutil
 
-from command import CommandTest, main
+from command import CommandTest, main, python
+from energy_machine import MOVE, Machine
 
 
 class Config(CommandTest):
     def write(self, content):
         (self.folder / "config.json").write_text(content if isinstance(content, str) else json.dumps(content))
 
-    def report(self, *arguments):
-        done = self.run_command("run", "--tconfig=config.json", "-f", "json", "-o", "-", *arguments, "true")
+    def report(self, *arguments, command=("true",), **options):
+        done = self.run_command("run", "--tconfig=config.json", "-f", "json", "-o", "-", *arguments, *command, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -32,11 +34,28 @@ class Config(CommandTest):
             "sleep_time": 1, "ram_unit": "bytes", "gpu_ram_unit": "terabytes", "time_unit": "days", "n_expected_cores": 5,
             "gpu_uuids": None, "gpu_brand": None, "disable_logs": True, "process_id": 1, "resource_usage_file": "kept",
             "tracking_file": "rows.csv", "overwrite": True, "n_join_attempts": 5, "join_timeout": 10.5,
-            "ram_mode": "exact", "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90, "cpu_seconds": 0.5}, "enforce": False})
+            "ram_mode": "exact", "energy_unit": "watt-hours", "carbon_intensity": 50, "energy_folder": "rec", "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90, "cpu_seconds": 0.5}, "enforce": False})
         report = self.report()
         self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
-        self.assert_folder_is("config.json", "rows.csv")
+        self.assert_folder_is("config.json", "rec", "rows.csv")
+        shutil.rmtree(self.folder / "rec")
         self.report()  # "overwrite" holds
+
+    def test_energy(self):
+        machine = Machine(self.folder / "sys")
+        machine.add("intel-rapl:0", "package-0")
+        options = {"env": machine.environment(), "command": python(MOVE, *machine.move(0.3, package_0=12000))}
+        self.write({"energy_unit": "watt-hours", "carbon_intensity": "FR"})
+        energy = self.report(**options)["energy"]
+        self.assertEqual(energy["unit"], "watt-hours")
+        self.assertAlmostEqual(energy["machine"]["package"], 1, delta=1e-3)
+        self.assertIn("France", energy["co2e_source"])
+        self.assertIn("Germany", self.report("--carbon-intensity=DE", **options)["energy"]["co2e_source"])
+        self.write({"carbon_intensity": 50.5})
+        self.assertEqual(self.report(**options)["energy"]["co2e_source"], "50.5 g/kWh, as given")
+        energy = self.report("--carbon-intensity=DE", "--eu=joules", **options)["energy"]
+        self.assertEqual(energy["unit"], "joules")
+        self.assertIn("Germany", energy["co2e_source"])
 
     def test_the_command_line_wins(self):
         self.write({"ram_unit": "bytes", "time_unit": "days", "tracking_file": "config.csv"})
@@ -84,6 +103,12 @@ class Config(CommandTest):
             ({"limits": {"RAM": 1}},
              '"RAM=1" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for example ram=8GB.'),
             ({"enforce": 1}, '"enforce" must be true or false.'),
+            ({"energy_unit": "calories"},
+             '"calories" is not a valid energy unit. Valid values are joules, kilowatt-hours, watt-hours'),
+            ({"energy_unit": 1}, '"energy_unit" must be a string.'),
+            ({"carbon_intensity": -3}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
+            ({"carbon_intensity": True}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
+            ({"energy_folder": 1}, '"energy_folder" must be a string.'),
             ({"ram_mode": "much"}, '"ram_mode" must be "adaptive" or "exact".'),
         ]
         for content, message in cases:

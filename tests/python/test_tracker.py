@@ -19,8 +19,11 @@ from unittest import mock
 
 import package
 
+sys.path.insert(0, str(package.SOURCE / "tests" / "cli"))
+from energy_machine import MOVE, Machine
+
 import gpu_tracker as gput
-from gpu_tracker import _native
+from gpu_tracker import _native, power
 
 TOO_EARLY = (
     "Cannot display the tracker in string or JSON format before tracking completes. "
@@ -399,6 +402,43 @@ class Listening(package.PackageTest):
         with gput.Tracker(sleep_time=0.02, own_process=True, listen="127.0.0.1:0") as tracker:
             self.assertEqual(tracker.address, "127.0.0.1:0")
         self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 0)
+
+
+class Energy(package.PackageTest):
+    def setUp(self):
+        super().setUp()
+        machine = Machine(self.folder / "sys")
+        machine.add("intel-rapl:0", "package-0")
+        patch = mock.patch.dict(os.environ, machine.environment())
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.move = [sys.executable, "-c", MOVE, *map(str, machine.move(0.3, package_0=12000))]
+
+    def energy(self, **options):
+        with gput.Tracker(sleep_time=0.05, energy_unit="watt-hours", **options) as tracker:
+            subprocess.run(self.move, check=True)
+        energy = tracker.details["energy"]
+        self.assertEqual(energy["unit"], "watt-hours")
+        self.assertAlmostEqual(energy["machine"]["package"], 1, delta=0.01)
+        return energy
+
+    def test_units_carbon_and_a_recording(self):
+        for own_process in False, True:
+            folder = pathlib.Path(f"rec {own_process}")
+            energy = self.energy(carbon_intensity="FR", energy_folder=folder, own_process=own_process)
+            self.assertIn("France", energy["co2e_source"])
+            self.assertIn("intel_power", power.ExpResults(folder).list_metrics())
+            self.assertEqual(self.energy(carbon_intensity=0, own_process=own_process)["co2e_source"], "0 g/kWh, as given")
+
+    def test_what_makes_no_sense(self):
+        self.energy(energy_folder="rec")
+        with self.assertRaisesRegex(FileExistsError, "^There is a recording in rec already. Give another folder.$"):
+            gput.Tracker(energy_folder="rec")
+        self.assertRaisesRegex(ValueError, '"calories" is not a valid energy unit', gput.Tracker, energy_unit="calories")
+        self.assertRaisesRegex(ValueError, 'No carbon intensity is known of "XX"', gput.Tracker, carbon_intensity="XX")
+        self.assertRaisesRegex(ValueError, "must be 0 grams or more", gput.Tracker, carbon_intensity=-3)
+        self.assertRaises(TypeError, gput.Tracker, carbon_intensity=[])
+        self.assertRaises(FileNotFoundError, gput.Tracker, energy_folder="")
 
 
 class Limits(package.PackageTest):
