@@ -1,14 +1,13 @@
 #include "session/session_accounting.h"
 
 #include "base/clock.h"
+#include "os/proc_io.h"
+#include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "os/system_stat.h"
 
 #include <math.h>
 #include <unistd.h>
-
-/* What ru_inblock and ru_oublock count in. */
-#define BLOCK_BYTES 512
 
 /* ---- counts ---- */
 
@@ -17,15 +16,21 @@ static int64_t ns_of_timeval(struct timeval time)
     return (int64_t)time.tv_sec * NS_PER_SECOND + (int64_t)time.tv_usec * 1000;
 }
 
+static struct task_counts tasks_of(const struct rusage *usage)
+{
+    return (struct task_counts){.minor_faults = (uint64_t)usage->ru_minflt,
+        .major_faults = (uint64_t)usage->ru_majflt,
+        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
+        .involuntary_switches = (uint64_t)usage->ru_nivcsw};
+}
+
 void session_counts_add(struct session_counts *counts, const struct rusage *usage)
 {
     counts->user_ns += ns_of_timeval(usage->ru_utime);
     counts->system_ns += ns_of_timeval(usage->ru_stime);
     counts->times_cut += 2;
-    counts->minor_faults += (uint64_t)usage->ru_minflt;
-    counts->major_faults += (uint64_t)usage->ru_majflt;
-    counts->voluntary_switches += (uint64_t)usage->ru_nvcsw;
-    counts->involuntary_switches += (uint64_t)usage->ru_nivcsw;
+    struct task_counts tasks = tasks_of(usage);
+    task_counts_add(&counts->tasks, &tasks);
     counts->blocks_read += (uint64_t)usage->ru_inblock;
     counts->blocks_written += (uint64_t)usage->ru_oublock;
     uint64_t rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
@@ -33,70 +38,85 @@ void session_counts_add(struct session_counts *counts, const struct rusage *usag
         counts->largest_rss_bytes = rss_bytes;
 }
 
-void session_counts_subtract(struct session_counts *counts, const struct rusage *usage)
+void session_counts_add_self(struct session_counts *counts)
 {
-    counts->user_ns -= ns_of_timeval(usage->ru_utime);
-    counts->system_ns -= ns_of_timeval(usage->ru_stime);
-    counts->times_cut += 2;
-    counts->minor_faults -= (uint64_t)usage->ru_minflt;
-    counts->major_faults -= (uint64_t)usage->ru_majflt;
-    counts->voluntary_switches -= (uint64_t)usage->ru_nvcsw;
-    counts->involuntary_switches -= (uint64_t)usage->ru_nivcsw;
-    counts->blocks_read -= (uint64_t)usage->ru_inblock;
-    counts->blocks_written -= (uint64_t)usage->ru_oublock;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    session_counts_add(counts, &usage);
+    getrusage(RUSAGE_CHILDREN, &usage);
+    session_counts_add(counts, &usage);
+    session_counts_add_io(counts, "/proc", getpid());
 }
 
-static void add_io(struct session_counts *counts, const struct proc_io *io)
+void session_counts_subtract(struct session_counts *counts, const struct session_counts *before)
 {
-    counts->io.read_call_bytes += io->read_call_bytes;
-    counts->io.write_call_bytes += io->write_call_bytes;
-    counts->io.read_bytes += io->read_bytes;
-    counts->io.write_bytes += io->write_bytes;
+    counts->user_ns -= before->user_ns;
+    counts->system_ns -= before->system_ns;
+    counts->times_cut += before->times_cut;
+    task_counts_subtract(&counts->tasks, &before->tasks);
+    counts->blocks_read -= before->blocks_read;
+    counts->blocks_written -= before->blocks_written;
+    counts->without_io += before->without_io;
+}
+
+static void add_io(struct session_counts *counts, int code, const struct proc_io *io)
+{
+    counts->without_io += code != GPUT_OK;
+    if (code != GPUT_OK)
+        return;
+    counts->tasks.read_call_bytes += io->read_call_bytes;
+    counts->tasks.write_call_bytes += io->write_call_bytes;
+    counts->tasks.read_bytes += io->read_bytes;
+    counts->tasks.write_bytes += io->write_bytes;
 }
 
 void session_counts_add_io(struct session_counts *counts, const char *procfs_root, pid_t pid)
 {
     struct proc_io io;
-    if (proc_io_read(procfs_root, pid, &io, NULL) == GPUT_OK)
-        add_io(counts, &io);
-    else
-        counts->lacks_io = true;
+    add_io(counts, proc_io_read(procfs_root, pid, &io, NULL), &io);
 }
 
 void session_counts_add_io_fd(struct session_counts *counts, int fd)
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_io io;
-    if (fd >= 0 && procfs_reread(fd, text, sizeof text, NULL) == GPUT_OK &&
-        proc_io_parse(text, &io) == GPUT_OK)
-        add_io(counts, &io);
-    else
-        counts->lacks_io = true;
+    int code = fd >= 0 ? procfs_reread(fd, text, sizeof text, NULL) : GPUT_ERROR_GONE;
+    if (code == GPUT_OK)
+        code = proc_io_parse(text, &io);
+    add_io(counts, code, &io);
 }
 
-void session_counts_subtract_io(struct session_counts *counts, const struct session_counts *before)
+void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
+    uint64_t start_time_ticks, const struct task_counts *before)
 {
-    counts->lacks_io |= before->lacks_io;
-    counts->io.read_call_bytes -= before->io.read_call_bytes;
-    counts->io.write_call_bytes -= before->io.write_call_bytes;
-    counts->io.read_bytes -= before->io.read_bytes;
-    counts->io.write_bytes -= before->io.write_bytes;
+    struct proc_stat stat;
+    int code = proc_stat_read(procfs_root, pid, &stat, NULL);
+    if (code != GPUT_OK || stat.start_time_ticks != start_time_ticks) {
+        counts->lacks_some = true;
+        return;
+    }
+    struct session_counts its = {.living = 1};
+    its.tasks.minor_faults = stat.minor_faults + stat.cminor_faults;
+    its.tasks.major_faults = stat.major_faults + stat.cmajor_faults;
+    session_counts_add_io(&its, procfs_root, pid);
+    task_counts_subtract(&its.tasks, before);
+    task_counts_add(&counts->tasks, &its.tasks);
+    counts->living++;
+    counts->without_io += its.without_io || before->lacks_io;
 }
 
-void session_counts_fill(const struct session_counts *counts, struct gput_accounting *accounting)
+void session_accounting_take(struct gput_accounting *accounting, const struct task_counts *counts)
 {
     accounting->minor_page_faults = (double)counts->minor_faults;
     accounting->major_page_faults = (double)counts->major_faults;
     accounting->voluntary_context_switches = (double)counts->voluntary_switches;
     accounting->involuntary_context_switches = (double)counts->involuntary_switches;
-    accounting->storage_read_bytes = (double)counts->blocks_read * BLOCK_BYTES;
-    accounting->storage_write_bytes = (double)counts->blocks_written * BLOCK_BYTES;
     if (counts->lacks_io)
         return;
-    accounting->read_bytes = (double)counts->io.read_call_bytes;
-    accounting->write_bytes = (double)counts->io.write_call_bytes;
-    accounting->storage_read_bytes = (double)counts->io.read_bytes;
-    accounting->storage_write_bytes = (double)counts->io.write_bytes;
+    accounting->read_bytes = (double)counts->read_call_bytes;
+    accounting->write_bytes = (double)counts->write_call_bytes;
+    accounting->storage_read_bytes = (double)counts->read_bytes;
+    accounting->storage_write_bytes = (double)counts->write_bytes;
 }
 
 /* ---- surroundings ---- */

@@ -6,7 +6,7 @@
 #define SESSION_SESSION_ACCOUNTING_H
 
 #include "os/network_traffic.h"
-#include "os/proc_io.h"
+#include "os/task_counts.h"
 
 #include <gputracker/results.h>
 
@@ -18,13 +18,13 @@
 /* Sums over processes; what each counted for children that it waited for is in it. */
 struct session_counts {
     int64_t user_ns, system_ns;
-    uint64_t minor_faults, major_faults;
-    uint64_t voluntary_switches, involuntary_switches;
+    struct task_counts tasks;
     uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
     unsigned times_cut;                   /* to whole microseconds, in what was added */
     uint64_t largest_rss_bytes;           /* ru_maxrss: of the largest single one */
-    struct proc_io io;
-    bool lacks_io; /* of some process it could not be read */
+    unsigned without_io;                  /* processes whose bytes could not be read */
+    unsigned living;                      /* whose context switches are not in it */
+    bool lacks_some;                      /* of those that lived: they ended meanwhile */
 };
 
 static inline int64_t session_counts_cpu_ns(const struct session_counts *counts)
@@ -35,8 +35,11 @@ static inline int64_t session_counts_cpu_ns(const struct session_counts *counts)
 /* Adds what wait4() or getrusage() gave. */
 void session_counts_add(struct session_counts *counts, const struct rusage *usage);
 
+/* Adds what the calling process and the children that it waited for have counted. */
+void session_counts_add_self(struct session_counts *counts);
+
 /* Takes away what had been counted before. */
-void session_counts_subtract(struct session_counts *counts, const struct rusage *usage);
+void session_counts_subtract(struct session_counts *counts, const struct session_counts *before);
 
 /* Adds /proc/PID/io of a process that ended and was not collected yet, or of one that lives. */
 void session_counts_add_io(struct session_counts *counts, const char *procfs_root, pid_t pid);
@@ -44,8 +47,12 @@ void session_counts_add_io(struct session_counts *counts, const char *procfs_roo
 /* The same from a descriptor that was opened while the process lived. */
 void session_counts_add_io_fd(struct session_counts *counts, int fd);
 
-/* Takes away what had been counted before. */
-void session_counts_subtract_io(struct session_counts *counts, const struct session_counts *before);
+/*
+ * Adds faults and bytes of a process that lives on, `before` taken away. Parents first: one that
+ * ends meanwhile is then missing, not in it twice.
+ */
+void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
+    uint64_t start_time_ticks, const struct task_counts *before);
 
 /* Figures of the whole system, at the beginning of a session and since. */
 struct session_surroundings {
@@ -70,7 +77,8 @@ void session_surroundings_finish(struct session_surroundings *surroundings);
 /* Fills in what is counted; as of the last update. */
 void session_surroundings_fill(
     const struct session_surroundings *surroundings, struct gput_accounting *accounting);
-void session_counts_fill(const struct session_counts *counts, struct gput_accounting *accounting);
+/* Bytes only where they are known. */
+void session_accounting_take(struct gput_accounting *accounting, const struct task_counts *counts);
 
 /* Everything unknown. */
 void session_accounting_clear(struct gput_accounting *accounting);

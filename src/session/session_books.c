@@ -10,11 +10,75 @@
 
 /* What is compared was read that far apart at the most, one after the other. */
 #define READ_APART_SECONDS 0.001
+/* What ru_inblock and ru_oublock count in. */
+#define BLOCK_BYTES 512
+
+static bool is_uncollected_descendant(const struct process *process)
+{
+    return !process->is_main && !process->is_gone;
+}
 
 static bool is_living_descendant(const struct process *process)
 {
-    return !process->is_main && !process->is_gone && !process_is_zombie(process);
+    return is_uncollected_descendant(process) && !process_is_zombie(process);
 }
+
+/* Descendants that had ended when last looked at, and that nobody had collected. */
+static bool has_zombies(const struct process_tree *tree)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < tree->count; i++)
+        has_some |=
+            is_uncollected_descendant(tree->processes[i]) && process_is_zombie(tree->processes[i]);
+    return has_some;
+}
+
+bool session_has_uncollected(const struct gput_session *session)
+{
+    return process_log_has_unwaited(&session->log) || session->counts.lacks_some ||
+           has_zombies(&session->sampler.tree);
+}
+
+bool session_knows_ends(const struct gput_session *session)
+{
+    return session->events.has_ends && process_log_has_all(&session->log);
+}
+
+/* ---- the end ---- */
+
+/* Faults and bytes of descendants that live on, with what they collected; parents come first.
+ * Where the kernel tells ends, the log has that, and more. */
+static void add_living_counts(struct gput_session *session)
+{
+    static const struct task_counts nothing;
+    const struct process_tree *tree = &session->sampler.tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        const struct process_record *record = process->record;
+        if (!is_uncollected_descendant(process))
+            continue;
+        if (session->events.has_ends)
+            session->counts.living++;
+        else
+            session_counts_add_living(&session->counts, session->options.procfs_root, process->pid,
+                process->start_time_ticks, record ? &record->before : &nothing);
+    }
+}
+
+void session_close_books(struct gput_session *session)
+{
+    struct session_counts *counts = &session->counts;
+    if (session->mode != SESSION_LAUNCHED && session->mode != SESSION_SELF)
+        return;
+    if (session->mode == SESSION_SELF) {
+        session_counts_add_self(counts);
+        session_counts_subtract(counts, &session->at_start);
+        task_counts_subtract(&counts->tasks, &session->log.collected_before);
+    }
+    add_living_counts(session);
+}
+
+/* ---- CPU time ---- */
 
 /* Adds CPU time of descendants that had not ended when last looked at. Its parts are as those of
  * stat, which come in clock ticks: below the first one all is the user's. */
@@ -81,50 +145,34 @@ static bool take_unwaited(const struct gput_session *session, int64_t not_theirs
     return true;
 }
 
-/* What was collected from a launched command, or its control group where that saw more: it also
- * counts children whose parents do not wait for them. True: some are counted by neither. */
-static bool fill_launched_cpu(
+/*
+ * What was collected from a launched command or from ourselves, or its control group where that saw
+ * more: it also counts children whose parents do not wait for them.
+ */
+static struct session_gaps fill_collected_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
     const struct session_counts *counts = &session->counts;
     const struct cgroup_usage *group = &session->cgroup_usage;
+    bool is_self = session->mode == SESSION_SELF;
+    bool has_group = !is_self && !isnan(group->cpu_seconds);
+    int64_t own_ns = is_self ? session->sampler_cpu_ns + session_helpers_cpu_ns(session) : 0;
     int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
     add_living_descendants(session, &user_ns, &system_ns);
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
-    accounting->kernel_cpu_seconds = clock_seconds_of_ns(user_ns + system_ns);
-    if (group->cpu_seconds > accounting->kernel_cpu_seconds) {
+    accounting->kernel_cpu_seconds =
+        clock_seconds_of_ns(user_ns + system_ns - own_ns - session->sampler.tree.gone_before_ns);
+    if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
     undo_cut(counts, accounting);
-    bool is_short = isnan(group->cpu_seconds) && process_log_has_unwaited(&session->log);
-    return take_unwaited(session, 0, is_short, accounting);
-}
-
-/* True: some children were not waited for. */
-static bool fill_self(const struct gput_session *session, struct gput_accounting *accounting)
-{
-    struct session_counts counts = {0};
-    struct rusage self, children;
-    getrusage(RUSAGE_SELF, &self);
-    getrusage(RUSAGE_CHILDREN, &children);
-    session_counts_add(&counts, &self);
-    session_counts_add(&counts, &children);
-    session_counts_subtract(&counts, &session->self_at_start);
-    session_counts_subtract(&counts, &session->children_at_start);
-    session_counts_add_io(&counts, "/proc", session->pid);
-    session_counts_subtract_io(&counts, &session->io_at_start);
-    session_counts_fill(&counts, accounting);
-    add_living_descendants(session, &counts.user_ns, &counts.system_ns);
-    accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(counts.user_ns);
-    accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(counts.system_ns);
-    int64_t own_ns = session->sampler_cpu_ns + session_helpers_cpu_ns(session);
-    accounting->kernel_cpu_seconds = clock_seconds_of_ns(
-        counts.user_ns + counts.system_ns - own_ns - session->sampler.tree.gone_before_ns);
-    undo_cut(&counts, accounting);
-    return take_unwaited(session, own_ns, process_log_has_unwaited(&session->log), accounting);
+    bool is_short = !has_group && session_has_uncollected(session);
+    return (struct session_gaps){
+        .has_unwaited = take_unwaited(session, own_ns, is_short, accounting),
+        .collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree)};
 }
 
 /* Once it has ended, its parent may have collected it. */
@@ -195,24 +243,71 @@ static void fill_attached_cpu(
             clock_seconds_of_ns(told_ns + session->untold_ns), accounting->sampled_cpu_seconds);
 }
 
+/* ---- page faults, context switches, bytes ---- */
+
+static void raise_to(uint64_t *count, uint64_t least)
+{
+    if (*count < least)
+        *count = least;
+}
+
+static void raise_counts(struct task_counts *counts, const struct task_counts *least)
+{
+    raise_to(&counts->minor_faults, least->minor_faults);
+    raise_to(&counts->major_faults, least->major_faults);
+    raise_to(&counts->voluntary_switches, least->voluntary_switches);
+    raise_to(&counts->involuntary_switches, least->involuntary_switches);
+    raise_to(&counts->read_call_bytes, least->read_call_bytes);
+    raise_to(&counts->write_call_bytes, least->write_call_bytes);
+    raise_to(&counts->read_bytes, least->read_bytes);
+    raise_to(&counts->write_bytes, least->write_bytes);
+}
+
+/* "At least 0" says nothing. */
+static void clear_zero(double *bytes)
+{
+    if (*bytes == 0)
+        *bytes = NAN;
+}
+
+/*
+ * What was collected. Where some were not, the log's counts have them as far as anybody can: what
+ * looks saw and what the kernel told at their ends.
+ */
+static void fill_collected_counts(
+    const struct gput_session *session, struct gput_accounting *accounting)
+{
+    const struct session_counts *counts = &session->counts;
+    struct task_counts sum = counts->tasks;
+    if (counts->without_io) {
+        raise_to(&sum.read_bytes, counts->blocks_read * BLOCK_BYTES);
+        raise_to(&sum.write_bytes, counts->blocks_written * BLOCK_BYTES);
+    }
+    if (counts->without_io || counts->living || session_has_uncollected(session)) {
+        struct task_counts seen = process_log_counts(&session->log);
+        raise_counts(&sum, &seen);
+    }
+    sum.lacks_io = false;
+    session_accounting_take(accounting, &sum);
+    if (!counts->without_io)
+        return;
+    clear_zero(&accounting->read_bytes);
+    clear_zero(&accounting->write_bytes);
+    clear_zero(&accounting->storage_read_bytes);
+    clear_zero(&accounting->storage_write_bytes);
+}
+
 /* Nothing of it is given to others than the parent, but living threads can be read. */
-static void fill_attached(const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_attached_counts(
+    const struct gput_session *session, struct gput_accounting *accounting)
 {
     struct task_counts counts = process_log_counts(&session->log);
-    fill_attached_cpu(session, accounting);
-    accounting->minor_page_faults = (double)counts.minor_faults;
-    accounting->major_page_faults = (double)counts.major_faults;
-    if (session->events.has_ends) {
-        accounting->voluntary_context_switches = (double)counts.voluntary_switches;
-        accounting->involuntary_context_switches = (double)counts.involuntary_switches;
-    }
-    if (counts.lacks_io)
-        return;
-    accounting->read_bytes = (double)counts.read_call_bytes;
-    accounting->write_bytes = (double)counts.write_call_bytes;
-    accounting->storage_read_bytes = (double)counts.read_bytes;
-    accounting->storage_write_bytes = (double)counts.write_bytes;
+    session_accounting_take(accounting, &counts);
+    if (!session->events.has_ends)
+        accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
 }
+
+/* ---- processes ---- */
 
 static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)
 {
@@ -246,34 +341,41 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
             (unsigned long long)(started - known), session->events.why_no_events);
 }
 
-/* What the kernel tells when all is over. True: some children were not waited for. */
-static bool fill_end(const struct gput_session *session, struct gput_accounting *accounting)
+/* ---- all of it ---- */
+
+/* What the kernel tells when all is over. */
+static struct session_gaps fill_end(
+    const struct gput_session *session, struct gput_accounting *accounting)
 {
-    if (session->mode == SESSION_LAUNCHED && session->has_main_usage) {
-        session_counts_fill(&session->counts, accounting);
-        return fill_launched_cpu(session, accounting);
+    struct session_gaps none = {0};
+    if (session->mode == SESSION_ATTACHED) {
+        fill_attached_cpu(session, accounting);
+        fill_attached_counts(session, accounting);
+        return none;
     }
-    if (session->mode == SESSION_SELF)
-        return fill_self(session, accounting);
-    if (session->mode == SESSION_ATTACHED)
-        fill_attached(session, accounting);
-    return false;
+    if (session->mode == SESSION_LAUNCHED && !session->has_main_usage)
+        return none;
+    fill_collected_counts(session, accounting);
+    return fill_collected_cpu(session, accounting);
 }
 
-bool session_fill_accounting(const struct gput_session *session, struct gput_accounting *accounting)
+struct session_gaps session_fill_accounting(
+    const struct gput_session *session, struct gput_accounting *accounting)
 {
+    struct session_gaps gaps = {0};
     session_accounting_clear(accounting);
     session_surroundings_fill(&session->surroundings, accounting);
     if (session->mode == SESSION_MACHINE)
-        return false;
+        return gaps;
     accounting->sampled_cpu_seconds =
         clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     fill_processes(session, accounting);
-    bool has_unwaited = session->has_ended && fill_end(session, accounting);
-    if (accounting->kernel_cpu_seconds > 0 && !has_unwaited)
-        accounting->captured_percent =
-            accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
-    return has_unwaited;
+    if (session->has_ended)
+        gaps = fill_end(session, accounting);
+    double at_most = accounting->kernel_cpu_seconds + clock_seconds_of_ns(gaps.collected_ns);
+    if (at_most > 0 && !gaps.has_unwaited)
+        accounting->captured_percent = accounting->sampled_cpu_seconds / at_most * 100;
+    return gaps;
 }
 
 bool session_has_bytes_so_far(const struct gput_session *session)

@@ -56,18 +56,46 @@ static void add_unwaited_source(const struct gput_session *session, struct gput_
                                  : "samples saw");
 }
 
-/* Why a launched command's last figures are not there. */
-static const char *why_not_collected(const struct gput_session *session)
+/* Why what is counted to the end is not there; NULL: it is. */
+static const char *why_not_counted(const struct gput_session *session)
 {
+    if (session->mode != SESSION_LAUNCHED)
+        return session->has_ended ? NULL : "it is read when tracking ends, and that had not ended";
+    if (session->has_main_usage)
+        return NULL;
     return session->main_is_over
                ? "the kernel gives it once, and somebody else collected the command: the caller "
                  "waits for any child, or ignores SIGCHLD"
                : "the kernel gives it when the command ends, and it had not ended";
 }
 
-static void add_cpu_sources(
-    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
+/* Of what was collected, by us or our children. */
+static void add_kernel_cpu_source(
+    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
 {
+    const char *how = "wait4 of the command and of its orphans, with all that they waited for";
+    char living[128] = "";
+    if (session->mode == SESSION_SELF)
+        how = "getrusage of this process and of the children it waited for";
+    else if (!isnan(session->cgroup_usage.cpu_seconds))
+        how = "wait4 of the command and of its orphans, or a control group of its own where that "
+              "saw more: it also counts those that nobody waited for";
+    if (gaps.collected_ns)
+        snprintf(living, sizeof living,
+            "; of those that live on, clocks as of the last sample, and what they collected in "
+            "clock ticks: up to %.0f ms less",
+            (double)gaps.collected_ns / 1e6);
+    else if (process_log_descendants(&session->log).has_living)
+        strcpy(living, "; of those that live on, clocks as of the last sample");
+    session_add_source(results, "kernel_cpu_time",
+        gaps.collected_ns ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s",
+        gaps.collected_ns ? "at least: " : "", how, living);
+}
+
+static void add_cpu_sources(
+    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
+{
+    const char *why_not = why_not_counted(session);
     if (session->sampler.tree.view.has_cpu_clocks)
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "CPU clocks of the processes, exact as of each tick, and what parents collected from "
@@ -77,46 +105,19 @@ static void add_cpu_sources(
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
             "own");
-    switch (session->mode) {
-    case SESSION_LAUNCHED:
-        if (!session->has_main_usage) {
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s",
-                why_not_collected(session));
-            break;
-        }
-        if (has_unwaited) {
-            add_unwaited_source(session, results);
-            break;
-        }
-        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT, "%s%s",
-            !isnan(session->cgroup_usage.cpu_seconds)
-                ? "wait4 of the command and of its orphans, or a control group of its own where "
-                  "that saw more: it also counts those that nobody waited for"
-                : "wait4 of the command and of its orphans, with all that they waited for",
-            process_log_descendants(&session->log).has_living
-                ? "; of those that live on, clocks as of the last sample, and what they collected "
-                  "in clock ticks"
-                : "");
-        break;
-    case SESSION_SELF:
-        if (has_unwaited)
-            add_unwaited_source(session, results);
-        else
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_EXACT,
-                "getrusage of this process and of the children it waited for");
-        break;
-    case SESSION_ATTACHED:
-        if (session->events.has_ends)
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
-                "at least: CPU clocks, and what parents collected or the kernel gave at each "
-                "process's end (taskstats)");
-        else
-            session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
-                "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
-        break;
-    case SESSION_MACHINE:
-        break;
-    }
+    if (session->mode == SESSION_ATTACHED && !session->events.has_ends)
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
+            "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
+    else if (why_not)
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
+    else if (session->mode == SESSION_ATTACHED)
+        session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
+            "at least: CPU clocks, and what parents collected or the kernel gave at each "
+            "process's end (taskstats)");
+    else if (gaps.has_unwaited)
+        add_unwaited_source(session, results);
+    else
+        add_kernel_cpu_source(session, gaps, results);
 }
 
 static void add_process_source(const struct gput_session *session, struct gput_results *results)
@@ -143,36 +144,68 @@ static void add_process_source(const struct gput_session *session, struct gput_r
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_ends);
 }
 
-static void add_counts_source(const struct gput_session *session, struct gput_results *results)
+static void add_attached_counts_source(
+    const struct gput_session *session, struct gput_results *results)
 {
-    bool attached = session->mode == SESSION_ATTACHED;
-    bool refused = attached && session->log.main && !session->log.main->has_io;
-    if (session_has_bytes_so_far(session)) {
-        session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
-            "at least: io of each process, once a second; all of it when tracking ends");
-        return;
-    }
-    if (attached && session->events.has_ends)
+    bool is_refused = isnan(results->accounting.read_bytes);
+    if (session->events.has_ends)
         session_add_source(results, "counts", GPUT_SOURCE_EXACT,
             "%s of living threads since the beginning, and what the kernel gave at the end of "
             "others (taskstats; bytes less up to 1023 each)",
-            refused ? "stat and status" : "stat, status and io");
-    else if (attached)
+            is_refused ? "stat and status (io may not be read)" : "stat, status and io");
+    else
         session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
             "at least: faults%s as of the last sample, and what parents collected; context "
             "switches of threads that ended are given to the parent alone",
-            refused ? " (io may not be read)" : " and bytes");
-    else if (session->mode == SESSION_LAUNCHED && !session->has_main_usage)
+            is_refused ? " (io may not be read)" : " and bytes");
+}
+
+/* Of what was collected, by us or our children, and what was not. */
+static void add_collected_counts_source(
+    const struct gput_session *session, struct gput_results *results)
+{
+    const struct session_counts *counts = &session->counts;
+    bool has_uncollected = session_has_uncollected(session), has_ends = session_knows_ends(session);
+    bool is_short = has_uncollected || counts->living || (counts->without_io && !has_ends);
+    char living[160] = "", without_io[96] = "";
+    if (is_short && has_ends)
+        snprintf(living, sizeof living,
+            "; of those that live on or nobody waited for, what the kernel gave at their ends "
+            "(taskstats; bytes less up to 1023 a thread) or gives now");
+    else if (counts->living)
+        snprintf(living, sizeof living,
+            "; of %u that live on, stat and io, but no context switches", counts->living);
+    if (counts->without_io && !has_ends)
+        snprintf(without_io, sizeof without_io, "; processes whose bytes could not be read: %u",
+            counts->without_io);
+    session_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
+        "%s%s and /proc/PID/io of all that were waited for%s%s%s", is_short ? "at least: " : "",
+        session->mode == SESSION_SELF ? "getrusage" : "wait4", living,
+        has_uncollected && !has_ends ? "; nobody waited for some processes" : "", without_io);
+}
+
+static void add_counts_source(const struct gput_session *session, struct gput_results *results)
+{
+    const char *why_not = why_not_counted(session);
+    if (session_has_bytes_so_far(session))
+        session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: io of each process, once a second; all of it when tracking ends");
+    else if (why_not)
+        session_add_source(results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
+    else if (session->mode == SESSION_ATTACHED)
+        add_attached_counts_source(session, results);
+    else
+        add_collected_counts_source(session, results);
+}
+
+static void add_network_source(const struct gput_session *session, struct gput_results *results)
+{
+    if (session->surroundings.has_traffic)
+        session_add_source(results, "network", GPUT_SOURCE_EXACT,
+            "net/dev: the whole system's, without the loopback");
+    else
         session_add_source(
-            results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not_collected(session));
-    else {
-        bool is_short = process_log_has_unwaited(&session->log);
-        session_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
-            "%s%s and /proc/PID/io of all that were waited for; network bytes are the whole "
-            "system's",
-            is_short ? "at least: nobody waited for some processes; " : "",
-            session->mode == SESSION_SELF ? "getrusage" : "wait4");
-    }
+            results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
 }
 
 /* NULL: there is one. */
@@ -233,19 +266,20 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
 }
 
 static void fill_sources(
-    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
+    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
 {
     if (session->mode == SESSION_MACHINE) {
         session_add_source(
             results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
     } else {
         add_ram_source(session, results);
-        add_cpu_sources(session, has_unwaited, results);
+        add_cpu_sources(session, gaps, results);
         add_process_source(session, results);
         add_counts_source(session, results);
         session_add_source(
             results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
     }
+    add_network_source(session, results);
     session_add_source(results, "system", GPUT_SOURCE_SAMPLED,
         "/proc/meminfo, and /proc/stat over 100 ms or more");
     add_gpu_sources(session, results);
@@ -319,8 +353,8 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     if (!session->has_ended)
         session_surroundings_update(&session->surroundings);
     process_log_refresh(&session->log);
-    bool has_unwaited = session_fill_accounting(session, &results->accounting);
-    session_fill_peaks(session, has_unwaited, results);
+    struct session_gaps gaps = session_fill_accounting(session, &results->accounting);
+    session_fill_peaks(session, gaps.has_unwaited, results);
     session_fill_bytes_so_far(session, &results->accounting);
     session_gpus_fill_results(session, results);
     fill_now(session, results);
@@ -330,7 +364,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     for (uint32_t i = 0; i < results->n_later_limits; i++)
         results->later_limits[i] = session->passed[i + 1];
     fill_tracker(session, results);
-    fill_sources(session, has_unwaited, results);
+    fill_sources(session, gaps, results);
 }
 
 int gput_session_results(

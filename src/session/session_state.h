@@ -92,11 +92,10 @@ struct gput_session {
     struct pid_vector foreign; /* children of ours that were there before a launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
-    int own_statm_fd;          /* of the calling process; -1: it is the tracked one, or none */
-    uint64_t forked_rss_bytes; /* of our forked copy before execve(), at most */
-    struct rusage self_at_start, children_at_start; /* of the calling process, for SESSION_SELF */
-    int io_fd;                                      /* of a launched command; -1: not to be had */
-    struct session_counts io_at_start;
+    int own_statm_fd;               /* of the calling process; -1: it is the tracked one, or none */
+    uint64_t forked_rss_bytes;      /* of our forked copy before execve(), at most */
+    struct session_counts at_start; /* of the calling process, for SESSION_SELF */
+    int io_fd;                      /* of a launched command; -1: not to be had */
     struct session_events events;
     struct session_surroundings surroundings;
 
@@ -120,11 +119,12 @@ struct gput_session {
     struct task_counts bytes_so_far; /* read and written, for those who watch; never go back */
     int64_t last_sample_ns;
     int64_t results_kept_ns;
-    int64_t orphans_ns;           /* CPU time of orphans that we collected */
-    int64_t untold_ns;            /* see session_compare_ends() */
-    uint64_t ends_compared;       /* processes that had ended by then */
-    struct session_counts counts; /* of them, and in the end of main and all that it waited for */
-    int64_t sampler_cpu_ns;       /* of the thread so far, as of the last sample */
+    int64_t orphans_ns;     /* CPU time of orphans that we collected */
+    int64_t untold_ns;      /* see session_compare_ends() */
+    uint64_t ends_compared; /* processes that had ended by then */
+    /* Of them; in the end also of main and all that it waited for, and of those that live on. */
+    struct session_counts counts;
+    int64_t sampler_cpu_ns; /* of the thread so far, as of the last sample */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
     bool has_energy_table, energy_table_failed;
@@ -221,9 +221,24 @@ bool session_records_no_cpu_power(const struct gput_session *session);
  * far as others have collected them. Of attached sessions alone, where it is needed. */
 void session_compare_ends(struct gput_session *session);
 
-/* True: nobody waited for some processes, and what the kernel counted for them is not known. */
-bool session_fill_accounting(
+/* At the end, when the log has counted: what the kernel gives of those that were not collected. */
+void session_close_books(struct gput_session *session);
+
+/* What may be missing of the figures: then they are "at least". */
+struct session_gaps {
+    bool has_unwaited;    /* CPU time of processes that nobody waited for */
+    int64_t collected_ns; /* at most that much CPU time of children that those which live on have
+                             collected: it comes in clock ticks */
+};
+
+struct session_gaps session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
+
+/* Of a session that has ended: nobody collected some processes, which may be missing of counts. */
+bool session_has_uncollected(const struct gput_session *session);
+
+/* The kernel told the end of every process, with all that each of its threads had counted. */
+bool session_knows_ends(const struct gput_session *session);
 
 /* While it all goes on, and somebody watches: bytes read and written, as of a second ago. */
 bool session_has_bytes_so_far(const struct gput_session *session);

@@ -165,8 +165,9 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session->pid_fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     session_surroundings_finish(&session->surroundings);
+    /* A launched command begins in our network, and may have ended already. */
     session_surroundings_begin(&session->surroundings, session->options.procfs_root,
-        pid ? pid : getpid(), pid && !session->events.has_events);
+        session->mode == SESSION_ATTACHED ? pid : getpid(), pid && !session->events.has_events);
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -191,10 +192,8 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");
     TRY(begin(session, SESSION_SELF, error));
-    getrusage(RUSAGE_SELF, &session->self_at_start);
-    getrusage(RUSAGE_CHILDREN, &session->children_at_start);
-    session->io_at_start = (struct session_counts){0};
-    session_counts_add_io(&session->io_at_start, "/proc", getpid());
+    session->at_start = (struct session_counts){0};
+    session_counts_add_self(&session->at_start);
     return track(session, getpid(), error);
 }
 
@@ -398,6 +397,7 @@ static void end_counting(struct gput_session *session)
     session_events_read(&session->events);
     session_events_read(&session->events);
     process_log_count(&session->log);
+    session_close_books(session);
     session_surroundings_end(&session->surroundings, session->options.procfs_root);
     session->has_ended = true;
 }
@@ -408,7 +408,7 @@ static void end_launched(struct gput_session *session)
     session_end_ticks(session);
     session_counts_add_io_fd(&session->counts, session->io_fd);
     /* What our fork wrote was not the command yet. */
-    uint64_t *written = &session->counts.io.write_call_bytes;
+    uint64_t *written = &session->counts.tasks.write_call_bytes;
     *written -= *written < session->cgroup.entry_bytes ? *written : session->cgroup.entry_bytes;
     pid_t collected;
     do {

@@ -76,13 +76,11 @@ static void take_look(const struct process_log *log, struct process_record *reco
 /* A parent that waits for its child takes over what that has counted. */
 static void settle_counts(struct process_log *log, const struct process_record *record)
 {
-    if (log->options.has_taskstats)
-        return;
     const struct process_record *parent = process_log_get(log, record->last_parent);
     struct task_counts counts = process_record_counts(record);
     if (parent && !parent->has_ended)
         task_counts_add(&log->collected_before, &record->before);
-    else
+    else if (!log->options.has_taskstats)
         task_counts_add(&log->uncollected, &counts);
 }
 
@@ -216,7 +214,7 @@ static void read_counts(const struct process_log *log, struct process_record *re
 {
     if (log->options.has_taskstats)
         process_record_read_threads(record, log->options.procfs_root);
-    else if (log->options.keeps_ended || log->options.keeps_counts)
+    else
         process_record_read_io(record, log->options.procfs_root);
 }
 
@@ -283,7 +281,8 @@ static void follow(const struct process_log *log, struct process_record *record,
     bool is_counted =
         (record->is_main && !has_taskstats) || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
     record->counts_are_pending = log->options.follows_counts && !is_counted;
-    if (is_counted && (!has_taskstats || log->options.follows_counts)) {
+    bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
+    if (is_counted && (is_kept || log->options.follows_counts)) {
         record->io_read_ns = now_ns;
         read_counts(log, record);
     }

@@ -51,7 +51,7 @@ struct process_log {
     uint64_t untold;          /* of them, descendants whose end the kernel did not tell */
     uint64_t open_peaks;      /* and those that may have had more than is known */
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
-     * the tree has collected; and what the collected ones had counted before tracking began. */
+     * the tree has collected. And what the collected ones had counted before tracking began. */
     struct task_counts uncollected, collected_before;
     /* Peak RSS of descendants that ended: of the largest for sure; of the largest that may have
      * run in its parent's memory; and of all together. */

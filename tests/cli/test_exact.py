@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 
@@ -11,25 +12,25 @@ CONSUMER = os.environ["GPUT_CONSUMER"]
 
 
 class Exact(CommandTest):
-    def track(self, *words, options=(), command=None):
+    def track(self, *words, options=(), command=None, **process_options):
         """The report of a run of the consumer with these words."""
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
         done = self.run_command("run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json", "-o", report,
-                                *options, "--", *(command or [CONSUMER, *map(str, words)]))
+                                *options, "--", *(command or [CONSUMER, *map(str, words)]), **process_options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(report.read_text())
 
-    def track_without_rights(self, *words, options=()):
+    def track_without_rights(self, *words, options=(), **process_options):
         """The same as a user to whom the kernel tells no ends of processes, and who may make no control groups."""
         if os.geteuid() != 0:
-            return self.track(*words, options=options)
+            return self.track(*words, options=options, **process_options)
         self.open_to_nobody(COMMAND, CONSUMER)
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
         subprocess.run([*AS_NOBODY, "./gpu-tracker", "run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json",
                         "-o", report, *options, "--", "./consumer", *map(str, words)],
-                       cwd=self.folder, capture_output=True, check=True)
+                       **{"cwd": self.folder, "capture_output": True, "check": True} | process_options)
         return json.loads(report.read_text())
 
     def knows_ends(self, report):
@@ -232,8 +233,60 @@ class Exact(CommandTest):
         """Samples see 28 ms of its child, and it has collected 20 ms: books of the living come in clock ticks."""
         daemon = ["daemon", "[", "child", "[", "spin", 0.028, "sleep", 0.3, "]", "wait", "sleep", 3, "]"]
         report = self.track_without_rights(*daemon, "sleep", 0.8, options=["--st", "0.05"])
-        self.assertEqual(report["sources"]["kernel_cpu_time"]["state"], "exact")
-        self.assertIn("live on", report["sources"]["kernel_cpu_time"]["reason"])
+        source = report["sources"]["kernel_cpu_time"]
+        seconds = report["accounting"]["cpu_seconds"]
+        self.assertIn("live on", source["reason"])
+        self.assertIsNotNone(seconds["kernel_user"])
+        if "a control group of its own" in source["reason"]:
+            self.assertEqual(source["state"], "exact")
+        else:
+            self.assertEqual(source["state"], "sampled")
+            missing = float(re.search(r"^at least: .* up to (\d+) ms less$", source["reason"])[1]) / 1000
+            self.assertGreaterEqual(seconds["kernel"] + missing, 0.028)
+            self.assertLessEqual(seconds["captured_percent"], 100 * seconds["kernel"] / (seconds["kernel"] + missing))
+
+    def assert_work_is_counted(self, report, times):
+        """Of `alloc 40 write 5`; the kernel tells bytes at ends of threads in whole kilobytes."""
+        accounting = report["accounting"]
+        least = times * 40_000_000 // 4096
+        self.assertGreaterEqual(accounting["page_faults"]["minor"], least)
+        self.assertLess(accounting["page_faults"]["minor"], least + 3000)
+        self.assertAlmostEqual(accounting["bytes"]["written"], times * 5_000_000, delta=3000)
+        self.assertEqual(report["sources"]["counts"]["state"], "sampled")
+        self.assertRegex(report["sources"]["counts"]["reason"], "^at least: ")
+
+    def test_what_lives_on_and_its_children_are_counted(self):
+        work = ["alloc", 40, "write", 5]
+        for track in self.track, self.track_without_rights:
+            told, telling = os.pipe()
+            held, hold = os.pipe()
+            words = ["daemon", "[", "child", "[", *work, "]", "wait", *work, "tell", "hear", 0, "]", "hear", told]
+            try:
+                report = track(*words, stdin=held, stdout=telling, capture_output=False, pass_fds=[told])
+            finally:
+                for pipe in told, telling, held, hold:
+                    os.close(pipe)
+            self.assert_work_is_counted(report, 2)
+            self.assertIn("live on", report["sources"]["counts"]["reason"])
+
+    def test_work_of_children_that_nobody_waits_for(self):
+        report = self.track("ignore", "child", "[", "alloc", 40, "write", 5, "]", "wait")
+        if not self.knows_ends(report):
+            self.skipTest("the kernel does not tell ends of processes here")
+        self.assert_work_is_counted(report, 1)
+
+    def test_bytes_of_a_daemon_that_may_not_be_read_are_no_exact_figure(self):
+        report = self.track_without_rights("daemon", "[", "write", 5, "]", "sleep", 0.3)
+        counts = report["sources"]["counts"]
+        if report["accounting"]["bytes"]["written"] is None:
+            self.assertIn("whose bytes could not be read", counts["reason"])
+        if counts["state"] == "exact":
+            self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
+
+    def test_every_byte_of_a_tiny_command_is_known(self):
+        report = self.track("sleep", 0)
+        self.assertNotIn(None, report["accounting"]["bytes"].values())
+        self.assertEqual(report["sources"]["network"]["state"], "exact")
 
     def test_no_process_is_missed_where_the_kernel_announces_them(self):
         report = self.track("swarm", 100, 0)

@@ -18,6 +18,7 @@
  * child [ … ]  forks; the child does what is in the brackets and ends
  * swarm N S    N children one after the other, each using S seconds of CPU time
  * ignored N S  the same, but nobody waits for them: it ignores SIGCHLD
+ * ignore       ignores SIGCHLD from here on: `wait` waits, but is told nothing
  * programs N PATH  runs that program N times, one after the other
  * become PATH  is that program from here on (execve)
  * report PATH  writes what the kernel counted for this process and the children that it waited for,
@@ -406,6 +407,9 @@ static char **run(char **word)
             word++;
         } else if (strcmp(*word, "die") == 0) {
             raise(SIGKILL);
+        } else if (strcmp(*word, "ignore") == 0) {
+            signal(SIGCHLD, SIG_IGN);
+            word++;
         } else if (strcmp(*word, "tell") == 0) {
             tell();
             word++;

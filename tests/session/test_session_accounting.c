@@ -1,5 +1,6 @@
 #include "session/session_accounting.h"
 
+#include "os/proc_stat.h"
 #include "testing.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 static void sums_and_differences(void **state)
 {
     (void)state;
-    struct session_counts counts = {.lacks_io = true}; /* blocks have to do */
+    struct session_counts counts = {0}, before = {0};
     struct rusage usage = {.ru_utime = {1, 500000},
         .ru_stime = {0, 250000},
         .ru_minflt = 7,
@@ -21,13 +22,15 @@ static void sums_and_differences(void **state)
     session_counts_add(&counts, &usage);
     assert_int_equal(session_counts_cpu_ns(&counts), 3500000000);
     assert_int_equal(counts.largest_rss_bytes, 100 * 1024);
-    session_counts_subtract(&counts, &usage);
+    session_counts_add(&before, &usage);
+    session_counts_subtract(&counts, &before);
+    assert_int_equal(session_counts_cpu_ns(&counts), 1750000000);
+    assert_int_equal(counts.blocks_read, 8);
     struct gput_accounting accounting;
     session_accounting_clear(&accounting);
-    session_counts_fill(&counts, &accounting);
+    session_accounting_take(&accounting, &counts.tasks);
     assert_true(accounting.minor_page_faults == 7);
     assert_true(accounting.voluntary_context_switches == 3);
-    assert_true(accounting.storage_read_bytes == 8 * 512);
 }
 
 static void what_was_not_counted_is_missing_and_not_zero(void **state)
@@ -37,11 +40,29 @@ static void what_was_not_counted_is_missing_and_not_zero(void **state)
     session_accounting_clear(&accounting);
     struct session_counts counts = {0};
     session_counts_add_io_fd(&counts, -1);
-    session_counts_fill(&counts, &accounting);
+    assert_int_equal(counts.without_io, 1);
+    session_accounting_take(&accounting, &(struct task_counts){.lacks_io = true});
     assert_true(isnan(accounting.read_bytes));
     assert_true(isnan(accounting.kernel_cpu_seconds));
     assert_true(isnan(accounting.processes_missed));
     assert_true(isnan(accounting.system_network_sent_bytes));
+}
+
+static void what_a_process_that_lives_had_before_is_not_counted(void **state)
+{
+    (void)state;
+    struct proc_stat stat;
+    const struct task_counts before = {.minor_faults = 1};
+    struct session_counts counts = {0};
+    assert_int_equal(proc_stat_read("/proc", getpid(), &stat, NULL), GPUT_OK);
+    session_counts_add_living(&counts, "/proc", getpid(), stat.start_time_ticks, &before);
+    assert_int_equal(counts.living, 1);
+    assert_true(counts.tasks.minor_faults + 1 >= stat.minor_faults + stat.cminor_faults);
+    assert_false(counts.lacks_some);
+    /* The pid is another process's now. */
+    session_counts_add_living(&counts, "/proc", getpid(), stat.start_time_ticks + 1, &before);
+    assert_int_equal(counts.living, 1);
+    assert_true(counts.lacks_some);
 }
 
 /* A descriptor that was opened in time can be read when the process has ended. */
@@ -68,7 +89,7 @@ static void io_of_a_process_that_ended_stays_readable(void **state)
     session_counts_add_io_fd(&counts, fileno(file));
     fclose(file);
     waitpid(child, NULL, 0);
-    assert_false(counts.lacks_io);
+    assert_int_equal(counts.without_io, 0);
 }
 
 static void surroundings_are_read_at_both_ends(void **state)
@@ -104,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_differences),
         cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
+        cmocka_unit_test(what_a_process_that_lives_had_before_is_not_counted),
         cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
         cmocka_unit_test(surroundings_are_read_at_both_ends),
         cmocka_unit_test(starts_are_read_where_they_are_wanted),

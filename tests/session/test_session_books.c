@@ -1,9 +1,29 @@
 #include "session/sessions.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+
+#define WORK_BYTES (40u << 20)
+#define WORK_FAULTS (WORK_BYTES / 4096)
+
+static void fault_and_write(void)
+{
+    char *bytes =
+        mmap(NULL, WORK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (bytes == MAP_FAILED || nowhere < 0)
+        _exit(1);
+    madvise(bytes, WORK_BYTES, MADV_NOHUGEPAGE);
+    memset(bytes, 1, WORK_BYTES);
+    if (write(nowhere, bytes, WORK_BYTES) != WORK_BYTES)
+        _exit(1);
+    close(nowhere);
+    munmap(bytes, WORK_BYTES);
+}
 
 static void *spin_a_little(void *unused)
 {
@@ -81,6 +101,7 @@ static void what_was_used_before_is_not_counted(void **state)
     if (child == 0) {
         close(hold[1]);
         spin(0.2);
+        fault_and_write();
         _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold[0]);
@@ -97,7 +118,45 @@ static void what_was_used_before_is_not_counted(void **state)
     struct gput_results results = results_of(session);
     assert_true(results.accounting.sampled_cpu_seconds < 0.1);
     assert_true(results.accounting.kernel_cpu_seconds < 0.1);
+    assert_true(results.accounting.minor_page_faults < WORK_FAULTS);
     gput_session_destroy(session);
+}
+
+static void what_our_children_did_is_counted_while_they_live(void **state)
+{
+    (void)state;
+    int hold[2], told[2];
+    char byte = '.';
+    assert_int_equal(pipe(hold), 0);
+    assert_int_equal(pipe(told), 0);
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        close(hold[1]);
+        fault_and_write();
+        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(hold[0]);
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    close(told[1]);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    /* The books are closed: this is not in them. */
+    fault_and_write();
+    struct gput_results results = results_of(session);
+    const struct gput_accounting *accounting = &results.accounting;
+    assert_true(accounting->minor_page_faults >= WORK_FAULTS);
+    assert_true(accounting->minor_page_faults < 2 * WORK_FAULTS);
+    assert_true(accounting->write_bytes >= WORK_BYTES);
+    assert_true(accounting->write_bytes < 2 * WORK_BYTES);
+    for (uint32_t i = 0; i < results.n_sources; i++) {
+        if (strcmp(results.sources[i].name, "counts") == 0)
+            assert_int_equal(results.sources[i].state, GPUT_SOURCE_SAMPLED);
+    }
+    gput_session_destroy(session);
+    close(hold[1]);
+    waitpid(child, NULL, 0);
 }
 
 static void the_books_of_a_command_close(void **state)
@@ -140,6 +199,7 @@ int main(void)
         IN_FOLDER(our_threads_and_children_are_counted),
         IN_FOLDER(our_children_that_nobody_waits_for_are_counted),
         IN_FOLDER(what_was_used_before_is_not_counted),
+        IN_FOLDER(what_our_children_did_is_counted_while_they_live),
         IN_FOLDER(the_books_of_a_command_close),
         IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
     };
