@@ -263,10 +263,11 @@ static int add_others(struct process_tree *tree)
     return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 
-/* Orphans whose parents were never seen stand with us, their subreaper. */
+/* Orphans whose parents were never seen stand with us, their subreaper. Where we have no number,
+ * that of the parent of pid 1 is not ours either. */
 static int find_orphans(struct process_tree *tree)
 {
-    if (!tree->options.adopts)
+    if (!tree->options.adopts || tree->own_pid == 0)
         return GPUT_OK;
     size_t before = tree->count;
     int code = children_of(tree, NULL);

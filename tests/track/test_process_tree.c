@@ -197,6 +197,26 @@ static void in_a_procfs_of_others_our_number_is_somebody_elses(void **state)
     fake_procfs_finish(&fake);
 }
 
+static void in_a_procfs_of_others_nobody_is_our_orphan(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 1, .parent = 0});
+    fake_children(&fake, 1, 1, "10 ");
+    fake_put(&fake, (struct fake_process){.pid = 2, .parent = 0});
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
+    fake_children(&fake, 10, 10, "");
+    struct process_tree_options options = {.procfs_root = fake.root, .main = 10, .adopts = true};
+    assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
+    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(tree.count, 1);
+    assert_true(tree.has_children_files);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 static void others_are_tracked_along_wherever_they_come_from(void **state)
 {
     (void)state;
@@ -583,6 +603,7 @@ int main(void)
         cmocka_unit_test(a_child_whose_parent_ended_stays),
         cmocka_unit_test(a_pid_given_out_anew_is_dropped_and_found_again),
         cmocka_unit_test(in_a_procfs_of_others_our_number_is_somebody_elses),
+        cmocka_unit_test(in_a_procfs_of_others_nobody_is_our_orphan),
         cmocka_unit_test(others_are_tracked_along_wherever_they_come_from),
         cmocka_unit_test(the_end_of_main_leaves_the_others),
         cmocka_unit_test(thousands_of_processes_are_found_again_by_their_pid),
