@@ -177,7 +177,15 @@ class Recorder:
         atexit.register(self._leave)
 
     def stop(self):
-        """Takes the last sample and completes the recording. The second time, it does nothing."""
+        """Takes the last sample and completes the recording. The second time, it does nothing.
+
+        Raises RuntimeError in a fork of the process that records.
+        """
+        if self._owner != os.getpid():  # where nobody would give the lock back
+            raise RuntimeError(
+                "This process is a fork of the one that records; only that one can end the recording. "
+                "Tell it to, by a queue of multiprocessing for example, or have it do so when this process has ended."
+            )
         with self._lock:
             if not self._done.is_set():
                 self._session.stop()

@@ -316,6 +316,27 @@ class Recording(package.PackageTest):
             thread.join()
         self.assertFalse(process.is_alive())
 
+    def test_a_fork_may_not_stop_it(self):
+        done = self.run_python(
+            "import os, sys\n"
+            "from gpu_tracker import power\n"
+            "process, queue = power.Experiment(power.JsonParser('rec')).measure_yourself(period=0.1)\n"
+            "if os.fork() == 0:\n"
+            "    try:\n"
+            "        queue.put(power.STOP_MESSAGE)\n"
+            "    except RuntimeError as error:\n"
+            "        sys.stdout.write(f'{error}\\n')\n"
+            "        sys.stdout.flush()\n"
+            "    os._exit(0)\n"
+            "os.wait()\n"
+            "print(process.is_alive())\n"
+            "queue.put(power.STOP_MESSAGE)\n"
+            "print(process.is_alive())\n"
+        )
+        error, *alive = done.stdout.splitlines()
+        self.assertIn("only that one can end the recording. Tell it to, by a queue of multiprocessing", error)
+        self.assertEqual(alive, ["True", "False"])
+
     def test_arguments_that_make_no_sense(self):
         experiment = power.Experiment(self.driver)
         self.assert_raises(
