@@ -110,14 +110,74 @@ static int64_t read_energy(struct block_figures *figures)
     return sum;
 }
 
-static void read_usage(struct sub_tracking_exact *exact)
+/* The most RSS of this process since its execve(), as the kernel has it (VmHWM). */
+static bool read_high_water(uint64_t *kib)
+{
+    char text[4096];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    long length = file_reread(fd, text, sizeof text);
+    close(fd);
+    const char *value = length > 0 ? strstr(text, "\nVmHWM:") : NULL;
+    if (!value)
+        return false;
+    value += strlen("\nVmHWM:");
+    value += strspn(value, " \t");
+    return number_parse_uint64(value, text + length, kib) != NULL;
+}
+
+static int64_t peak_of(const struct rusage *usage)
+{
+    return usage->ru_maxrss * INT64_C(1024);
+}
+
+void block_figures_open_peak(struct block_figures *figures)
+{
+    struct rusage usage;
+    uint64_t kib;
+    memset(&usage, 0, sizeof usage);
+    getrusage(RUSAGE_SELF, &usage);
+    if (read_high_water(&kib) && kib < (uint64_t)usage.ru_maxrss)
+        figures->carried_peak_bytes = peak_of(&usage);
+}
+
+/* Below the one that was carried over. Reading it takes some microseconds, and RSS does not grow
+ * without page faults. */
+static int64_t read_own_peak(struct block_figures *figures)
+{
+    struct rusage usage;
+    memset(&usage, 0, sizeof usage);
+    getrusage(RUSAGE_SELF, &usage);
+    uint32_t faults = (uint32_t)(usage.ru_minflt + usage.ru_majflt);
+    uint64_t known = atomic_load(&figures->own_peak);
+    if (known == 0 || (uint32_t)(known >> 32) != faults) {
+        uint64_t kib;
+        if (!read_high_water(&kib) || kib > UINT32_MAX)
+            return SUB_TRACKING_UNKNOWN;
+        if (kib < (uint32_t)known)
+            kib = (uint32_t)known;
+        known = (uint64_t)faults << 32 | kib;
+        atomic_store(&figures->own_peak, known);
+    }
+    int64_t bytes = (int64_t)(uint32_t)known * 1024;
+    return bytes < figures->carried_peak_bytes ? bytes : figures->carried_peak_bytes;
+}
+
+static void read_usage(struct block_figures *figures, enum sub_tracking_position position,
+    struct sub_tracking_exact *exact)
 {
     struct rusage usage;
     memset(&usage, 0, sizeof usage);
     getrusage(RUSAGE_THREAD, &usage);
+    exact->peak_rss_bytes = peak_of(&usage);
+    if (exact->peak_rss_bytes == figures->carried_peak_bytes) {
+        exact->peak_rss_bytes = read_own_peak(figures);
+        if (position == SUB_TRACKING_START) /* without what reading it faulted in */
+            getrusage(RUSAGE_THREAD, &usage);
+    }
     exact->minor_faults = usage.ru_minflt;
     exact->major_faults = usage.ru_majflt;
-    exact->peak_rss_bytes = usage.ru_maxrss * INT64_C(1024);
 }
 
 /* The thread's time within that of its process, so that no block has more of it. */
@@ -139,7 +199,7 @@ void block_figures_read(struct block_figures *figures, enum sub_tracking_positio
     if (position == SUB_TRACKING_STOP)
         read_clocks_at_stop(exact);
     exact->energy_uj = read_energy(figures);
-    read_usage(exact);
+    read_usage(figures, position, exact);
     if (position == SUB_TRACKING_START)
         read_clocks_at_start(exact);
 }

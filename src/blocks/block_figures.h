@@ -12,8 +12,13 @@
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
 
-/* What is needed to read them; all zero reads everything but energy. */
+/* What is needed to read them; all zero reads everything but energy, and takes ru_maxrss for the
+ * peak of RSS. */
 struct block_figures {
+    /* What execve() left in ru_maxrss of the program before, which tells of no lower peak; 0: less
+     * than this one had. Until it has more, its own is read anew when pages were faulted in. */
+    int64_t carried_peak_bytes;
+    _Atomic uint64_t own_peak; /* KiB, and above them the page faults when it was read; 0: never */
     unsigned n_packages;
     struct block_energy_package {
         int fd;
@@ -22,6 +27,9 @@ struct block_figures {
         uint64_t first;
     } packages[BLOCK_FIGURES_MAX_PACKAGES];
 };
+
+/* Looks whether ru_maxrss is that of the program before. */
+void block_figures_open_peak(struct block_figures *figures);
 
 /*
  * Looks for energy counters of processor packages: class/powercap/intel-rapl:N below `sysfs_root`.

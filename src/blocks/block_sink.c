@@ -74,6 +74,8 @@ static int create_sink(const char *path, enum sub_tracking_format format,
         free_sink(created);
         return error_memory(error);
     }
+    if (options->exact)
+        block_figures_open_peak(&created->figures);
     if (options->exact && options->energy)
         block_figures_open_energy(
             &created->figures, options->sysfs_root ? options->sysfs_root : "/sys");

@@ -506,7 +506,7 @@ FILES = "m.csv", "m.sqlite", "m.gputblocks"
 def counts():
     """What the kernel has counted of this thread and its process until now, as marks have it."""
     usage = resource.getrusage(resource.RUSAGE_THREAD)
-    return time.thread_time_ns(), time.process_time_ns(), usage.ru_minflt, usage.ru_majflt, usage.ru_maxrss * 1024
+    return time.thread_time_ns(), time.process_time_ns(), usage.ru_minflt, usage.ru_majflt
 
 
 def exact_of(path):
@@ -537,7 +537,7 @@ class Exact(package.PackageTest):
                     fresh[place] = 1
 
         for name in FILES:
-            within, around = [0] * 5, [0] * 5
+            within, around = [0] * 4, [0] * 4
             block = gput.SubTracker("a", sub_tracking_file=name, exact=True)
             for _ in range(3):
                 before = counts()
@@ -643,6 +643,37 @@ with gput.SubTracker("a", sub_tracking_file="off.csv", exact=False):
             self.assertIsNotNone(figures["peak_rss_rise"]["total"])
             for figure in "thread_cpu_time", "minor_faults", "major_faults":
                 self.assertIsNone(figures[figure]["total"])
+
+    def test_the_peak_is_that_of_the_program_though_a_larger_one_started_it(self):
+        code = """
+import re, subprocess, sys
+
+if sys.argv[1] == "parent":
+    memory = b"1" * 200_000_000
+    sys.exit(subprocess.run([sys.executable, __file__, "child"]).returncode)
+
+import gpu_tracker as gput
+
+def peak():
+    with open("/proc/self/status") as file:
+        return int(re.search(r"VmHWM:\\s+(\\d+)", file.read())[1]) * 1024
+
+block = gput.SubTracker("a", sub_tracking_file="m.gputblocks", overwrite=True, exact=True)
+for _ in range(2):
+    before = peak()
+    with block:
+        begin = peak()
+        kept = b"1" * 50_000_000
+        end = peak()
+    print(end - begin, peak() - before)
+    del kept
+"""
+        for who in "parent", "child":
+            bounds = [line.split() for line in self.run_python(code, who).stdout.splitlines()]
+            peaks = list(gput.read_marks("m.gputblocks")["peak_rss_bytes"])
+            for (least, most), start, stop in zip(bounds, peaks[::2], peaks[1::2], strict=True):
+                self.assertTrue(int(least) - 1e6 <= stop - start <= int(most) + 1e6, (who, least, most, stop - start))
+            self.assertGreater(peaks[1] - peaks[0], 48e6)
 
     def test_other_processes_have_them_too(self):
         code = "import pickle, sys; block = pickle.loads(bytes.fromhex(sys.argv[1]))\nwith block: pass"
