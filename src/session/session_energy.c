@@ -92,25 +92,40 @@ static bool knows_cpu(const struct gput_energy *energy)
            !isnan(energy->machine.psys);
 }
 
+/* Shares of few ticks can be far off, also of joules that are exact. "" where they are not. */
+static void explain_rough_shares(const struct gput_session *session, char *text, size_t size)
+{
+    const struct energy_meter *meter = &session->sampler.energy;
+    double busy_seconds = meter->since.machine_busy_seconds;
+    long ticks = lround(busy_seconds / session->system.seconds_per_tick);
+    bool has_shares = meter->shares_out && !isnan(meter->energy.machine.package);
+    text[0] = '\0';
+    if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
+        snprintf(text, size,
+            "; shares are rough: they rest on %ld clock tick%s of CPU time of all processes", ticks,
+            ticks == 1 ? "" : "s");
+}
+
 static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
-    char faults[GPUT_REASON_SIZE];
+    char faults[GPUT_REASON_SIZE], rough[128];
     bool is_known = knows_cpu(&meter->energy);
     const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
-    energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy);
+    explain_rough_shares(session, rough, sizeof rough);
+    energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(rough));
     if (meter->why_not[0] && !meter->uses_perf)
         session_add_source(
             results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
     else if (faults[0])
         session_add_source(results, "cpu_energy",
-            is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s", faults,
-            hint, remedy);
+            is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
+            rough, hint, remedy);
     else if (is_known)
         session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT,
-            "RAPL counters %s; shared out by CPU time and RAM",
-            meter->uses_perf ? "by perf events" : "by powercap");
+            "RAPL counters %s; shared out by CPU time and RAM%s",
+            meter->uses_perf ? "by perf events" : "by powercap", rough);
     else
         session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");

@@ -100,7 +100,7 @@ static void remember(struct gput_session *session)
     const struct process_tree *tree = &session->sampler.tree;
     recording->since_ns = session->sampler.sampled_ns;
     recording->since_time_ns = session->sampler.sample.time_ns;
-    recording->busy_seconds = system_meter_busy_seconds(&session->system);
+    recording->other_seconds = session->sampler.others.seconds;
     recording->tree_cpu_ns = tree_cpu_ns(session);
     recording->joules = joules_now(&session->sampler.energy);
     recording->package_share = session->sampler.energy.package_share;
@@ -119,13 +119,17 @@ static void remember(struct gput_session *session)
     recording->n_processes = tree->count;
 }
 
-/* Joules count from the start of the session on, which comes before the first sample. */
+/* Joules and CPU time count from the start of the session on, which comes before the first sample.
+ */
 static void begin(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
     remember(session);
     recording->since_time_ns -= recording->since_ns - session->start_ns;
     recording->since_ns = session->start_ns;
+    recording->other_seconds = 0;
+    recording->tree_cpu_ns = 0;
+    recording->n_processes = 0;
     memset(&recording->joules, 0, sizeof recording->joules);
 }
 
@@ -150,7 +154,7 @@ static int64_t cpu_since(
 /* A period, and its powers in watts. */
 struct period {
     double seconds;
-    double busy_seconds;
+    double other_seconds; /* CPU time of processes that are not tracked */
     double package, core, uncore, dram, psys, gpu;
     double tree_package, tree_dram; /* of those the tracked processes' */
 };
@@ -173,7 +177,7 @@ static struct period measure(const struct gput_session *session)
         watts[i] = (watts[i] - recording->joules.figures[i]) / seconds;
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period){.seconds = seconds,
-        .busy_seconds = system_meter_busy_seconds(&session->system) - recording->busy_seconds,
+        .other_seconds = session->sampler.others.seconds - recording->other_seconds,
         .package = package,
         .core = watts[GPUT_ENERGY_CORE],
         .uncore = watts[GPUT_ENERGY_UNCORE],
@@ -236,8 +240,7 @@ static struct parts sum_parts(const struct gput_session *session, const struct p
     int64_t tree_ns = tree_cpu_ns(session) - session->recording.tree_cpu_ns;
     parts.tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
     parts.ended_seconds = parts.tree_seconds - living_seconds;
-    /* The machine's time comes in ticks and cannot have been less than that of the tree. */
-    parts.machine_seconds = fmax(period->busy_seconds, parts.tree_seconds);
+    parts.machine_seconds = parts.tree_seconds + period->other_seconds;
     return parts;
 }
 

@@ -34,7 +34,7 @@ struct session_recording {
     /* The period, and what was known at its start. */
     int64_t since_ns;      /* 0: none yet */
     int64_t since_time_ns; /* since the epoch */
-    double busy_seconds;   /* of the machine */
+    double other_seconds;  /* CPU time of processes that are not tracked */
     int64_t tree_cpu_ns;
     struct recorded_joules joules;
     double package_share, dram_share; /* joules of the tree, as the energy meter has them */

@@ -320,8 +320,7 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
 {
     double gpu_watts = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_POWER);
     const struct cpu_books *books = &session->sampler.books;
-    double busy =
-        system_meter_busy_seconds(&session->system) - session->system_busy_at_start_seconds;
+    double busy = system_meter_busy_seconds(&session->system);
     memcpy(results->now.values, session->usage.last, sizeof results->now.values);
     memcpy(results->now.watts, session->power.watts, sizeof results->now.watts);
     if (session->gpu_usage.n_devices > 0)

@@ -114,7 +114,6 @@ struct gput_session {
     struct gpu_usage gpu_usage;
     uint64_t gpu_holdings_version; /* that the log has */
     struct energy_power power;
-    double system_busy_at_start_seconds;
     double system_cpu_seconds;       /* of all processes since the start; never goes back */
     struct task_counts bytes_so_far; /* read and written, for those who watch; never go back */
     int64_t last_sample_ns;

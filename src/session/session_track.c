@@ -119,7 +119,6 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
-    session->system_busy_at_start_seconds = system_meter_busy_seconds(&session->system);
     /* Main must be known before the first event is read: it may have children already. */
     process_log_look(&session->log, &session->sampler.tree, clock_monotonic_ns());
     if (session->mode == SESSION_LAUNCHED && session->log.main) {

@@ -274,12 +274,8 @@ static void attribute_cpu(
     const struct energy_shares *since = &meter->since;
     double main = now->main_cpu_seconds - since->main_cpu_seconds;
     double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
-    double busy = now->machine_busy_seconds - since->machine_busy_seconds;
-    /* The machine's time comes in ticks: it cannot have been less than what our own clocks saw. */
-    if (busy < main + descendants)
-        busy = main + descendants;
-    add(&meter->package_share,
-        attribute(meter, joules, share(main, busy), share(descendants, busy)));
+    double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
+    add(&meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
 }
 
 static void attribute_dram(
@@ -418,14 +414,13 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
             battery_read(meter->sysfs_root, &watts);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
-        meter->busy_seconds += now->machine_busy_seconds - meter->since.machine_busy_seconds;
-        meter->cpu_seconds += now->machine_cpu_seconds - meter->since.machine_cpu_seconds;
-        if (meter->cpu_seconds > 0)
-            meter->energy.idle_share = 1 - share(meter->busy_seconds, meter->cpu_seconds);
+        if (now->machine_cpu_seconds > 0)
+            meter->energy.idle_share =
+                1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
+        meter->since = *now; /* shares of the first interval are since the start of the session */
     }
     add_interval(meter, &interval, watts * seconds, seconds);
     meter->since_ns = now_ns;
-    meter->since = *now;
 }
 
 /* ---- what does not go on, and what is wrong ---- */

@@ -1,9 +1,8 @@
 /*
  * Joules of the machine by domain, and of them the tracked processes' share.
  *
- * It works in intervals of its own, of at least 100 ms: shorter ones are coarser than both the
- * energy counters (1 ms) and the machine's CPU time (10 ms). Energy and shares are always of the
- * same interval.
+ * It works in intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
+ * counters (1 ms). Energy and shares are always of the same interval.
  */
 #ifndef TRACK_ENERGY_METER_H
 #define TRACK_ENERGY_METER_H
@@ -20,10 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What shares are made of, at one moment. Counters go up from some start; figures are as of now. */
+/* What shares are made of, at one moment. CPU times are since the start of the session; figures are
+ * as of now. */
 struct energy_shares {
-    double main_cpu_seconds, descendants_cpu_seconds; /* used so far */
-    double machine_busy_seconds;                      /* CPU time of all processes so far */
+    double main_cpu_seconds, descendants_cpu_seconds; /* by their own clocks */
+    double other_cpu_seconds;                         /* of all others: struct other_cpu */
+    double machine_busy_seconds;                      /* of all, by the kernel's ticks */
     double machine_cpu_seconds;                       /* busy and idle */
     double main_ram_bytes, combined_ram_bytes;        /* each page once */
     double machine_ram_bytes;                         /* in use */
@@ -50,7 +51,6 @@ struct energy_meter {
 
     struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
     double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
-    double busy_seconds, cpu_seconds; /* of the machine, over the session */
     struct energy_peak peak;
     bool was_partial;       /* the last interval's total was known only in part */
     bool gpu_is_lost;       /* the joules of some GPU do not go on */

@@ -27,6 +27,7 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     else
         sampler->tree = (struct process_tree){.loadavg_fd = -1};
     system_meter_start(system, options->start_ns);
+    other_cpu_begin(&sampler->others, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
     sampler->energy.shares_out = has_process(sampler);
     sampler->energy.start_ns = options->start_ns;
@@ -89,6 +90,15 @@ static void put_threads(struct sampler *sampler, bool in_main)
 }
 
 /* ---- CPU ---- */
+
+/* What the others used; in the intervals of the machine's CPU time. */
+static void read_others(struct sampler *sampler, int64_t now_ns)
+{
+    int64_t ours_ns = sampler->books.main_ns + sampler->books.descendants_ns;
+    if (sampler->system->since_ns == now_ns)
+        other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
+            (double)ours_ns / (double)NS_PER_SECOND);
+}
 
 static double percent(const struct sampler *sampler, int64_t cpu_ns, int64_t interval_ns)
 {
@@ -226,6 +236,7 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     struct energy_shares now = {
         .main_cpu_seconds = (double)sampler->books.main_ns / (double)NS_PER_SECOND,
         .descendants_cpu_seconds = (double)sampler->books.descendants_ns / (double)NS_PER_SECOND,
+        .other_cpu_seconds = sampler->others.seconds,
         .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
         .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
         .main_ram_bytes = (double)ram->main.total,
@@ -271,6 +282,7 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
         system_meter_read_last(sampler->system, now_ns);
     else
         system_meter_read(sampler->system, now_ns);
+    read_others(sampler, now_ns);
     put_system(sampler);
     put_gpus(sampler, now_ns, flags);
     read_energy(sampler, now_ns);

@@ -8,6 +8,7 @@
 #include "gpu/gpu.h"
 #include "track/cpu_books.h"
 #include "track/energy_meter.h"
+#include "track/other_cpu.h"
 #include "track/process_tree.h"
 #include "track/ram_meter.h"
 #include "track/system_meter.h"
@@ -34,6 +35,7 @@ struct sampler {
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
     struct cpu_books books;
+    struct other_cpu others;
     struct energy_meter energy;
     bool energy_moved; /* by the last sample */
 

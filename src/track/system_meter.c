@@ -67,6 +67,8 @@ void system_meter_start(struct system_meter *meter, int64_t now_ns)
 {
     meter->cpu_sum_percent = NAN;
     take_ticks(meter, now_ns);
+    meter->start_busy_ticks = meter->busy_ticks;
+    meter->start_total_ticks = meter->total_ticks;
 }
 
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns)
@@ -115,10 +117,11 @@ void system_meter_read(struct system_meter *meter, int64_t now_ns)
 
 double system_meter_busy_seconds(const struct system_meter *meter)
 {
-    return (double)meter->busy_ticks * meter->seconds_per_tick;
+    return (double)(int64_t)(meter->busy_ticks - meter->start_busy_ticks) * meter->seconds_per_tick;
 }
 
 double system_meter_cpu_seconds(const struct system_meter *meter)
 {
-    return (double)meter->total_ticks * meter->seconds_per_tick;
+    return (double)(int64_t)(meter->total_ticks - meter->start_total_ticks) *
+           meter->seconds_per_tick;
 }

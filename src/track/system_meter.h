@@ -16,6 +16,7 @@ struct system_meter {
     int64_t ram_read_ns;
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;
+    uint64_t start_busy_ticks, start_total_ticks; /* at the start of the first one */
     double seconds_per_tick;
 
     double ram_capacity_bytes; /* NaN: not to be had */
@@ -42,7 +43,8 @@ void system_meter_start(struct system_meter *meter, int64_t now_ns);
 /* For the last reading: takes the CPU time of an interval that is too short for a percentage. */
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns);
 
-/* CPU time of all processes since boot, and that with the idle time, as of `since_ns`. */
+/* CPU time of all processes since the start of the first interval, and that with the idle time, as
+ * of `since_ns`. */
 double system_meter_busy_seconds(const struct system_meter *meter);
 double system_meter_cpu_seconds(const struct system_meter *meter);
 

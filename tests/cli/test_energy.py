@@ -184,7 +184,7 @@ class Energy(CommandTest):
         self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "sampled")
-        self.assertRegex(source["reason"], r"the package counter could not be read in the first \d+\.\d s, which are missing$")
+        self.assertRegex(source["reason"], r"the package counter could not be read in the first \d+\.\d s, which are missing")
         done = self.run_command("sub-track", "analyze", "--tf", "t.sqlite", "-f", "json")
         self.assertIsNone(json.loads(done.stdout)["energy"]["package"])
 
@@ -219,7 +219,8 @@ class Energy(CommandTest):
             self.assert_near(results["energy"]["machine"]["package"], 30)
             self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
             source = results["sources"]["cpu_energy"]
-            self.assertEqual((source["state"], source["reason"]), ("sampled", f"RAPL, but {left_out} and is left out"))
+            self.assertEqual(source["state"], "sampled")
+            self.assertIn(f"RAPL, but {left_out} and is left out", source["reason"])
             rapl = self.doctor_on_rapl()
             self.assertEqual(rapl["state"], "partly")
             self.assertEqual(rapl["reason"], f"1 of 2 counters in {self.machine.powercap}; {left_out} and is left out")

@@ -51,12 +51,8 @@ static void shares_known_joules_out_by_known_shares(void **state)
     struct energy_meter meter;
     energy_meter_init(&meter, root);
     assert_true(energy_meter_has_any(&meter));
-    struct energy_shares shares = {.main_cpu_seconds = 1,
-        .machine_busy_seconds = 100,
-        .machine_cpu_seconds = 400,
-        .main_ram_bytes = 1e9,
-        .combined_ram_bytes = 2e9,
-        .machine_ram_bytes = 8e9};
+    struct energy_shares shares = {
+        .main_ram_bytes = 1e9, .combined_ram_bytes = 2e9, .machine_ram_bytes = 8e9};
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     assert_true(isnan(meter.energy.machine.package));
 
@@ -67,10 +63,11 @@ static void shares_known_joules_out_by_known_shares(void **state)
     set_joules("intel-rapl:1:0", 302);
     set_joules("intel-rapl:2", 9200);
     set_joules("intel-rapl-mmio:0", 1060);
-    shares.main_cpu_seconds += 1;          /* of 4 busy seconds: a quarter */
-    shares.descendants_cpu_seconds += 0.5; /* an eighth */
-    shares.machine_busy_seconds += 4;
-    shares.machine_cpu_seconds += 16;
+    shares.main_cpu_seconds = 1;          /* of 4 seconds: a quarter */
+    shares.descendants_cpu_seconds = 0.5; /* an eighth */
+    shares.other_cpu_seconds = 2.5;
+    shares.machine_busy_seconds = 4;
+    shares.machine_cpu_seconds = 16;
     energy_meter_read(&meter, &shares, 3 * NS_PER_SECOND);
 
     const struct gput_energy *energy = &meter.energy;
@@ -96,14 +93,13 @@ static void shares_never_sum_to_more_than_the_device(void **state)
     (void)state;
     struct energy_meter meter;
     energy_meter_init(&meter, root);
-    struct energy_shares shares = {.machine_busy_seconds = 10, .machine_ram_bytes = 1e9};
+    struct energy_shares shares = {.machine_ram_bytes = 1e9};
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     set_joules("intel-rapl:0", 1010);
     set_joules("intel-rapl:0:1", 204);
-    /* The machine's ticks lag behind our own clocks, and RAM was read at another moment. */
+    /* Nobody else ran, and RAM was read at another moment. */
     shares.main_cpu_seconds = 3;
     shares.descendants_cpu_seconds = 1;
-    shares.machine_busy_seconds = 11;
     shares.main_ram_bytes = 3e9;
     shares.combined_ram_bytes = 4e9;
     energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);

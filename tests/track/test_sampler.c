@@ -2,6 +2,7 @@
 #include "track/sampler.h"
 
 #include "base/clock.h"
+#include "fake_sysfs.h"
 
 #include <math.h>
 
@@ -13,12 +14,15 @@ struct stage {
     struct sampler sampler;
 };
 
-static void open_stage(struct stage *stage)
+/* `stat` is of the machine; "": not to be had. */
+static void open_stage_with(struct stage *stage, const char *stat, const char *sysfs_root)
 {
     *stage = (struct stage){
         .main = {.pid = 10, .parent = 1, .threads = 3, .resident_pages = 100, .shared_pages = 40},
         .child = {.pid = 11, .parent = 10, .threads = 2, .resident_pages = 50}};
     fake_procfs_init(&stage->fake);
+    if (*stat)
+        fake_write(&stage->fake, stat, "stat");
     fake_put(&stage->fake, stage->main);
     fake_put(&stage->fake, stage->child);
     fake_children(&stage->fake, 10, 10, "11 ");
@@ -30,8 +34,14 @@ static void open_stage(struct stage *stage)
         .n_expected_cores = 2,
         .start_ns = clock_monotonic_ns() - NS_PER_SECOND,
         .interval_ns = NS_PER_SECOND / 1000,
+        .sysfs_root = sysfs_root,
     };
     assert_int_equal(sampler_init(&stage->sampler, &options, &stage->system, NULL), GPUT_OK);
+}
+
+static void open_stage(struct stage *stage)
+{
+    open_stage_with(stage, "", "/nonexistent");
 }
 
 static void close_stage(struct stage *stage)
@@ -138,6 +148,33 @@ static void after_the_end_of_main_its_last_figures_stay(void **state)
     close_stage(&stage);
 }
 
+/* A command that ends at once has used all of its CPU time by then. */
+static void cpu_time_before_the_first_sample_has_its_share(void **state)
+{
+    (void)state;
+    struct stage stage;
+    assert_int_equal(fake_sysfs_create(), 0);
+    fake_sysfs_make_zone("intel-rapl:0", "package-0\n", 1000);
+    open_stage_with(&stage, "cpu 1000 0 0 9000\n", fake_sysfs);
+    stage.main.utime = (uint64_t)(NS_PER_SECOND * 2 / stage.sampler.tree.view.ns_per_tick);
+    fake_put(&stage.fake, stage.main);
+    sampler_take(&stage.sampler, 0, 0);
+    /* Of eight seconds. */
+    double ticks = 8 / stage.system.seconds_per_tick;
+    char text[64];
+    snprintf(text, sizeof text, "cpu %.0f 0 0 %.0f\n", 1000 + ticks, 9000 + ticks);
+    fake_write(&stage.fake, text, "stat");
+    fake_sysfs_set_joules("intel-rapl:0", 1100);
+    sampler_take(&stage.sampler, 0, SAMPLER_LAST);
+    const struct gput_energy *energy = &stage.sampler.energy.energy;
+    assert_true(fabs(energy->machine.package - 100) < 1e-6);
+    assert_true(fabs(energy->main - 25) < 1e-6);
+    assert_true(energy->combined == energy->main);
+    assert_true(fabs(energy->idle_share - 0.5) < 1e-6);
+    close_stage(&stage);
+    fake_sysfs_remove(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +184,7 @@ int main(void)
         cmocka_unit_test(cpu_is_time_used_over_the_interval),
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
         cmocka_unit_test(after_the_end_of_main_its_last_figures_stay),
+        cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
     };
     return cmocka_run_group_tests_name("track/sampler", tests, NULL, NULL);
 }
