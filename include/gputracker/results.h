@@ -143,7 +143,8 @@ struct gput_accounting {
 struct gput_results {
     struct gput_static_data static_data;
 
-    double max[GPUT_MEASUREMENT_COUNT];  /**< highest sampled figure; NaN when never read */
+    /** Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
+    double max[GPUT_MEASUREMENT_COUNT];
     double mean[GPUT_MEASUREMENT_COUNT]; /**< mean over time; NaN when never read */
     double elapsed_seconds;              /**< wall time from start to the last sample */
 

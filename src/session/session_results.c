@@ -137,8 +137,9 @@ static void add_process_source(const struct gput_session *session, struct gput_r
                 : "orphans of unseen parents are lost");
     if (events->has_ends)
         session_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
-            "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (the end, "
-            "which frees memory, comes after its record)");
+            "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
+            "a "
+            "thread used since its last scheduler tick, and for giving back memory)");
     else
         session_add_source(
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_ends);

@@ -348,7 +348,7 @@ class Exact(CommandTest):
         source = report["sources"]["process_ends"]
         if self.knows_ends(report):
             self.assertEqual(source["state"], "sampled")
-            self.assertRegex(source["reason"], "at least: bytes .*1023.* CPU time .*after its record")
+            self.assertRegex(source["reason"], "at least: bytes .*1023.* CPU time .*last scheduler tick")
 
     def test_many_processes_are_summed_up(self):
         report = self.track("swarm", 6000, 0, options=["--processes"])
