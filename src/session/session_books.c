@@ -293,6 +293,8 @@ static void fill_collected_counts(
         return;
     clear_zero(&accounting->read_bytes);
     clear_zero(&accounting->write_bytes);
+    if (counts->living == 0)
+        return; /* wait4 tells what reached storage, too */
     clear_zero(&accounting->storage_read_bytes);
     clear_zero(&accounting->storage_write_bytes);
 }

@@ -61,18 +61,31 @@ static bool ended_is_callers(struct gput_session *session, pid_t pid)
     return contains(&session->events.own_children, pid);
 }
 
+void session_keep_orphans_io(struct gput_session *session)
+{
+    struct process_tree *tree = &session->sampler.tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->is_main && process->parent == tree->own_pid)
+            process_keep_io(process, &tree->view);
+    }
+}
+
 static void collect(struct gput_session *session, pid_t pid)
 {
     struct rusage usage;
-    session_counts_add_io(&session->counts, session->options.procfs_root, pid);
+    /* After the last look nobody else would notice that it is gone. */
+    struct process *process =
+        session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
+    if (process && process->io_fd >= 0)
+        session_counts_add_io_fd(&session->counts, process->io_fd);
+    else
+        session_counts_add_io(&session->counts, session->options.procfs_root, pid);
     if (wait4(pid, NULL, WNOHANG, &usage) != pid)
         return;
     int64_t before_ns = session_counts_cpu_ns(&session->counts);
     session_counts_add(&session->counts, &usage);
     session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
-    /* After the last look nobody else would notice. */
-    struct process *process =
-        session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
     if (process)
         process->is_gone = true;
 }

@@ -161,6 +161,9 @@ void session_end_ticks(struct gput_session *session);
 /* Collects orphans that have ended (launched sessions). */
 void session_reap_orphans(struct gput_session *session);
 
+/* After a look: keeps open what orphans have read and written, for when they have ended. */
+void session_keep_orphans_io(struct gput_session *session);
+
 /* True of a child of ours that is no orphan: the caller's own. `session` is one. */
 bool session_is_callers(void *session, pid_t pid);
 

@@ -73,6 +73,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (!session_events_any_started(&session->events))
         flags |= SAMPLER_NONE_STARTED;
     sampler_take(&session->sampler, session->orphans_ns, flags);
+    if (session->mode == SESSION_LAUNCHED)
+        session_keep_orphans_io(session);
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_look(&session->log, &session->sampler.tree, now_ns);
     process_log_offer(&session->log, &session->sampler.tree);

@@ -197,6 +197,7 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
         .stat_fd = -1,
         .statm_fd = -1,
         .children_fd = -1,
+        .io_fd = -1,
         .is_new = true,
         .has_run = true};
     process->children_unread = true;
@@ -234,6 +235,7 @@ void process_finish(struct process *process, struct process_view *view)
     close_kept(&process->stat_fd, view);
     close_kept(&process->statm_fd, view);
     close_kept(&process->children_fd, view);
+    close_kept(&process->io_fd, view);
     memory_finish(&process->memory);
 }
 
@@ -285,6 +287,13 @@ void process_read_collected(struct process *process, struct process_view *view)
     if (read_stat(process, view, &stat) == GPUT_OK &&
         stat.start_time_ticks == process->start_time_ticks)
         process->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
+}
+
+void process_keep_io(struct process *process, struct process_view *view)
+{
+    if (process->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
+        procfs_open(view->procfs_root, process->pid, "io", &process->io_fd, NULL) == GPUT_OK)
+        view->free_files--;
 }
 
 int process_read_exact(struct process *process, bool rollup, struct process_view *view)

@@ -46,6 +46,7 @@ struct process {
      * on, one of those. Procfs has a folder for every thread, though it lists them not. */
     pid_t memory_pid;
     int stat_fd, statm_fd, children_fd; /* kept open, or -1 */
+    int io_fd;                          /* the same of one that process_keep_io() was called for */
 
     bool is_main;
     bool is_other;        /* tracked along with main, and no child of one in the tree */
@@ -111,6 +112,10 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
 
 /* Reads again what it has collected from its children, and nothing else. */
 void process_read_collected(struct process *process, struct process_view *view);
+
+/* Opens what it has read and written, unless it is open, while it still may be read: of a process
+ * that has ended only the superuser may open it. */
+void process_keep_io(struct process *process, struct process_view *view);
 
 /* Its cheap figures anew, after it was read exactly: none where it has ended since. */
 void process_settle(struct process *process, struct process_view *view);

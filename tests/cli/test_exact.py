@@ -275,13 +275,20 @@ class Exact(CommandTest):
             self.skipTest("the kernel does not tell ends of processes here")
         self.assert_work_is_counted(report, 1)
 
-    def test_bytes_of_a_daemon_that_may_not_be_read_are_no_exact_figure(self):
+    def test_bytes_of_a_daemon_are_known(self):
+        daemon = ["daemon", "[", "write", 5, "sleep", 0.2, "spin", 0.05, "sleep", 0.4, "]", "sleep", 1.5]
+        report = self.track_without_rights(*daemon, options=["--st", "0.05"])
+        self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
+        self.assertLess(report["accounting"]["bytes"]["written"], 5_010_000)
+        self.assertEqual(report["sources"]["counts"]["state"], "exact")
+
+    def test_bytes_of_a_daemon_that_no_sample_met_are_no_exact_figure(self):
         report = self.track_without_rights("daemon", "[", "write", 5, "]", "sleep", 0.3)
         counts = report["sources"]["counts"]
-        if report["accounting"]["bytes"]["written"] is None:
-            self.assertIn("whose bytes could not be read", counts["reason"])
         if counts["state"] == "exact":
             self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
+        else:
+            self.assertIn("whose bytes could not be read: 1", counts["reason"])
 
     def test_every_byte_of_a_tiny_command_is_known(self):
         report = self.track("sleep", 0)
