@@ -73,7 +73,9 @@ GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_op
 /**
  * The calls that those marks make: the table "calls" with the columns process_id, thread_id,
  * code_block_name, start, stop (seconds since the epoch) and compute_time (seconds), sorted by
- * start. Calls that are still open are left out.
+ * start. Calls that are still open are left out. A file with the kernel's counts has behind them
+ * what was counted in each call, by enum gput_exact_figure: exact_thread_cpu_time (seconds) and so
+ * on, missing where it is not known.
  *
  * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_FORMAT also when starts and stops do
  * not pair up.

@@ -45,7 +45,9 @@ def read_marks(sub_tracking_file, code_block_name=None):
 
 def read_calls(sub_tracking_file, code_block_name=None):
     """The calls of code blocks: process_id, thread_id, code_block_name, start, stop (seconds since the epoch),
-    compute_time (seconds), sorted by start. Calls that are still open are left out.
+    compute_time (seconds), sorted by start. Calls that are still open are left out. Of marks with exact figures, also what
+    the kernel counted in each call: exact_thread_cpu_time, exact_process_cpu_time (seconds), exact_minor_faults,
+    exact_major_faults, exact_peak_rss_rise (bytes), exact_package_energy (joules).
 
     code_block_name: only of that code block.
     Raises FileNotFoundError, and ValueError for a file that is none, or whose starts and stops do not pair up.

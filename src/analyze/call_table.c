@@ -99,7 +99,7 @@ static struct call_lane *lane_of(struct call_table *table, const struct sub_trac
         return NULL;
     size_t slot = lane_slot(table, row->name, row->process_id, thread_id);
     if (table->lane_slots[slot] == 0) {
-        struct exact_figures *exact = table->exact ? exact_figures_create() : NULL;
+        struct exact_figures *exact = table->exact ? exact_figures_create(table->each_call) : NULL;
         if (table->exact && !exact)
             return NULL;
         table->lanes[table->n_lanes] = (struct call_lane){
@@ -285,12 +285,12 @@ static int end_lone_stops(struct call_lane *lanes, size_t count, struct gput_err
         any |= exact_figures_have_lone_stops(lanes[i].exact);
     if (!any)
         return GPUT_OK;
-    struct exact_figures *all = exact_figures_create();
+    struct exact_figures *all = exact_figures_create(false);
     int code = all ? GPUT_OK : error_memory(error);
     for (size_t i = 0; i < count && code == GPUT_OK; i++)
         code = exact_figures_add_open(all, lanes[i].exact, error);
     for (size_t i = 0; i < count && code == GPUT_OK; i++)
-        exact_figures_end_lone_stops(lanes[i].exact, all);
+        code = exact_figures_end_lone_stops(lanes[i].exact, all, error);
     exact_figures_destroy(all);
     return code;
 }

@@ -53,8 +53,9 @@ struct call_table {
     bool by_thread;                         /* lanes are threads */
     bool tells_starts;                      /* stops may tell when they were started */
     bool exact;                             /* sum up what the kernel counted in calls */
-    bool whole_ns;                          /* time comes from nanoseconds, relative to `origin` */
-    double origin;                          /* seconds since the epoch of time 0 in `calls` */
+    bool each_call; /* and keep it of each; to be set before the first mark */
+    bool whole_ns;  /* time comes from nanoseconds, relative to `origin` */
+    double origin;  /* seconds since the epoch of time 0 in `calls` */
 
     struct call_lane *lanes; /* after call_table_pair() sorted by block, process, thread */
     size_t n_lanes;

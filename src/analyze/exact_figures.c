@@ -9,17 +9,24 @@ struct counts {
     int64_t of[GPUT_EXACT_FIGURE_COUNT];
 };
 
+/* Counts by times. */
+struct kept_counts {
+    struct open_starts times;
+    struct counts *counts; /* by their places; owned */
+    uint32_t capacity;
+};
+
 /* A stop whose start is no mark of this lane. */
 struct lone_stop {
-    int64_t started; /* as open starts are known */
+    int64_t started, time; /* as times are known */
     struct counts counts;
 };
 
 struct exact_figures {
     int64_t totals[GPUT_EXACT_FIGURE_COUNT]; /* SUB_TRACKING_UNKNOWN: cannot tell */
-    struct open_starts open;
-    struct counts *starts; /* at those, by their places; owned */
-    uint32_t capacity;
+    struct kept_counts open;                 /* starts */
+    bool keeps_calls;
+    struct kept_counts calls;     /* what was counted in each, by its stop */
     struct lone_stop *lone_stops; /* owned */
     size_t n_lone_stops;
 };
@@ -48,17 +55,22 @@ const char *gput_exact_figure_unit(enum gput_exact_figure figure)
     return kinds[figure].unit;
 }
 
-struct exact_figures *exact_figures_create(void)
+struct exact_figures *exact_figures_create(bool keeps_calls)
 {
-    return calloc(1, sizeof(struct exact_figures));
+    struct exact_figures *figures = calloc(1, sizeof *figures);
+    if (figures)
+        figures->keeps_calls = keeps_calls;
+    return figures;
 }
 
 void exact_figures_destroy(struct exact_figures *figures)
 {
     if (!figures)
         return;
-    open_starts_finish(&figures->open);
-    free(figures->starts);
+    open_starts_finish(&figures->open.times);
+    open_starts_finish(&figures->calls.times);
+    free(figures->open.counts);
+    free(figures->calls.counts);
     free(figures->lone_stops);
     free(figures);
 }
@@ -75,25 +87,38 @@ static struct counts counts_of(const struct sub_tracking_exact *exact)
     }};
 }
 
-static int push_start(struct exact_figures *figures, int64_t time, const struct counts *counts,
-    struct gput_error *error)
+static int keep(
+    struct kept_counts *kept, int64_t time, const struct counts *counts, struct gput_error *error)
 {
-    if (!open_starts_push(&figures->open, time))
+    if (!open_starts_push(&kept->times, time))
         return error_memory(error);
-    if (figures->capacity < figures->open.capacity) {
-        struct counts *starts =
-            realloc(figures->starts, figures->open.capacity * sizeof *figures->starts);
-        if (!starts)
+    if (kept->capacity < kept->times.capacity) {
+        struct counts *all = realloc(kept->counts, kept->times.capacity * sizeof *all);
+        if (!all)
             return error_memory(error);
-        figures->starts = starts;
-        figures->capacity = figures->open.capacity;
+        kept->counts = all;
+        kept->capacity = kept->times.capacity;
     }
-    figures->starts[open_starts_pushed_place(&figures->open)] = *counts;
+    kept->counts[open_starts_pushed_place(&kept->times)] = *counts;
     return GPUT_OK;
 }
 
-static int push_lone_stop(struct exact_figures *figures, int64_t started,
-    const struct counts *counts, struct gput_error *error)
+/* NULL: there are none of that time. */
+static const struct counts *take(struct kept_counts *kept, int64_t time)
+{
+    bool found = open_starts_take(&kept->times, time);
+    return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
+}
+
+static const struct counts *take_latest(struct kept_counts *kept)
+{
+    int64_t time;
+    bool found = open_starts_take_latest(&kept->times, &time);
+    return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
+}
+
+static int push_lone_stop(
+    struct exact_figures *figures, const struct lone_stop *stop, struct gput_error *error)
 {
     size_t count = figures->n_lone_stops;
     if ((count & (count - 1)) == 0) { /* full at 0 and each power of two */
@@ -103,48 +128,52 @@ static int push_lone_stop(struct exact_figures *figures, int64_t started,
             return error_memory(error);
         figures->lone_stops = stops;
     }
-    figures->lone_stops[figures->n_lone_stops++] = (struct lone_stop){started, *counts};
+    figures->lone_stops[figures->n_lone_stops++] = *stop;
     return GPUT_OK;
 }
 
-/* The total with a call more. */
-static int64_t add(int64_t total, int64_t start, int64_t stop)
+static int64_t counted(int64_t start, int64_t stop)
 {
-    if (total < 0 || start < 0 || stop < start ||
-        __builtin_add_overflow(total, stop - start, &total))
-        return SUB_TRACKING_UNKNOWN;
-    return total;
+    return start >= 0 && stop >= start ? stop - start : SUB_TRACKING_UNKNOWN;
 }
 
-/* `start` NULL: it is not known. */
-static void add_call(struct exact_figures *figures, const struct counts *start,
-    const struct counts *stop, bool in_one_thread)
+static int64_t add(int64_t total, int64_t more)
 {
+    bool known = total >= 0 && more >= 0 && !__builtin_add_overflow(total, more, &total);
+    return known ? total : SUB_TRACKING_UNKNOWN;
+}
+
+/* A call that stopped at `time`; `start` NULL: it is not known. */
+static int add_call(struct exact_figures *figures, const struct counts *start,
+    const struct counts *stop, bool in_one_thread, int64_t time, struct gput_error *error)
+{
+    struct counts call;
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         bool known = start && (in_one_thread || !kinds[i].of_thread);
-        figures->totals[i] =
-            add(figures->totals[i], known ? start->of[i] : SUB_TRACKING_UNKNOWN, stop->of[i]);
+        call.of[i] = known ? counted(start->of[i], stop->of[i]) : SUB_TRACKING_UNKNOWN;
+        figures->totals[i] = add(figures->totals[i], call.of[i]);
     }
+    return figures->keeps_calls ? keep(&figures->calls, time, &call, error) : GPUT_OK;
 }
 
 int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_row *row,
     double time, double started, struct gput_error *error)
 {
     struct counts counts = counts_of(&row->exact);
+    int64_t key = open_starts_key(time);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         if (counts.of[i] < 0)
             figures->totals[i] = SUB_TRACKING_UNKNOWN;
     }
     if (row->position == SUB_TRACKING_START)
-        return push_start(figures, open_starts_key(time), &counts, error);
-    int64_t key = open_starts_key(started);
-    bool found = isnan(started) ? open_starts_take_latest(&figures->open, &key)
-                                : open_starts_take(&figures->open, key);
-    if (!found && !isnan(started))
-        return push_lone_stop(figures, key, &counts, error);
-    add_call(figures, found ? &figures->starts[open_starts_taken_place(&figures->open)] : NULL,
-        &counts, true);
-    return GPUT_OK;
+        return keep(&figures->open, key, &counts, error);
+    const struct counts *start = isnan(started) ? take_latest(&figures->open)
+                                                : take(&figures->open, open_starts_key(started));
+    if (!start && !isnan(started)) {
+        struct lone_stop stop = {open_starts_key(started), key, counts};
+        return push_lone_stop(figures, &stop, error);
+    }
+    return add_call(figures, start, &counts, true, key, error);
 }
 
 bool exact_figures_have_lone_stops(const struct exact_figures *figures)
@@ -155,25 +184,39 @@ bool exact_figures_have_lone_stops(const struct exact_figures *figures)
 int exact_figures_add_open(
     struct exact_figures *all, const struct exact_figures *figures, struct gput_error *error)
 {
-    const struct open_starts *open = &figures->open;
+    const struct open_starts *open = &figures->open.times;
     for (uint32_t at = open->latest; at; at = open->starts[at - 1].before)
-        TRY(push_start(all, open->starts[at - 1].time, &figures->starts[at - 1], error));
+        TRY(keep(&all->open, open->starts[at - 1].time, &figures->open.counts[at - 1], error));
     return GPUT_OK;
 }
 
-void exact_figures_end_lone_stops(struct exact_figures *figures, struct exact_figures *all)
+int exact_figures_end_lone_stops(
+    struct exact_figures *figures, struct exact_figures *all, struct gput_error *error)
 {
     for (size_t i = 0; i < figures->n_lone_stops; i++) {
         const struct lone_stop *stop = &figures->lone_stops[i];
-        bool found = open_starts_take(&all->open, stop->started);
-        add_call(figures, found ? &all->starts[open_starts_taken_place(&all->open)] : NULL,
-            &stop->counts, false);
+        const struct counts *start = take(&all->open, stop->started);
+        TRY(add_call(figures, start, &stop->counts, false, stop->time, error));
     }
     figures->n_lone_stops = 0;
+    return GPUT_OK;
+}
+
+static double in_unit(int64_t count, enum gput_exact_figure figure)
+{
+    return count < 0 ? NAN : (double)count * kinds[figure].scale;
+}
+
+void exact_figures_take_call(
+    struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT])
+{
+    const struct counts *call = take(&figures->calls, open_starts_key(stop));
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        of_call[i] = in_unit(call ? call->of[i] : SUB_TRACKING_UNKNOWN, i);
 }
 
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT])
 {
-    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        sums[i] += figures->totals[i] < 0 ? NAN : (double)figures->totals[i] * kinds[i].scale;
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        sums[i] += in_unit(figures->totals[i], i);
 }

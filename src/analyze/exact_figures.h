@@ -13,8 +13,9 @@
 
 struct exact_figures;
 
-/* Empty; NULL without memory. To be freed by exact_figures_destroy(), which takes NULL too. */
-struct exact_figures *exact_figures_create(void);
+/* Empty; NULL without memory. `keeps_calls`: for exact_figures_take_call(). To be freed by
+ * exact_figures_destroy(), which takes NULL too. */
+struct exact_figures *exact_figures_create(bool keeps_calls);
 void exact_figures_destroy(struct exact_figures *figures);
 
 /*
@@ -35,9 +36,14 @@ int exact_figures_add_mark(struct exact_figures *figures, const struct sub_track
 bool exact_figures_have_lone_stops(const struct exact_figures *figures);
 int exact_figures_add_open(
     struct exact_figures *all, const struct exact_figures *figures, struct gput_error *error);
-void exact_figures_end_lone_stops(struct exact_figures *figures, struct exact_figures *all);
+int exact_figures_end_lone_stops(
+    struct exact_figures *figures, struct exact_figures *all, struct gput_error *error);
 
 /* Adds the totals of all calls, by enum gput_exact_figure in their units; NaN where unknown. */
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT]);
+
+/* The same of the call that stopped at that time, once each. */
+void exact_figures_take_call(
+    struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT]);
 
 #endif

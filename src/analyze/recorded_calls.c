@@ -3,6 +3,7 @@
 
 #include <gputracker/recorded.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #define BATCH 256
@@ -112,6 +113,26 @@ static int read_marks(struct reading *reading, struct gput_error *error)
 
 /* ---- Calls ---- */
 
+static void add_exact(struct gput_table *table)
+{
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
+        table_add_column(table, name, GPUT_COLUMN_DOUBLE);
+        if (gput_exact_figure_unit(i))
+            table_set_unit(table, gput_exact_figure_unit(i));
+    }
+}
+
+static void put_exact(
+    struct gput_table *table, const struct call_lane *lane, const struct call *call)
+{
+    double figures[GPUT_EXACT_FIGURE_COUNT];
+    exact_figures_take_call(lane->exact, call->stop, figures);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        table_put_double(table, figures[i]);
+}
+
 static void put_calls(struct reading *reading, const struct call_table *calls)
 {
     struct gput_table *table = add_table(reading, "calls");
@@ -119,6 +140,8 @@ static void put_calls(struct reading *reading, const struct call_table *calls)
     add_moment(table, "stop");
     table_add_column(table, "compute_time", GPUT_COLUMN_DOUBLE);
     table_set_unit(table, "seconds");
+    if (calls->exact)
+        add_exact(table);
     for (size_t i = 0; i < calls->n_calls; i++) {
         const struct call *call = &calls->calls[i];
         const struct call_lane *lane = &calls->lanes[call->lane];
@@ -126,6 +149,8 @@ static void put_calls(struct reading *reading, const struct call_table *calls)
         table_put_double(table, calls->origin + call->start);
         table_put_double(table, calls->origin + call->stop);
         table_put_double(table, call->stop - call->start);
+        if (calls->exact)
+            put_exact(table, lane, call);
     }
 }
 
@@ -151,7 +176,8 @@ static int read_calls(struct reading *reading, struct gput_error *error)
     TRY(sub_tracking_format_of(reading->path, &format, error));
     struct call_table calls;
     call_table_init(&calls, reading->names, sub_tracking_reader_columns(reading->reader),
-        format == SUB_TRACKING_LOG, false);
+        format == SUB_TRACKING_LOG, true);
+    calls.each_call = true;
     int code = pair_marks(reading, &calls, error);
     if (code == GPUT_OK)
         put_calls(reading, &calls);

@@ -36,7 +36,7 @@ static void read_sums(const struct exact_figures *figures, double sums[GPUT_EXAC
 static void sum_up(
     const struct sub_tracking_row *rows, size_t count, double sums[GPUT_EXACT_FIGURE_COUNT])
 {
-    struct exact_figures *figures = exact_figures_create();
+    struct exact_figures *figures = exact_figures_create(false);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(exact_figures_add_mark(figures, &rows[i], (double)i, NAN, NULL), GPUT_OK);
     read_sums(figures, sums);
@@ -100,7 +100,7 @@ static void marks_of_any_depth_are_paired(void **state)
 static void a_stop_that_tells_its_start_has_that_one(void **state)
 {
     (void)state;
-    struct exact_figures *figures = exact_figures_create();
+    struct exact_figures *figures = exact_figures_create(true);
     double sums[GPUT_EXACT_FIGURE_COUNT];
     /* Calls of 30 and of 50; those begun at 20 and 25 never stop. */
     add(figures, START, 10, NAN);
@@ -113,14 +113,20 @@ static void a_stop_that_tells_its_start_has_that_one(void **state)
     read_sums(figures, sums);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         assert_float_equal(sums[i], 80 * (i + 1), 1e-6);
+    exact_figures_take_call(figures, 40, sums);
+    assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 60, 1e-6);
+    exact_figures_take_call(figures, 100, sums);
+    assert_float_equal(sums[GPUT_EXACT_MINOR_FAULTS], 150, 1e-6);
+    exact_figures_take_call(figures, 100, sums);
+    assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
     exact_figures_destroy(figures);
 }
 
 static void a_call_that_changed_threads_has_the_figures_of_its_process(void **state)
 {
     (void)state;
-    struct exact_figures *begun = exact_figures_create(), *ended = exact_figures_create();
-    struct exact_figures *all = exact_figures_create();
+    struct exact_figures *begun = exact_figures_create(false), *ended = exact_figures_create(true);
+    struct exact_figures *all = exact_figures_create(false);
     double sums[GPUT_EXACT_FIGURE_COUNT];
     add(ended, STOP, 30, 10); /* before its start in the file, as threads have parts of their own */
     add(ended, STOP, 40, 20);
@@ -129,7 +135,7 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     assert_true(exact_figures_have_lone_stops(ended));
     assert_int_equal(exact_figures_add_open(all, begun, NULL), GPUT_OK);
     assert_int_equal(exact_figures_add_open(all, ended, NULL), GPUT_OK);
-    exact_figures_end_lone_stops(ended, all);
+    assert_int_equal(exact_figures_end_lone_stops(ended, all, NULL), GPUT_OK);
     assert_false(exact_figures_have_lone_stops(ended));
     read_sums(ended, sums);
     assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
@@ -138,8 +144,11 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 80, 1e-6);
     assert_float_equal(sums[GPUT_EXACT_PEAK_RSS_RISE], 200, 1e-6);
     assert_float_equal(sums[GPUT_EXACT_PACKAGE_ENERGY], 240, 1e-6);
+    exact_figures_take_call(ended, 30, sums);
+    assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 40, 1e-6);
+    assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
     add(ended, STOP, 50, 9); /* begun nowhere */
-    exact_figures_end_lone_stops(ended, all);
+    assert_int_equal(exact_figures_end_lone_stops(ended, all, NULL), GPUT_OK);
     read_sums(ended, sums);
     assert_true(isnan(sums[GPUT_EXACT_PROCESS_CPU_TIME]));
     exact_figures_destroy(begun);

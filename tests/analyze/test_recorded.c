@@ -151,6 +151,27 @@ static void calls_are_paired_and_sorted_by_start(void **state)
     gput_tables_destroy(tables);
 }
 
+static void calls_have_what_the_kernel_counted_in_each(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path(
+        "process_id,code_block_name,position,timestamp,thread_id,process_cpu_ns,minor_faults\n"
+        "7,a,0,1,1,1000000000,5\n7,a,0,2,1,2000000000,9\n"
+        "7,a,1,3,1,2500000000,10\n7,a,1,4,1,5000000000,\n");
+    assert_int_equal(gput_recorded_calls(path, NULL, &tables, NULL), GPUT_OK);
+    const struct gput_table *calls = gput_tables_find(tables, "calls");
+    size_t seconds = column(calls, "exact_process_cpu_time");
+    size_t faults = column(calls, "exact_minor_faults");
+    assert_string_equal(gput_table_column_unit(calls, seconds), "seconds");
+    assert_true(gput_table_double(calls, 0, seconds) == 4);
+    assert_true(gput_table_double(calls, 1, seconds) == 0.5);
+    assert_true(gput_table_is_missing(calls, 0, faults));
+    assert_true(gput_table_double(calls, 1, faults) == 1);
+    assert_true(gput_table_is_missing(calls, 1, column(calls, "exact_package_energy")));
+    gput_tables_destroy(tables);
+}
+
 static void calls_of_one_block_do_not_suffer_from_another(void **state)
 {
     (void)state;
@@ -190,6 +211,7 @@ int main(void)
         cmocka_unit_test(warns_of_a_last_line_that_is_cut_off),
         cmocka_unit_test(marks_are_as_they_are),
         cmocka_unit_test(calls_are_paired_and_sorted_by_start),
+        cmocka_unit_test(calls_have_what_the_kernel_counted_in_each),
         cmocka_unit_test(calls_of_one_block_do_not_suffer_from_another),
         cmocka_unit_test(refuses_what_is_no_such_file),
     };

@@ -526,7 +526,6 @@ def burn(seconds):
 class Exact(package.PackageTest):
     """Counts of the kernel at each mark. What it has counted within a block and around it are bounds of what it is given."""
 
-    COLUMNS = "thread_cpu_ns", "process_cpu_ns", "minor_faults", "major_faults", "peak_rss_bytes"
     FIGURES = {"thread_cpu_time": 1e-9, "process_cpu_time": 1e-9, "minor_faults": 1, "major_faults": 1, "peak_rss_rise": 1}
 
     def test_figures_are_what_the_kernel_counted(self):
@@ -555,16 +554,18 @@ class Exact(package.PackageTest):
             self.assertGreaterEqual(figures["minor_faults"]["total"], 3 * 2_000_000 // resource.getpagesize())
 
     def test_they_are_in_results_tables_and_marks(self):
-        with gput.SubTracker("a", sub_tracking_file="m.gputblocks", exact=True):
-            pass
+        for _ in range(3):
+            with gput.SubTracker("a", sub_tracking_file="m.gputblocks", exact=True):
+                burn(0.001)
         exact = exact_of("m.gputblocks")["a"]
         table = gput.SubTrackingAnalyzer("m.gputblocks.csv", "m.gputblocks").tables()["code_blocks"]
+        calls, marks = gput.read_calls("m.gputblocks"), gput.read_marks("m.gputblocks")
         for figure in self.FIGURES:
             self.assertEqual(exact[figure]["total"], table[f"exact_{figure}"][0])
-            self.assertIsNotNone(exact[figure]["total"])
-        marks = gput.read_marks("m.gputblocks")
-        for column in self.COLUMNS:
-            self.assertNotIn(None, list(marks[column]))
+            self.assertAlmostEqual(exact[figure]["total"], sum(calls[f"exact_{figure}"]))
+        self.assertGreaterEqual(min(calls["exact_thread_cpu_time"]), 0.001)
+        for mark in ("thread_cpu_ns", "process_cpu_ns", "minor_faults", "major_faults", "peak_rss_bytes"):
+            self.assertNotIn(None, list(marks[mark]))
 
     def test_the_environment_turns_them_on(self):
         code = """
