@@ -60,8 +60,8 @@ const struct doc *doc_get(const struct doc *object, const char *key);
 
 /*
  * Reads JSON (RFC 8259, at most 200 levels deep; whole numbers that do not fit an int64_t are
- * doubles; of a member named twice the last value counts), after a byte order mark, too. `name` is used in messages. On success
- * the caller owns *doc, on failure it is NULL.
+ * doubles; of a member named twice the last value counts), after a byte order mark, too. `name` is
+ * used in messages. On success the caller owns *doc, on failure it is NULL.
  */
 int doc_read_json(
     const char *text, size_t length, const char *name, struct doc **doc, struct gput_error *error);

@@ -161,7 +161,7 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
             gpu->power_stood_in ? missing : "");
     else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
         snprintf(text, size,
-            "GPU %zu counted %.1f J in %.1f s where its power, integrated, gives %.1f J%s", index,
+            "GPU %zu counted %.1f J in %.2f s where its power, integrated, gives %.1f J%s", index,
             gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);
     else
         return false;

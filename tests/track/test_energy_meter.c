@@ -675,7 +675,7 @@ static void a_gpu_counter_is_held_to_its_power(void **state)
 
     run_gpu(&meter, 80, 100, 20, false);
     assert_string_equal(gpu_faults(&meter),
-        "GPU 0 counted 1600.0 J in 20.0 s where its power, integrated, gives 2000.0 J");
+        "GPU 0 counted 1600.0 J in 20.00 s where its power, integrated, gives 2000.0 J");
     energy_meter_finish(&meter);
 }
 
