@@ -34,15 +34,15 @@ struct exact_figures {
 static const struct {
     const char *name;
     const char *unit;
-    double scale;   /* what one of the file is in that unit */
-    bool of_thread; /* rather than of the process */
+    double per_unit; /* of those in the file; divided by, so that seconds have nine decimals */
+    bool of_thread;  /* rather than of the process */
 } kinds[GPUT_EXACT_FIGURE_COUNT] = {
-    [GPUT_EXACT_THREAD_CPU_TIME] = {"thread_cpu_time", "seconds", 1e-9, true},
-    [GPUT_EXACT_PROCESS_CPU_TIME] = {"process_cpu_time", "seconds", 1e-9, false},
+    [GPUT_EXACT_THREAD_CPU_TIME] = {"thread_cpu_time", "seconds", 1e9, true},
+    [GPUT_EXACT_PROCESS_CPU_TIME] = {"process_cpu_time", "seconds", 1e9, false},
     [GPUT_EXACT_MINOR_FAULTS] = {"minor_faults", NULL, 1, true},
     [GPUT_EXACT_MAJOR_FAULTS] = {"major_faults", NULL, 1, true},
     [GPUT_EXACT_PEAK_RSS_RISE] = {"peak_rss_rise", "bytes", 1, false},
-    [GPUT_EXACT_PACKAGE_ENERGY] = {"package_energy", "joules", 1e-6, false},
+    [GPUT_EXACT_PACKAGE_ENERGY] = {"package_energy", "joules", 1e6, false},
 };
 
 const char *gput_exact_figure_name(enum gput_exact_figure figure)
@@ -204,7 +204,7 @@ int exact_figures_end_lone_stops(
 
 static double in_unit(int64_t count, enum gput_exact_figure figure)
 {
-    return count < 0 ? NAN : (double)count * kinds[figure].scale;
+    return count < 0 ? NAN : (double)count / kinds[figure].per_unit;
 }
 
 void exact_figures_take_call(
