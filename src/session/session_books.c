@@ -39,11 +39,6 @@ bool session_has_uncollected(const struct gput_session *session)
            has_zombies(&session->sampler.tree);
 }
 
-bool session_knows_ends(const struct gput_session *session)
-{
-    return session->events.has_ends && process_log_has_all(&session->log);
-}
-
 /* ---- the end ---- */
 
 /* Faults and bytes of descendants that live on, with what they collected; parents come first.
@@ -271,8 +266,8 @@ static void clear_zero(double *bytes)
 }
 
 /*
- * What was collected. Where some were not, the log's counts have them as far as anybody can: what
- * looks saw and what the kernel told at their ends.
+ * What was collected, and what the living have. Where the kernel tells ends, the log's counts have
+ * all others too.
  */
 static void fill_collected_counts(
     const struct gput_session *session, struct gput_accounting *accounting)
@@ -283,7 +278,8 @@ static void fill_collected_counts(
         raise_to(&sum.read_bytes, counts->blocks_read * BLOCK_BYTES);
         raise_to(&sum.write_bytes, counts->blocks_written * BLOCK_BYTES);
     }
-    if (counts->without_io || counts->living || session_has_uncollected(session)) {
+    bool is_short = counts->without_io || counts->living || session_has_uncollected(session);
+    if (is_short && session->events.has_ends) {
         struct task_counts seen = process_log_counts(&session->log);
         raise_counts(&sum, &seen);
     }

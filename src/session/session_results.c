@@ -166,7 +166,7 @@ static void add_collected_counts_source(
     const struct gput_session *session, struct gput_results *results)
 {
     const struct session_counts *counts = &session->counts;
-    bool has_uncollected = session_has_uncollected(session), has_ends = session_knows_ends(session);
+    bool has_uncollected = session_has_uncollected(session), has_ends = session->events.has_ends;
     bool is_short = has_uncollected || counts->living || (counts->without_io && !has_ends);
     char living[160] = "", without_io[96] = "";
     if (is_short && has_ends)

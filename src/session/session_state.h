@@ -239,9 +239,6 @@ struct session_gaps session_fill_accounting(
 /* Of a session that has ended: nobody collected some processes, which may be missing of counts. */
 bool session_has_uncollected(const struct gput_session *session);
 
-/* The kernel told the end of every process, with all that each of its threads had counted. */
-bool session_knows_ends(const struct gput_session *session);
-
 /* While it all goes on, and somebody watches: bytes read and written, as of a second ago. */
 bool session_has_bytes_so_far(const struct gput_session *session);
 void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting);
