@@ -73,15 +73,23 @@ static void take_look(const struct process_log *log, struct process_record *reco
         process_record_take_faults(record);
 }
 
-/* A parent that waits for its child takes over what that has counted. */
+/* A parent that waits for its child takes over what that has counted, and whoever waits for the
+ * parent takes over both. */
 static void settle_counts(struct process_log *log, const struct process_record *record)
 {
-    const struct process_record *parent = process_log_get(log, record->last_parent);
+    struct process_record *parent = process_log_get(log, record->last_parent);
     struct task_counts counts = process_record_counts(record);
     if (parent && !parent->has_ended)
         task_counts_add(&log->collected_before, &record->before);
-    else if (!log->options.has_taskstats)
+    else if (log->options.has_taskstats)
+        return;
+    else if (!parent || parent->end_ns < record->end_ns)
         task_counts_add(&log->uncollected, &counts);
+    else if (parent->looked_ns <= record->end_ns) {
+        /* The parent's own figures are from before it took them over. */
+        task_counts_add(&parent->now, &record->now);
+        task_counts_add(&parent->before, &record->before);
+    }
 }
 
 static void raise_to(uint64_t *highest, uint64_t bytes)
@@ -173,9 +181,18 @@ static bool must_wait(const struct process_log *log, struct process_record *reco
     return log->options.has_taskstats && !record->is_final && record->ended_round == log->round;
 }
 
+static int by_number_down(const void *a, const void *b)
+{
+    const struct process_record *const *left = a, *const *right = b;
+    return ((*left)->number < (*right)->number) - ((*left)->number > (*right)->number);
+}
+
 static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
+    /* Events come in order. Else children first, as their parents take over what they counted. */
+    if (!log->options.has_events && log->ending.count > 1)
+        qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_down);
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process_record *record = log->ending.records[i];
         if (must_wait(log, record))

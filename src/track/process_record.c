@@ -33,6 +33,7 @@ void process_record_take_look(struct process_record *record)
     int64_t cpu_ns = process_cpu_ns(process);
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
+    record->looked_ns = process->read_ns;
     if (process->parent > 0)
         record->last_parent = process->parent;
     /* One that is ending has no memory any more, and so not its parent's either. */

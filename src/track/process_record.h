@@ -48,6 +48,7 @@ struct process_record {
     char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
     int64_t start_ns;        /* monotonic clock */
     int64_t end_ns;          /* 0: it has not ended */
+    int64_t looked_ns;       /* when its process was last read */
     int64_t cpu_ns;          /* since tracking began; of looks, or of its end; -1: not known */
     int64_t exited_ns;       /* CPU time of its threads that ended, as told by taskstats */
     int64_t before_ns;       /* CPU time used before tracking began */

@@ -421,6 +421,58 @@ static void without_taskstats_parents_tell_what_children_counted(void **state)
     close_stage(&stage);
 }
 
+/* Main's figures have those of its child, and those that the child had from its own. */
+static void without_taskstats_a_line_of_parents_counts_once(void **state)
+{
+    (void)state;
+    for (int has_events = 0; has_events < 2; has_events++) {
+        struct stage stage = {0};
+        struct fake_process main = {.pid = 10, .parent = 1}, child = {.pid = 20, .parent = 10},
+                            grandchild = {.pid = 30, .parent = 20, .minor_faults = 40};
+        open_stage_of(&stage,
+            (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
+        fake_put(&stage.fake, child);
+        fake_put(&stage.fake, grandchild);
+        look(&stage);
+        assert_int_equal(process_log_counts(&stage.log).minor_faults, 40);
+        for (int pid = 30; has_events && pid >= 20; pid -= 10)
+            exited(&stage, pid, 0);
+        main.cminor_faults = 50;
+        fake_put(&stage.fake, main);
+        fake_end(&stage.fake, 20);
+        fake_end(&stage.fake, 30);
+        look(&stage);
+        process_log_end_batch(&stage.log, false);
+        process_log_count(&stage.log);
+        assert_int_equal(process_log_counts(&stage.log).minor_faults, 50);
+        close_stage(&stage);
+    }
+}
+
+/* Then nobody in the tree has what it had from its child. */
+static void without_taskstats_main_and_its_child_count_once(void **state)
+{
+    (void)state;
+    for (int has_events = 0; has_events < 2; has_events++) {
+        struct stage stage = {0};
+        struct fake_process main = {.pid = 10, .parent = 1, .minor_faults = 7},
+                            child = {.pid = 20, .parent = 10, .minor_faults = 40};
+        open_stage_of(&stage,
+            (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
+        fake_put(&stage.fake, main);
+        fake_put(&stage.fake, child);
+        look(&stage);
+        for (int pid = 20; has_events && pid >= 10; pid -= 10)
+            exited(&stage, pid, 0);
+        fake_end(&stage.fake, 10);
+        fake_end(&stage.fake, 20);
+        look(&stage);
+        process_log_end_batch(&stage.log, false);
+        assert_int_equal(process_log_counts(&stage.log).minor_faults, 47);
+        close_stage(&stage);
+    }
+}
+
 static void a_pid_given_out_anew_is_another_process(void **state)
 {
     (void)state;
@@ -689,6 +741,8 @@ int main(void)
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
         cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
         cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
+        cmocka_unit_test(without_taskstats_a_line_of_parents_counts_once),
+        cmocka_unit_test(without_taskstats_main_and_its_child_count_once),
         cmocka_unit_test(a_pid_given_out_anew_is_another_process),
         cmocka_unit_test(the_end_of_a_first_thread_is_not_the_end),
         cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
