@@ -3,9 +3,11 @@
 import csv
 import io
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
+import unittest
 
 from command import AS_NOBODY, COMMAND, PATIENCE, CommandTest, main, parse_text, python, wait_until
 from energy_machine import MOVE, RANGE_UJ, Machine
@@ -65,6 +67,17 @@ class Energy(CommandTest):
         self.assertEqual(energy["co2e_source"], "360 g/kWh, as given")
         self.assertTrue(0 <= energy["idle_share"] <= 1)
         self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+
+    @unittest.skipIf(os.cpu_count() > 8, "so many processors may tick a hundred times meanwhile")
+    def test_shares_of_few_clock_ticks_are_rough(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        move = f"sleep 0.05; printf '%020d\\n' 1005000000 > {self.machine.counter('intel-rapl:0')}"
+        results = self.track(["sh", "-c", move])
+        self.assert_near(results["energy"]["machine"]["package"], 5)
+        self.assertGreater(results["energy"]["combined"], 0)
+        source = results["sources"]["cpu_energy"]
+        self.assertEqual(source["state"], "exact")
+        self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
 
     def test_carbon_of_a_country(self):
         self.machine.add("intel-rapl:0", "package-0")
