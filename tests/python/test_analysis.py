@@ -186,7 +186,8 @@ class Analysis(package.PackageTest):
         self.assertEqual(str(compared), subprocess.run(command, capture_output=True, text=True).stdout)
         if pandas and _pandas.pandas():
             subprocess.run([*command, "-f", "pickle", "-o", "c.pkl"], check=True)
-            self.assertEqual(pickle.load(open("c.pkl", "rb")).to_json(), compared.to_json())
+            kept = pickle.load(open("c.pkl", "rb")).to_json()
+            self.assertEqual(json.dumps(kept), json.dumps(compared.to_json()))  # as text: what is missing is NaN
 
     def test_no_energy_is_not_mentioned(self):
         results = self.analyzer.sub_tracking_results()
