@@ -57,7 +57,14 @@ struct gput_process {
     double storage_read_bytes, storage_write_bytes; /**< from and to storage */
     bool has_status;
     int status; /**< as of wait(2) */
+    /** It ended at end_ns: the kernel announced it, or it was collected. Else that is when it was
+     * last known to live. */
+    bool end_is_told;
 };
+
+/** Where end_ns is from: "final" (it ended then), "sampled" (it lived then, and has ended since);
+ * NULL of one that lives. Static text. */
+GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 
 /**
  * Which figures of a process are lower bounds: "cpu_seconds" of one whose figures are final, "all"
@@ -107,9 +114,9 @@ GPUT_API int gput_results_render_processes(const struct gput_results *results,
 
 /**
  * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,
- * name, command_line, start_timestamp, end_timestamp, at_least, cpu_seconds, peak_ram_bytes,
- * peak_ram_source, peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal);
- * and the record "other_processes", the sums of those that are not listed.
+ * name, command_line, start_timestamp, end_timestamp, end_timestamp_source, at_least, cpu_seconds,
+ * peak_ram_bytes, peak_ram_source, peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code,
+ * exit_signal); and the record "other_processes", the sums of those that are not listed.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -47,7 +47,8 @@ static bool take_event(const unsigned char *bytes, size_t length, struct process
         event->is_collected =
             length >= offsetof(struct proc_event, event_data) + sizeof raw.event_data.exit &&
             raw.event_data.exit.parent_tgid == 0;
-        return raw.event_data.exit.process_pid == event->pid;
+        event->is_thread = raw.event_data.exit.process_pid != event->pid;
+        return true;
     default:
         return false;
     }
@@ -106,19 +107,21 @@ bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint
 /* ---- the socket ---- */
 
 /*
- * Lets through starts and ends of processes (not of threads), execve(), and answers. Numbers of a
- * message are in the machine's order, while a filter loads them as if they came from the network.
+ * Lets through starts and ends of processes, execve(), and answers; ends of threads where these are
+ * wanted. Numbers of a message are in the machine's order, while a filter loads them as if they
+ * came from the network.
  */
-static void drop_the_rest(int fd)
+static void drop_the_rest(int fd, bool keeps_threads)
 {
     enum { FORK = 5, EXIT = 9, COMPARE = 12, KEEP = 13, DROP = 14 };
+    const unsigned char at_exit = keeps_threads ? KEEP : EXIT;
     /* Jumps count from the next instruction. */
     struct sock_filter program[] = {
         /* 0 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_WHAT),
         /* 1 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXEC), KEEP - 2, 0),
         /* 2 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_NONE), KEEP - 3, 0),
         /* 3 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_FORK), FORK - 4, 0),
-        /* 4 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), EXIT - 5, DROP - 5),
+        /* 4 */ BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htonl(PROC_EVENT_EXIT), at_exit - 5, DROP - 5),
         [FORK] = BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA + 8),
         /* 6 */ BPF_STMT(BPF_MISC | BPF_TAX, 0),
         /* 7 */ BPF_STMT(BPF_LD | BPF_W | BPF_ABS, AT_DATA + 12),
@@ -176,7 +179,7 @@ static int begin(struct process_events *events, struct gput_error *error)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     enlarge_buffer(events->fd);
-    drop_the_rest(events->fd);
+    drop_the_rest(events->fd, false);
     int failure = 0;
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)
         failure = errno;
@@ -214,6 +217,14 @@ void process_events_close(struct process_events *events)
         send_request(events->fd, PROC_CN_MCAST_IGNORE);
     close(events->fd);
     events->fd = -1;
+}
+
+void process_events_want_threads(struct process_events *events, bool wanted)
+{
+    if (wanted == events->wants_threads)
+        return;
+    events->wants_threads = wanted;
+    drop_the_rest(events->fd, wanted);
 }
 
 size_t process_events_read(struct process_events *events, struct process_event *read)

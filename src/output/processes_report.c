@@ -45,6 +45,7 @@ static void add_process(
     doc_add_double(item, "start_timestamp", (double)process->start_ns * 1e-9);
     doc_add_double(
         item, "end_timestamp", process->end_ns ? (double)process->end_ns * 1e-9 : (double)NAN);
+    add_text(item, "end_timestamp_source", gput_process_end_name(process));
     add_text(item, "at_least", gput_process_at_least(process));
     doc_add_double(item, "cpu_seconds", process->cpu_seconds);
     doc_add_double(
@@ -136,8 +137,8 @@ static void write_line(
     bool has_ended = gput_process_at_least(process) != NULL;
     bool is_seen = has_ended && !process->is_final;
     write_figure(text, (double)(process->start_ns - list->start_ns) * 1e-9, 3);
-    write_figure(
-        text, process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
+    write_bound(text, !process->end_is_told,
+        process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
     write_bound(text, has_ended, process->cpu_seconds, 3);
     write_bound(text, has_ended && process->peak != GPUT_PROCESS_PEAK_FINAL,
         process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit), 3);

@@ -37,6 +37,7 @@ static struct gput_table *add_processes(struct gput_tables *tables)
     table_add_column(table, "command_line", GPUT_COLUMN_TEXT);
     add_moment(table, "start_timestamp");
     add_moment(table, "end_timestamp");
+    table_add_column(table, "end_timestamp_source", GPUT_COLUMN_TEXT);
     table_add_column(table, "at_least", GPUT_COLUMN_TEXT);
     table_add_column(table, "cpu_seconds", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "peak_ram_bytes", GPUT_COLUMN_INT);
@@ -58,6 +59,7 @@ static void put_process(struct gput_table *table, const struct gput_process *pro
     table_put_text(table, process->command_line);
     table_put_double(table, (double)process->start_ns * 1e-9);
     table_put_double(table, process->end_ns ? (double)process->end_ns * 1e-9 : NAN);
+    table_put_text(table, gput_process_end_name(process));
     table_put_text(table, gput_process_at_least(process));
     table_put_double(table, process->cpu_seconds);
     put_whole(table, process->peak_ram_bytes);

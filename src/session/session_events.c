@@ -152,6 +152,7 @@ void session_events_read(struct session_events *events)
     bool has_gap = events->events.overflows + events->ends.overflows != lost;
     events->any_started |= has_gap;
     process_log_end_batch(events->log, has_gap);
+    process_events_want_threads(&events->events, process_log_waits_for_threads(events->log));
 }
 
 bool session_events_any_started(struct session_events *events)

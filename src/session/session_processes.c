@@ -28,6 +28,13 @@ const char *gput_process_at_least(const struct gput_process *process)
     return process->is_final ? "cpu_seconds" : "all";
 }
 
+const char *gput_process_end_name(const struct gput_process *process)
+{
+    if (process->end_ns == 0)
+        return NULL;
+    return process->end_is_told ? "final" : "sampled";
+}
+
 void session_take_gpu_holdings(struct gput_session *session)
 {
     size_t count;
@@ -86,7 +93,8 @@ static void take(struct gput_process *process, const struct process_record *reco
         .storage_read_bytes = bytes_of(record, &counts, counts.read_bytes),
         .storage_write_bytes = bytes_of(record, &counts, counts.write_bytes),
         .has_status = record->has_status,
-        .status = record->status};
+        .status = record->status,
+        .end_is_told = record->has_ended && record->end_is_told};
     /* A name from before execve() is another program's. */
     if (!record->name_is_old)
         memcpy(process->name, record->name, sizeof process->name);
@@ -97,8 +105,13 @@ static void take(struct gput_process *process, const struct process_record *reco
 }
 
 /* Whom we collect ourselves we know more about. */
-static void take_collected(struct gput_process *process, const struct gput_session *session)
+static void take_collected(
+    struct gput_process *process, const struct gput_session *session, int64_t epoch_ns)
 {
+    if (!process->end_is_told && session->main_ended_ns != 0) {
+        process->end_ns = session->main_ended_ns + epoch_ns;
+        process->end_is_told = true;
+    }
     struct gput_peak peak;
     session_fill_main_peak(session, &peak);
     process->has_status = true;
@@ -153,7 +166,7 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
         take(&list->processes[i], records[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(records, count, records[i]->parent);
         if (records[i]->is_main && session->has_main_usage)
-            take_collected(&list->processes[i], session);
+            take_collected(&list->processes[i], session, epoch_ns);
     }
     free(records);
     list->count = count;
@@ -220,6 +233,7 @@ static const struct tracking_column columns[] = {
     {"command_line", TRACKING_TEXT},
     {"start_timestamp", TRACKING_REAL},
     {"end_timestamp", TRACKING_REAL},
+    {"end_timestamp_source", TRACKING_TEXT},
     {"at_least", TRACKING_TEXT},
     {"cpu_seconds", TRACKING_REAL},
     {"peak_ram", TRACKING_REAL},
@@ -252,6 +266,7 @@ static int write_row(struct gput_session *session, unsigned table,
         tracking_text(process->command_line),
         tracking_real((double)process->start_ns * 1e-9),
         tracking_real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
+        tracking_text(gput_process_end_name(process)),
         tracking_text(gput_process_at_least(process)),
         tracking_real(process->cpu_seconds),
         tracking_real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),

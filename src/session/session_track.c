@@ -28,6 +28,8 @@
 #define MOST_ENDED 2000
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
+/* Of a millisecond, for announcements that are late. */
+#define MOST_PAUSES 20
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 #define STATUS_UNKNOWN (-1)
 
@@ -395,6 +397,12 @@ static void end_counting(struct gput_session *session)
     session_events_end(&session->events);
     session_events_read(&session->events);
     session_events_read(&session->events);
+    /* The kernel announces an end only after who waits for it was woken. */
+    struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
+    for (int i = 0; i < MOST_PAUSES && process_log_end_unannounced(&session->log); i++) {
+        nanosleep(&pause, NULL);
+        session_events_read(&session->events);
+    }
     process_log_count(&session->log);
     session_close_books(session);
     session_surroundings_end(&session->surroundings, session->options.procfs_root);

@@ -141,44 +141,124 @@ static void close_record(struct process_log *log, struct process_record *record)
     process_archive_put(&log->ended, &log->living, record, is_wanted);
 }
 
-/* It ended; what taskstats tell about it may come a little later. */
+static bool watch(struct process_log *log, struct process_record *record)
+{
+    if (!record->is_watched)
+        record->is_watched = process_record_list_append(&log->ending, record);
+    return record->is_watched;
+}
+
+static void lived_at(struct process_record *record, int64_t time_ns)
+{
+    if (time_ns > record->end_ns)
+        record->end_ns = time_ns;
+}
+
+/* It has ended, as far as is known, and lived at that time; what taskstats tell about it may come a
+ * little later. */
 static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
 {
     if (record->has_ended)
         return;
     record->has_ended = true;
-    record->end_ns = time_ns;
+    lived_at(record, record->start_ns);
+    lived_at(record, time_ns);
     record->ended_round = log->round;
     pid_t parent_pid = record->last_parent ? record->last_parent : record->parent_pid;
     struct process_record *parent = process_log_get(log, parent_pid);
     if (parent)
         parent->child_ended = true;
-    if (!process_record_list_append(&log->ending, record))
+    if (!watch(log, record))
         close_record(log, record);
 }
 
-/* It was announced as ended, but that was its first thread alone. */
-static void revive(struct process_log *log, struct process_record *record)
+/* The kernel tells the end of a thread which is the last one, for all that is known so far. */
+static void tell_end(
+    struct process_log *log, struct process_record *record, int64_t time_ns, int status)
 {
-    record->is_outlived = true;
-    if (!record->has_ended)
-        return;
-    record->has_ended = record->has_status = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < log->ending.count; i++) {
-        if (log->ending.records[i] != record)
-            log->ending.records[kept++] = log->ending.records[i];
-    }
-    log->ending.count = kept;
+    record->end_is_told = record->has_status = true;
+    record->status = status;
+    record->end_ns = time_ns;
+    end_record(log, record, time_ns);
 }
 
-/* Whether it has to stay in reach: more may be told, or it has not ended after all. */
-static bool must_wait(const struct process_log *log, struct process_record *record)
+/* A look found its first thread ended, and others alive. */
+static void outlive(struct process_log *log, struct process_record *record)
 {
-    /* The end of the first thread looks like the end of a process; the tree knows better. */
-    if (record->process)
-        return !process_is_zombie(record->process);
-    return log->options.has_taskstats && !record->is_final && record->ended_round == log->round;
+    if (!record->has_ended)
+        record->is_outlived = watch(log, record);
+}
+
+static void take_back_end(struct process_record *record)
+{
+    record->has_ended = record->has_status = record->end_is_told = false;
+}
+
+/* Times of procfs count from boot, and the monotonic clock stands still while the machine sleeps.
+ */
+static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
+{
+    struct timespec boot;
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    int64_t ahead_ns = clock_ns_of_timespec(boot) - clock_monotonic_ns();
+    return (int64_t)ticks * log->options.ns_per_tick - ahead_ns;
+}
+
+/* Whether anything of it is left. */
+static bool lives(
+    const struct process_log *log, const struct process_record *record, struct proc_stat *stat)
+{
+    if (process_log_get(log, record->pid) != record)
+        return false;
+    int code = proc_stat_read(log->options.procfs_root, record->pid, stat, NULL);
+    if (code != GPUT_OK)
+        return code != GPUT_ERROR_GONE && !record->has_ended;
+    bool has_ended = stat->state == 'X' || (stat->state == 'Z' && stat->thread_count <= 1);
+    /* One that began later has only taken over the pid. */
+    int64_t start_ns = monotonic_of_ticks(log, stat->start_time_ticks);
+    return !has_ended && start_ns <= record->end_ns + log->options.ns_per_tick;
+}
+
+/*
+ * The end of the first thread is announced as the end of the process is: but others may live on, or
+ * one of them take its place (execve). So the process is looked at once more.
+ */
+static void check_end(struct process_log *log, struct process_record *record)
+{
+    struct proc_stat stat = {.state = 'Z'};
+    if (!lives(log, record, &stat)) {
+        end_record(log, record, record->start_ns);
+        record->is_over = true;
+        return;
+    }
+    take_back_end(record);
+    record->is_outlived = stat.state == 'Z';
+    lived_at(record, log->now_ns);
+}
+
+/* What is to be told of it may come with what is read next. */
+static bool may_be_told(const struct process_log *log, const struct process_record *record)
+{
+    bool lacks_figures = log->options.has_taskstats && !record->is_final;
+    bool lacks_end = log->options.has_events && !record->end_is_told && !log->has_gap;
+    return record->has_ended && (lacks_end || (lacks_figures && record->ended_round == log->round));
+}
+
+static bool needs_check(const struct process_log *log, const struct process_record *record)
+{
+    bool is_sure = record->is_final || record->is_over || !log->options.has_events;
+    return !is_sure && (record->has_ended || record->is_outlived);
+}
+
+/* Whether it has to stay in reach. */
+static bool must_wait(const struct process_log *log, const struct process_record *record)
+{
+    if (!record->has_ended)
+        return record->is_outlived;
+    /* Else the tree, which has not seen it yet, would bring it as another one. */
+    if (log->options.has_events && record->process && !process_is_zombie(record->process))
+        return true;
+    return may_be_told(log, record);
 }
 
 static int by_number_down(const void *a, const void *b)
@@ -190,30 +270,25 @@ static int by_number_down(const void *a, const void *b)
 static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
+    log->awaited = 0;
     /* Events come in order. Else children first, as their parents take over what they counted. */
     if (!log->options.has_events && log->ending.count > 1)
         qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_down);
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process_record *record = log->ending.records[i];
-        if (must_wait(log, record))
+        if (needs_check(log, record) && !may_be_told(log, record))
+            check_end(log, record);
+        record->is_watched = must_wait(log, record);
+        log->awaited += record->is_watched && !record->end_is_told;
+        if (record->is_watched)
             log->ending.records[waiting++] = record;
-        else
+        else if (record->has_ended)
             close_record(log, record);
     }
     log->ending.count = waiting;
 }
 
 /* ---- looks ---- */
-
-/* Times of procfs count from boot, and the monotonic clock stands still while the machine sleeps.
- */
-static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
-{
-    struct timespec boot;
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    int64_t ahead_ns = clock_ns_of_timespec(boot) - clock_monotonic_ns();
-    return (int64_t)ticks * log->options.ns_per_tick - ahead_ns;
-}
 
 static void take_name(
     const struct process_log *log, struct process_record *record, const char *name)
@@ -244,6 +319,8 @@ static int64_t peak_interval_ns(const struct process_record *record)
 static void meet(struct process_log *log, struct process *process)
 {
     struct process_record *record = process_log_get(log, process->pid);
+    if (record && needs_check(log, record))
+        check_end(log, record);
     if (!record || record->has_ended)
         record = add(log, process->pid);
     if (!record)
@@ -321,7 +398,7 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
         if (process->has_run || record->peak_is_pending || record->counts_are_pending)
             follow(log, process->record, now_ns);
         if (process_is_outlived(process))
-            revive(log, process->record);
+            outlive(log, process->record);
         if (process_is_zombie(process))
             end_record(log, process->record, now_ns);
     }
@@ -353,8 +430,10 @@ void process_log_gone(void *user, struct process *process)
     record->process = NULL;
     process->record = NULL;
     /* Where events are, its end is one: until then those that it started may still be announced. */
-    if (!log->options.has_events || record->is_outlived)
+    if (!log->options.has_events)
         end_record(log, record, log->now_ns);
+    else
+        lived_at(record, log->now_ns);
 }
 
 void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
@@ -377,7 +456,12 @@ static void take_fork(struct process_log *log, const struct process_event *event
         /* A look was faster. */
         record->is_announced = true;
         record->start_ns = event->time_ns;
-    } else if (parent && (record = add(log, event->pid))) {
+        return;
+    }
+    /* The end of the one that had the pid before was lost. */
+    if (record)
+        end_record(log, record, record->start_ns);
+    if (parent && (record = add(log, event->pid))) {
         record->is_announced = true;
         record->start_ns = event->time_ns;
         set_parent(log, record, parent);
@@ -389,12 +473,28 @@ static void take_fork(struct process_log *log, const struct process_event *event
 
 static void take_exec(struct process_record *record)
 {
+    /* Another thread called it: the end of the first one was not that of the process. */
+    if (!record->is_final)
+        take_back_end(record);
     /* The first one of a launched command is how it began. */
     bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
     record->had_another_memory |= !is_beginning;
     record->has_execed = true;
     /* One that has ended bears its last name. */
     record->name_is_old = !record->process || !process_is_zombie(record->process);
+}
+
+static void take_end(
+    struct process_log *log, struct process_record *record, const struct process_event *event)
+{
+    /* Another thread's end is of interest only when the first one has ended; and when taskstats
+     * have told the end of the process, that is known. */
+    bool is_known = record->is_final && record->end_is_told;
+    bool may_be_last = !event->is_thread || record->has_ended || record->is_outlived;
+    if (is_known || !may_be_last)
+        return;
+    log->unwaited += event->is_collected && !event->is_thread && !record->is_main;
+    tell_end(log, record, event->time_ns, event->status);
 }
 
 void process_log_event(struct process_log *log, const struct process_event *event)
@@ -411,13 +511,8 @@ void process_log_event(struct process_log *log, const struct process_event *even
         break;
     case PROCESS_EVENT_EXIT:
         record = process_log_get(log, event->pid);
-        if (!record)
-            break;
-        end_record(log, record, event->time_ns);
-        log->unwaited += event->is_collected && !record->is_main;
-        record->end_ns = event->time_ns;
-        record->has_status = true;
-        record->status = event->status;
+        if (record)
+            take_end(log, record, event);
         break;
     }
 }
@@ -430,10 +525,11 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     process_record_take_exit(record, exit);
     if (exit->is_last && record->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->ended_outside_ns += record->cpu_ns;
-    if (exit->is_last && record->is_outlived)
-        end_record(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns);
     if (exit->is_leader)
         take_name(log, record, exit->name);
+    /* An event announces the end of the first thread alone. */
+    if (exit->is_last && !exit->is_leader)
+        tell_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
 /* Of those that no look has seen yet: they may be gone before the next one. */
@@ -466,8 +562,21 @@ static void end_missing(struct process_log *log)
         record->had_another_memory = true;
         if (!record->process && !record->has_ended &&
             proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) == GPUT_ERROR_GONE)
-            end_record(log, record, log->now_ns);
+            end_record(log, record, record->start_ns);
     }
+}
+
+bool process_log_end_unannounced(struct process_log *log)
+{
+    bool found = false;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        struct proc_stat stat;
+        bool is_lost = !record->has_ended && !record->process && !lives(log, record, &stat);
+        if (is_lost && watch(log, record))
+            end_record(log, record, record->start_ns);
+        found |= record->has_ended && !record->end_is_told;
+    }
+    return found && log->options.has_events && !log->has_gap;
 }
 
 void process_log_end_batch(struct process_log *log, bool lost)
@@ -490,6 +599,11 @@ void process_log_refresh(struct process_log *log)
         if (record->process)
             take_look(log, record);
     }
+}
+
+bool process_log_waits_for_threads(const struct process_log *log)
+{
+    return log->awaited > 0 && !log->options.has_taskstats;
 }
 
 bool process_log_has_all(const struct process_log *log)

@@ -35,10 +35,12 @@ struct process_log_options {
 struct process_log {
     struct process_log_options options;
     struct process_table living;       /* those that have not ended; owned, each too */
-    struct process_record_list ending; /* ended, but more may be told about them; borrowed */
+    struct process_record_list ending; /* ended, but more may be told about them; or outlived;
+                                          borrowed */
     struct process_archive ended;
     struct process_record *main; /* NULL when it was not kept */
     unsigned round;
+    size_t awaited;           /* of `ending`, those whose last end was not told in the last batch */
     bool has_gap;             /* events were lost: who was not looked at may be missing */
     bool ran_out;             /* of memory: processes are missing */
     int64_t now_ns;           /* of the last look */
@@ -92,6 +94,14 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
  * Reads the names of those that began.
  */
 void process_log_end_batch(struct process_log *log, bool lost);
+
+/* The ends of threads are wanted: of some process only the last one's tells when it ends, and how.
+ */
+bool process_log_waits_for_threads(const struct process_log *log);
+
+/* When no more is tracked: ends those of whom nothing is left. True: events that are still to tell
+ * of an end may come a moment after the process is gone. */
+bool process_log_end_unannounced(struct process_log *log);
 
 /* The last figures of the living; call before records are looked at. */
 void process_log_refresh(struct process_log *log);

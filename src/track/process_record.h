@@ -32,10 +32,10 @@ struct process_record {
     struct process_record *next;   /* of the same slot of the table */
     uint64_t number;               /* in order of discovery */
     bool is_main;
-    bool is_old;       /* it began before tracking did */
-    bool is_announced; /* an event told its start */
-    bool has_ended;
-    bool is_outlived;      /* its first thread ended before others: its end will not be announced */
+    bool is_old;           /* it began before tracking did */
+    bool is_announced;     /* an event told its start */
+    bool has_ended;        /* for all that is known so far: others of its threads may live */
+    bool is_outlived;      /* its first thread has ended, others live */
     bool is_final;         /* its figures are those of its end */
     bool ignores_children; /* SIGCHLD was ignored when its status was read */
     bool child_ended;      /* since what it has collected was read last */
@@ -47,7 +47,10 @@ struct process_record {
     bool name_is_old; /* it called execve() since its name was read */
     char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
     int64_t start_ns;        /* monotonic clock */
-    int64_t end_ns;          /* 0: it has not ended */
+    int64_t end_ns;          /* with has_ended: when; or, unless end_is_told, when it still lived */
+    bool end_is_told;        /* by an event, or by taskstats */
+    bool is_watched;         /* whether it ends, and what is told of it then */
+    bool is_over;            /* nothing of it is left: its end needs no other look */
     int64_t looked_ns;       /* when its process was last read */
     int64_t cpu_ns;          /* since tracking began; of looks, or of its end; -1: not known */
     int64_t exited_ns;       /* CPU time of its threads that ended, as told by taskstats */

@@ -335,6 +335,31 @@ class Exact(CommandTest):
             self.assertEqual(largest["at_least"], "cpu_seconds")
             self.assertGreaterEqual(largest["cpu_seconds"], 0.05)
 
+    def children_whose_first_thread_ends(self, *words):
+        for track in self.track, self.track_without_rights:
+            report = track("child", "[", "leave", "[", "alloc", 30, "sleep", 0.3, *words, "]", "]", "wait",
+                           options=["--processes", "--st", "0.1"])
+            self.assertEqual(report["accounting"]["processes"]["seen"], 2)
+            self.assertEqual(len(report["processes"]), 2)
+            child = report["processes"][1]
+            self.assertGreaterEqual(child["peak_ram"], 30e6)
+            self.assertGreaterEqual(child["end_timestamp"] - child["start_timestamp"], 0.2)
+            if self.announced(report):
+                self.assertEqual(child["end_timestamp_source"], "final")
+                self.assertGreaterEqual(child["end_timestamp"] - child["start_timestamp"], 0.3)
+            yield report, child
+
+    def test_a_child_whose_first_thread_ends_counts_once(self):
+        for report, child in self.children_whose_first_thread_ends():
+            self.assertEqual(child["name"], "consumer")
+            self.assertEqual(child["exit_code"], 0 if self.announced(report) else None)
+
+    def test_a_program_that_another_thread_calls_counts_once(self):
+        for report, child in self.children_whose_first_thread_ends("become", "/bin/false"):
+            if self.announced(report):
+                self.assertIn(child["name"], ("false", None))  # gone before its name could be read
+                self.assertEqual(child["exit_code"], 1)
+
     def test_the_command_in_the_list_has_the_peak_of_main(self):
         words = ["sleep", 0.1, "alloc", 200, "free", "sleep", 0.2]
         for track in self.track, self.track_without_rights:

@@ -5,6 +5,7 @@
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,7 +79,7 @@ static void reads_the_life_of_a_process(void **state)
     assert_ptr_equal(at, end);
 }
 
-static void passes_over_threads_and_other_events(void **state)
+static void passes_over_starts_of_threads_and_other_events(void **state)
 {
     (void)state;
     struct messages messages = {0};
@@ -90,8 +91,13 @@ static void passes_over_threads_and_other_events(void **state)
     put(&messages, &exit, 0);
     const unsigned char *at = messages.bytes;
     struct process_event event;
-    assert_true(process_events_parse(&at, at + messages.length, &event));
+    assert_true(process_events_parse(&at, messages.bytes + messages.length, &event));
     assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
+    assert_int_equal(event.pid, 20);
+    assert_true(event.is_thread);
+    assert_true(process_events_parse(&at, messages.bytes + messages.length, &event));
+    assert_int_equal(event.kind, PROCESS_EVENT_EXIT);
+    assert_false(event.is_thread);
     assert_true(WIFSIGNALED(event.status));
     assert_int_equal(WTERMSIG(event.status), SIGKILL);
     assert_true(event.is_collected); /* it has no parent any more */
@@ -175,15 +181,58 @@ static void a_child_is_announced(void **state)
     process_events_close(&events);
 }
 
+static void *nothing(void *user)
+{
+    return user;
+}
+
+/* Ends a thread; whether that comes before the later end of a process, or, if `wanted`, at last. */
+static bool tells_end_of_thread(struct process_events *events, bool wanted)
+{
+    pthread_t thread;
+    bool is_told = false;
+    assert_int_equal(pthread_create(&thread, NULL, nothing, NULL), 0);
+    pthread_join(thread, NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    struct process_event batch[PROCESS_EVENTS_BATCH];
+    for (bool is_over = false; !is_over || (wanted && !is_told);) {
+        size_t count = process_events_read(events, batch);
+        for (size_t i = 0; i < count; i++) {
+            is_told |= batch[i].pid == getpid() && batch[i].is_thread;
+            is_over |= batch[i].pid == child && batch[i].kind == PROCESS_EVENT_EXIT;
+        }
+    }
+    return is_told;
+}
+
+static void ends_of_threads_come_while_they_are_wanted(void **state)
+{
+    (void)state;
+    struct process_events events;
+    struct gput_error error = {0};
+    if (process_events_open(&events, &error) != GPUT_OK)
+        SKIP(error.message);
+    assert_false(tells_end_of_thread(&events, false));
+    process_events_want_threads(&events, true);
+    assert_true(tells_end_of_thread(&events, true));
+    process_events_want_threads(&events, false);
+    assert_false(tells_end_of_thread(&events, false));
+    process_events_close(&events);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_life_of_a_process),
-        cmocka_unit_test(passes_over_threads_and_other_events),
+        cmocka_unit_test(passes_over_starts_of_threads_and_other_events),
         cmocka_unit_test(old_kernels_send_shorter_ends),
         cmocka_unit_test(damaged_messages_end_the_reading),
         cmocka_unit_test(knows_the_kernels_answer),
         cmocka_unit_test(a_child_is_announced),
+        cmocka_unit_test(ends_of_threads_come_while_they_are_wanted),
     };
     return cmocka_run_group_tests_name("os/process_events", tests, NULL, NULL);
 }

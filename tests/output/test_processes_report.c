@@ -13,6 +13,7 @@ static struct gput_process process(pid_t pid, ptrdiff_t parent, const char *name
         .parent_index = parent,
         .start_ns = 100 * SECOND,
         .end_ns = 102 * SECOND,
+        .end_is_told = true,
         .is_final = true,
         .cpu_seconds = 1.5,
         .peak_ram_bytes = 5e6,
@@ -74,14 +75,14 @@ static void marks_what_is_a_lower_bound(void **state)
 {
     (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b"), process(3, 0, "c")};
-    family[1].is_final = false;
+    family[1].is_final = family[1].end_is_told = false;
     family[1].peak = GPUT_PROCESS_PEAK_KEPT;
     family[2].is_final = false;
     family[2].end_ns = 0;
     struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
     char *text = tree_of(&list);
     assert_non_null(strstr(text, "      ≥1.500       5.000          10         n/a"));
-    assert_non_null(strstr(text, "      ≥1.500      ≥5.000         ≥10         n/a"));
+    assert_non_null(strstr(text, "      ≥2.000      ≥1.500      ≥5.000         ≥10         n/a"));
     assert_non_null(strstr(text, "         n/a       1.500       5.000          10         n/a"));
     assert_non_null(strstr(text, "\n≥: at least this"));
     free(text);
@@ -151,6 +152,7 @@ static void programs_get_all_of_it(void **state)
     assert_int_equal(doc_get(first, "pid")->integer, 1);
     assert_int_equal(doc_get(first, "parent")->kind, DOC_NULL);
     assert_string_equal(doc_get(first, "command_line")->string, "main --all");
+    assert_string_equal(doc_get(first, "end_timestamp_source")->string, "final");
     assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds");
     assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
     assert_int_equal(doc_get(first, "exit_code")->integer, 0);
