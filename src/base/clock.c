@@ -22,6 +22,12 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+int64_t clock_monotonic_of_boot_ns(int64_t boot_ns)
+{
+    int64_t ahead_ns = read_ns(CLOCK_BOOTTIME) - clock_monotonic_ns();
+    return boot_ns - ahead_ns;
+}
+
 int64_t clock_realtime_ns(void)
 {
     return read_ns(CLOCK_REALTIME);

@@ -18,6 +18,9 @@ static inline double clock_seconds_of_ns(int64_t ns)
 /* Time since some fixed point in the past, never set back: for intervals and deadlines. */
 int64_t clock_monotonic_ns(void);
 
+/* The monotonic time of what is told in time since boot: that goes on while the machine sleeps. */
+int64_t clock_monotonic_of_boot_ns(int64_t boot_ns);
+
 /* Time since the epoch (UTC): for stamps that go into files. */
 int64_t clock_realtime_ns(void);
 

@@ -2,14 +2,12 @@
 
 #include "os/proc_stat.h"
 #include "os/procfs.h"
-#include "track/process_ranking.h"
 
 #include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The kernel's figures of a process that runs are read at most this often: once a tick where ticks
  * are a second apart and come a little early or late. */
@@ -17,10 +15,6 @@
 #define READ_INTERVAL_OF_MAIN_NS (NS_PER_SECOND / 10)
 /* Short-lived processes are spared it. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
-
-/* Fewer than one in so many are collected before the kernel has announced their end: 4 of 35,000
- * were, all of them among 5,000 under load. */
-#define COLLECTED_AT_ONCE 200
 
 /* ---- those that have not ended ---- */
 
@@ -98,22 +92,17 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
         *highest = bytes;
 }
 
-static struct peak_sum peak_of(const struct process_record *record)
-{
-    bool is_known = record->peak == PROCESS_PEAK_FINAL;
-    return (struct peak_sum){.bytes = is_known ? record->peak_rss_bytes : 0, .open = !is_known};
-}
-
 /* Of a descendant that ended. */
 static void take_peak(struct process_log *log, const struct process_record *record)
 {
     bool is_sure = process_record_has_own_memory(record);
     log->untold += !record->is_final;
-    struct peak_sum peak = peak_of(record);
+    struct peak_sum peak = process_record_peak_sum(record);
     log->open_peaks += peak.open;
     /* Of several threads, one may have kept the memory after the end of the process was announced.
      */
-    if (record->is_announced && record->threads_told == 1 && !record->is_outlived)
+    if (record->is_announced && record->end_is_told && record->threads_told == 1 &&
+        !record->is_outlived)
         peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
         peak_sums_add_always(&log->descendants_sums, &peak);
@@ -194,14 +183,9 @@ static void take_back_end(struct process_record *record)
     record->has_ended = record->has_status = record->end_is_told = false;
 }
 
-/* Times of procfs count from boot, and the monotonic clock stands still while the machine sleeps.
- */
 static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
 {
-    struct timespec boot;
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    int64_t ahead_ns = clock_ns_of_timespec(boot) - clock_monotonic_ns();
-    return (int64_t)ticks * log->options.ns_per_tick - ahead_ns;
+    return clock_monotonic_of_boot_ns((int64_t)ticks * log->options.ns_per_tick);
 }
 
 /* Whether anything of it is left. */
@@ -440,10 +424,8 @@ void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, 
 {
     struct process_record *record = process_log_get(log, pid);
     /* One that began later has only taken over the pid. */
-    if (!record || record->start_ns > time_ns)
-        return;
-    if (isnan(record->peak_gpu_ram_bytes) || bytes > record->peak_gpu_ram_bytes)
-        record->peak_gpu_ram_bytes = bytes;
+    if (record && record->start_ns <= time_ns)
+        record->peak_gpu_ram_bytes = fmax(record->peak_gpu_ram_bytes, bytes);
 }
 
 /* ---- events ---- */
@@ -552,41 +534,42 @@ static void read_names(struct process_log *log)
     }
 }
 
-/* Ends that were lost: those that no look finds any more. Of the others execve() may be lost. */
+/* Ends those of whom nothing is left, and no look finds them any more. */
 static void end_missing(struct process_log *log)
 {
     struct process_record *after;
     for (struct process_record *record = first(log); record; record = after) {
         struct proc_stat stat;
         after = next(log, record);
-        record->had_another_memory = true;
-        if (!record->process && !record->has_ended &&
-            proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) == GPUT_ERROR_GONE)
+        if (!record->process && !record->has_ended && !lives(log, record, &stat))
             end_record(log, record, record->start_ns);
     }
 }
 
+/* Events were lost: ends, and of those that live, execve(). */
+static void take_gap(struct process_log *log)
+{
+    log->has_gap = true;
+    end_missing(log);
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        record->had_another_memory = true;
+}
+
 bool process_log_end_unannounced(struct process_log *log)
 {
-    bool found = false;
-    for (struct process_record *record = first(log); record; record = next(log, record)) {
-        struct proc_stat stat;
-        bool is_lost = !record->has_ended && !record->process && !lives(log, record, &stat);
-        if (is_lost && watch(log, record))
-            end_record(log, record, record->start_ns);
-        found |= record->has_ended && !record->end_is_told;
-    }
-    return found && log->options.has_events && !log->has_gap;
+    bool any = false;
+    end_missing(log);
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        any |= record->has_ended && !record->end_is_told;
+    return any && log->options.has_events && !log->has_gap;
 }
 
 void process_log_end_batch(struct process_log *log, bool lost)
 {
     if (log->options.keeps_ended)
         read_names(log);
-    if (lost) {
-        log->has_gap = true;
-        end_missing(log);
-    }
+    if (lost)
+        take_gap(log);
     close_ended(log);
     log->round++;
 }
@@ -606,62 +589,6 @@ bool process_log_waits_for_threads(const struct process_log *log)
     return log->awaited > 0 && !log->options.has_taskstats;
 }
 
-bool process_log_has_all(const struct process_log *log)
-{
-    return log->options.has_events && !log->has_gap && !log->ran_out;
-}
-
-struct process_peaks process_log_descendants(const struct process_log *log)
-{
-    bool has_all = process_log_has_all(log) && log->untold == 0;
-    struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
-        .has_all = has_all,
-        .open = log->open_peaks,
-        .largest_at_most_bytes = log->largest_unsure_bytes,
-        .before_bytes = log->before_peak_bytes};
-    for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (record->is_main)
-            continue;
-        if (process_record_has_own_memory(record))
-            raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
-        raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
-        peaks.has_living |= !record->has_ended;
-        peaks.has_all &= record->is_final;
-        peaks.open += peak_of(record).open;
-    }
-    raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
-    return peaks;
-}
-
-double process_log_most_together(const struct process_log *log, double open_bytes)
-{
-    struct peak_sums sums = log->descendants_sums;
-    for (struct process_record *record = first(log); record; record = next(log, record)) {
-        struct peak_sum peak = peak_of(record);
-        if (!record->is_main)
-            peak_sums_add_always(&sums, &peak);
-    }
-    return peak_sums_most(&sums, open_bytes);
-}
-
-bool process_log_has_unwaited(const struct process_log *log)
-{
-    if (log->options.has_events)
-        return log->unwaited * COLLECTED_AT_ONCE > log->seen;
-    bool may_have = log->ignores_children;
-    for (struct process_record *record = first(log); record; record = next(log, record))
-        may_have |= record->ignores_children;
-    return may_have;
-}
-
-bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
-{
-    *cpu_ns = log->ended_cpu_ns;
-    for (struct process_record *record = first(log); record; record = next(log, record))
-        *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
-    return log->options.has_taskstats && process_log_has_all(log);
-}
-
 void process_log_count(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
@@ -673,38 +600,6 @@ void process_log_count(struct process_log *log)
         if (process_has_memory(record->process) && process_record_may_have_risen(record))
             read_peak(log, record);
     }
-}
-
-struct task_counts process_log_counts(const struct process_log *log)
-{
-    struct task_counts sum = log->uncollected;
-    for (struct process_record *record = first(log); record; record = next(log, record)) {
-        struct task_counts counts = process_record_counts(record);
-        task_counts_add(&sum, &counts);
-    }
-    if (log->options.has_taskstats) {
-        struct task_counts ended = process_archive_counts(&log->ended);
-        task_counts_add(&sum, &ended);
-        return sum;
-    }
-    task_counts_subtract(&sum, &log->collected_before);
-    sum.lacks_io = !log->main || !log->main->has_io;
-    return sum;
-}
-
-struct process_record **process_log_list(const struct process_log *log, size_t *count)
-{
-    *count = 0;
-    struct process_record **list =
-        malloc((log->living.count + log->ended.kept.count + 1) * sizeof(void *));
-    if (!list)
-        return NULL;
-    for (struct process_record *record = first(log); record; record = next(log, record))
-        list[(*count)++] = record;
-    for (size_t i = 0; i < log->ended.kept.count; i++)
-        list[(*count)++] = log->ended.kept.records[i];
-    process_ranking_sort(list, *count);
-    return list;
 }
 
 /* ---- beginning and end ---- */

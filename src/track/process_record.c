@@ -167,6 +167,12 @@ struct task_counts process_record_counts(const struct process_record *record)
 
 /* ---- what its peak is worth ---- */
 
+struct peak_sum process_record_peak_sum(const struct process_record *record)
+{
+    bool is_known = record->peak == PROCESS_PEAK_FINAL;
+    return (struct peak_sum){.bytes = is_known ? record->peak_rss_bytes : 0, .open = !is_known};
+}
+
 /*
  * That is economy, and no bound: memory can also be filled by others who share it, and by the
  * kernel (huge pages).

@@ -8,6 +8,7 @@
 
 #include "os/task_counts.h"
 #include "os/taskstats.h"
+#include "track/peak_sums.h"
 #include "track/process.h"
 
 #include <stdbool.h>
@@ -109,6 +110,9 @@ void process_record_read_io(struct process_record *record, const char *procfs_ro
 
 /* What was counted since tracking began. */
 struct task_counts process_record_counts(const struct process_record *record);
+
+/* Its peak, to be summed up: open unless it is known to the end. */
+struct peak_sum process_record_peak_sum(const struct process_record *record);
 
 /* Whether the kernel's peak is likely to be higher than when it was last read. */
 bool process_record_may_have_risen(const struct process_record *record);
