@@ -83,21 +83,34 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
 }
 
-void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak)
+/* It lives, or somebody else collects it. */
+static void fill_other_main(const struct gput_session *session, struct gput_peak *peak)
 {
     double kept = kept_peak(session);
     const struct process_record *record = session->log.main;
+    bool is_told = record && record->is_final && !record->had_another_memory;
+    bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
+    if (isnan(kept))
+        set_peak(peak, NAN, NAN, "its status file could not be read");
+    else if (has_risen && is_told)
+        set_exact(peak, kept, "given by the kernel at its end (taskstats)");
+    else if (has_risen)
+        set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
+    else if (is_told)
+        set_peak(peak, (double)record->peak_rss_bytes, kept,
+            "at least the highest sample; at most what the kernel kept since it began, also before "
+            "tracking (taskstats)");
+    else
+        set_peak(peak, (double)record->peak_rss_bytes, NAN,
+            "the highest sample; what the kernel kept (VmHWM) is of before tracking");
+}
+
+void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak)
+{
     if (session->has_main_usage)
         fill_ended_main(session, peak);
-    else if (!isnan(kept) && record->is_final && !record->had_another_memory)
-        set_exact(peak, kept, "given by the kernel at its end (taskstats)");
-    else if (isnan(kept))
-        set_peak(peak, NAN, NAN, "its status file could not be read");
-    else if (session->mode == SESSION_LAUNCHED)
-        set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
     else
-        set_peak(peak, kept, NAN,
-            "VmHWM as last read, kept by the kernel since it began, also before tracking");
+        fill_other_main(session, peak);
 }
 
 /* ---- descendants ---- */
