@@ -38,7 +38,9 @@ struct gput_process {
     pid_t parent;           /**< that started it; 0: not known */
     ptrdiff_t parent_index; /**< its place in the list, or that of the nearest ancestor in it; -1:
                                  none */
-    char name[16];          /**< as the kernel has it, cut to 15 bytes; "" when it was never seen */
+    /** As the kernel has it, cut to 15 bytes; those that are no UTF-8 are U+FFFD, here and in the
+     * command line. "" when it was never seen. */
+    char name[48];
     const char *command_line; /**< NULL unless asked for and seen */
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
@@ -57,12 +59,12 @@ struct gput_process {
     double storage_read_bytes, storage_write_bytes; /**< from and to storage */
     bool has_status;
     int status; /**< as of wait(2) */
-    /** It ended at end_ns: the kernel announced it, or it was collected. Else that is when it was
-     * last known to live. */
+    /** It ended at end_ns: the kernel announced it, or it was collected. Else end_ns is
+     * the last look that saw it alive, or the first that saw it ended and not yet collected. */
     bool end_is_told;
 };
 
-/** Where end_ns is from: "final" (it ended then), "sampled" (it lived then, and has ended since);
+/** Where end_ns is from: "final" where end_is_told, else "sampled";
  * NULL of one that lives. Static text. */
 GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 
@@ -76,6 +78,7 @@ GPUT_API const char *gput_process_at_least(const struct gput_process *process);
 struct gput_processes {
     struct gput_process *processes;
     size_t count;
+    bool has_command_lines; /**< they were asked for */
     /** Of the many that ended, those without much CPU time and RAM are summed up. */
     struct {
         uint64_t count; /**< sums are at least these, as gput_process_at_least() says of each */

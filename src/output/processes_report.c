@@ -40,8 +40,8 @@ static void add_process(
     doc_add_int(item, "pid", process->pid);
     add_whole(item, "parent", process->parent > 0 ? (double)process->parent : NAN);
     add_text(item, "name", process->name);
-    if (process->command_line)
-        doc_add_string(item, "command_line", process->command_line);
+    if (list->has_command_lines)
+        add_text(item, "command_line", process->command_line);
     doc_add_double(item, "start_timestamp", (double)process->start_ns * 1e-9);
     doc_add_double(
         item, "end_timestamp", process->end_ns ? (double)process->end_ns * 1e-9 : (double)NAN);

@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 #include <gputracker/processes.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -72,6 +74,15 @@ static double cpu_seconds_of(const struct process_record *record)
     return is_known ? (double)record->cpu_ns * 1e-9 : NAN;
 }
 
+/* Programs name themselves by any bytes. */
+static void take_name(struct gput_process *process, const char *name)
+{
+    struct str text = {0};
+    utf8_append(name, strlen(name), &text);
+    snprintf(process->name, sizeof process->name, "%s", str_text(&text));
+    str_finish(&text);
+}
+
 /* A process of the log; command lines go into one text, here as offsets from 1. */
 static void take(struct gput_process *process, const struct process_record *record,
     int64_t epoch_ns, struct str *commands)
@@ -95,12 +106,14 @@ static void take(struct gput_process *process, const struct process_record *reco
         .has_status = record->has_status,
         .status = record->status,
         .end_is_told = record->has_ended && record->end_is_told};
-    /* A name from before execve() is another program's. */
-    if (!record->name_is_old)
-        memcpy(process->name, record->name, sizeof process->name);
+    /* What was read before execve() is another program's. */
+    if (record->name_is_old)
+        return;
+    take_name(process, record->name);
     if (record->command) {
         process->command_line = (const char *)(uintptr_t)(commands->length + 1);
-        str_append_bytes(commands, record->command, strlen(record->command) + 1);
+        utf8_append(record->command, strlen(record->command), commands);
+        str_append_bytes(commands, "", 1);
     }
 }
 
@@ -190,6 +203,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     process_log_count(&session->log);
     int code = fill_list(session, list);
     take_others(list, &session->log.ended.others);
+    list->has_command_lines = session->options.command_lines;
     list->ram_unit = session->options.ram_unit;
     list->gpu_ram_unit = session->options.gpu_ram_unit;
     if (code == GPUT_OK)

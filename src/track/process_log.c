@@ -188,19 +188,12 @@ static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
     return clock_monotonic_of_boot_ns((int64_t)ticks * log->options.ns_per_tick);
 }
 
-/* Whether anything of it is left. */
 static bool lives(
-    const struct process_log *log, const struct process_record *record, struct proc_stat *stat)
+    const struct process_log *log, const struct process_record *record, bool *is_outlived)
 {
-    if (process_log_get(log, record->pid) != record)
-        return false;
-    int code = proc_stat_read(log->options.procfs_root, record->pid, stat, NULL);
-    if (code != GPUT_OK)
-        return code != GPUT_ERROR_GONE && !record->has_ended;
-    bool has_ended = stat->state == 'X' || (stat->state == 'Z' && stat->thread_count <= 1);
-    /* One that began later has only taken over the pid. */
-    int64_t start_ns = monotonic_of_ticks(log, stat->start_time_ticks);
-    return !has_ended && start_ns <= record->end_ns + log->options.ns_per_tick;
+    return process_log_get(log, record->pid) == record &&
+           process_record_lives(
+               record, log->options.procfs_root, log->options.ns_per_tick, is_outlived);
 }
 
 /*
@@ -209,14 +202,14 @@ static bool lives(
  */
 static void check_end(struct process_log *log, struct process_record *record)
 {
-    struct proc_stat stat = {.state = 'Z'};
-    if (!lives(log, record, &stat)) {
+    bool is_outlived;
+    if (!lives(log, record, &is_outlived)) {
         end_record(log, record, record->start_ns);
         record->is_over = true;
         return;
     }
     take_back_end(record);
-    record->is_outlived = stat.state == 'Z';
+    record->is_outlived = is_outlived;
     lived_at(record, log->now_ns);
 }
 
@@ -311,6 +304,7 @@ static void meet(struct process_log *log, struct process *process)
         return;
     record->process = process;
     process->record = record;
+    record->image = process->image;
     record->is_main = process->is_main;
     record->is_old = process->is_old;
     record->before_ns = process->cpu_before_ns;
@@ -341,6 +335,10 @@ static void meet(struct process_log *log, struct process *process)
 static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
 {
     struct process *process = record->process;
+    if (process->image != 0 && process->image != record->image) {
+        record->name_is_old = true;
+        record->image = process->image;
+    }
     if (record->name_is_old || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
         take_name(log, record, process->name);
     if (!process_has_memory(process))
@@ -450,6 +448,7 @@ static void take_fork(struct process_log *log, const struct process_event *event
         record->parent_pid = parent->pid;
         record->name_is_old = parent->name_is_old;
         memcpy(record->name, parent->name, sizeof record->name);
+        record->command = parent->command ? strdup(parent->command) : NULL;
     }
 }
 
@@ -539,9 +538,9 @@ static void end_missing(struct process_log *log)
 {
     struct process_record *after;
     for (struct process_record *record = first(log); record; record = after) {
-        struct proc_stat stat;
+        bool is_outlived;
         after = next(log, record);
-        if (!record->process && !record->has_ended && !lives(log, record, &stat))
+        if (!record->process && !record->has_ended && !lives(log, record, &is_outlived))
             end_record(log, record, record->start_ns);
     }
 }
@@ -582,11 +581,6 @@ void process_log_refresh(struct process_log *log)
         if (record->process)
             take_look(log, record);
     }
-}
-
-bool process_log_waits_for_threads(const struct process_log *log)
-{
-    return log->awaited > 0 && !log->options.has_taskstats;
 }
 
 void process_log_count(struct process_log *log)

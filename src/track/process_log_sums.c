@@ -28,6 +28,11 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
         *highest = bytes;
 }
 
+bool process_log_waits_for_threads(const struct process_log *log)
+{
+    return log->awaited > 0 && !log->options.has_taskstats;
+}
+
 bool process_log_has_all(const struct process_log *log)
 {
     return log->options.has_events && !log->has_gap && !log->ran_out;

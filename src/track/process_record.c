@@ -1,6 +1,8 @@
 #include "track/process_record.h"
 
+#include "base/clock.h"
 #include "os/proc_io.h"
+#include "os/proc_stat.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
@@ -42,12 +44,31 @@ void process_record_take_look(struct process_record *record)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
 }
 
+bool process_record_lives(const struct process_record *record, const char *procfs_root,
+    int64_t ns_per_tick, bool *is_outlived)
+{
+    struct proc_stat stat;
+    *is_outlived = record->is_outlived;
+    int code = proc_stat_read(procfs_root, record->pid, &stat, NULL);
+    if (code != GPUT_OK)
+        return code != GPUT_ERROR_GONE && !record->has_ended;
+    *is_outlived = stat.state == 'Z' && stat.thread_count > 1;
+    bool has_ended = stat.state == 'X' || (stat.state == 'Z' && !*is_outlived);
+    /* One that began later has only taken over the pid. */
+    int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)stat.start_time_ticks * ns_per_tick);
+    int64_t lived_ns = record->end_ns > record->start_ns ? record->end_ns : record->start_ns;
+    return !has_ended && start_ns <= lived_ns + ns_per_tick;
+}
+
 /* ---- its name ---- */
 
+/* What it was before may be another program's: none where it cannot be read any more. */
 static void read_command(struct process_record *record, const char *procfs_root)
 {
     char text[COMMAND_BYTES];
     size_t length;
+    free(record->command);
+    record->command = NULL;
     if (procfs_read(procfs_root, record->pid, "cmdline", text, sizeof text, &length, NULL) !=
             GPUT_OK ||
         length == 0)
@@ -59,7 +80,6 @@ static void read_command(struct process_record *record, const char *procfs_root)
             text[i] = ' ';
     }
     text[length] = '\0';
-    free(record->command);
     record->command = strdup(text);
 }
 

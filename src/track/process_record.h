@@ -45,8 +45,9 @@ struct process_record {
     unsigned threads_told; /* how many threads' ends the kernel told */
 
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
-    bool name_is_old; /* it called execve() since its name was read */
-    char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
+    bool name_is_old; /* it called execve() since its name and command line were read */
+    char *command;  /* its command line, blanks between; NULL: not asked for, or not seen; owned */
+    uint64_t image; /* that both are of, as process.h names it */
     int64_t start_ns;        /* monotonic clock */
     int64_t end_ns;          /* with has_ended: when; or, unless end_is_told, when it still lived */
     bool end_is_told;        /* by an event, or by taskstats */
@@ -95,6 +96,11 @@ void process_record_take_name(
 
 /* What the kernel tells at the end of one of its threads; the name is not looked at. */
 void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit);
+
+/* Whether anything of it is left; `is_outlived`: others of its threads than the first one. Where
+ * that cannot be read, it is as before. */
+bool process_record_lives(const struct process_record *record, const char *procfs_root,
+    int64_t ns_per_tick, bool *is_outlived);
 
 /* Reads the kernel's own peak of its RSS. */
 void process_record_read_peak(struct process_record *record, const char *procfs_root);

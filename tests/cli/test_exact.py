@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 
@@ -395,6 +396,24 @@ class Exact(CommandTest):
         self.assertIn(f"{CONSUMER} child [ sleep 0.2 ] wait", lines[2])
         self.assertIn("└─ consumer(", lines[3])
 
+    def test_command_lines_are_of_the_programs_that_the_names_are_of(self):
+        for track in self.track, self.track_without_rights:
+            report = track("alloc", 50, "programs", 20, "/bin/true", options=["--processes", "--command-lines"])
+            for process in report["processes"]:
+                self.assertIn("consumer" if process["name"] == "consumer" else "true",
+                              process["command_line"] or "consumer or true", process)
+
+    def test_names_of_any_bytes_become_text(self):
+        program = self.folder / os.fsdecode(b"bad\xff\xfe")
+        shutil.copy(CONSUMER, program)
+        path = self.folder / "tracking.sqlite"
+        report = self.track(options=["--processes", "--command-lines", "--tf", path], command=[program, "sleep", "0.1"])
+        with sqlite3.connect(path) as connection:
+            (row,) = connection.execute("select name, command_line from process_data").fetchall()
+        command = f"{self.folder}/bad\ufffd\ufffd sleep 0.1"
+        self.assertEqual(row, ("bad\ufffd\ufffd", command))
+        self.assertEqual(row, tuple(report["processes"][0][key] for key in ("name", "command_line")))
+
     def test_the_table_stands_in_the_tracking_file(self):
         path = self.folder / "tracking.sqlite"
         self.track("child", "[", "sleep", 0.2, "]", "wait", options=["--processes", "--tf", path])
@@ -426,6 +445,19 @@ class Exact(CommandTest):
         report = self.attach("sleep 0.5 alloc 100 free sleep 1.5")
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 100e6)
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 100e6)
+
+    def test_a_peak_from_before_attaching_is_only_a_bound(self):
+        actor = subprocess.Popen([CONSUMER, *"alloc 200 free tell sleep 1".split()], stdout=subprocess.PIPE)
+        self.processes.append(actor)
+        self.assertEqual(actor.stdout.read(1), b".")
+        report = self.folder / "report.json"
+        done = self.run_command("attach", "--disable-logs", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
+        actor.stdout.close()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        peaks = json.loads(report.read_text())["peaks"]
+        self.assertLess(peaks["main"], 100e6)
+        self.assertTrue(peaks["main_at_most"] is None or peaks["main_at_most"] >= 200e6)
+        self.assertIn("before tracking", peaks["main_source"])
 
     def test_an_attached_tracker_follows_orphans(self):
         report = self.attach("sleep 0.5 daemon [ swarm 20 0.01 ] sleep 1.5")

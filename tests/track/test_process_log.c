@@ -2,6 +2,8 @@
 
 #include "fake_procfs.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 
 #define SECOND INT64_C(1000000000)
@@ -277,6 +279,54 @@ static void what_it_had_before_a_second_execve_stays_open(void **state)
     told(&stage, 10, 1, 16384);
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_KEPT);
     assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
+    close_stage(&stage);
+}
+
+static void command_lines_go_with_their_programs(void **state)
+{
+    (void)state;
+    struct stage stage = {0};
+    struct process_log_options options = everything;
+    options.reads_commands = true;
+    fake_procfs_init(&stage.fake);
+    fake_write(&stage.fake, "main -x", "10/cmdline");
+    open_stage_of(&stage, options, false);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 30);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_string_equal(stage.log.main->command, "main -x");
+    assert_string_equal(find(list, count, 20)->command, "main -x");
+
+    /* One is still there to be read, the other has ended. */
+    execed(&stage, 20);
+    execed(&stage, 30);
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10});
+    fake_write(&stage.fake, "child -y", "20/cmdline");
+    exited(&stage, 30, 0);
+    told(&stage, 30, 1, 4096);
+    process_log_end_batch(&stage.log, false);
+    assert_string_equal(find(list, count, 20)->command, "child -y");
+    assert_null(find(list, count, 30)->command);
+    assert_string_equal(find(list, count, 30)->name, "told");
+    free(list);
+    close_stage(&stage);
+}
+
+static void without_events_another_image_is_another_program(void **state)
+{
+    (void)state;
+    struct stage stage = {0};
+    struct process_log_options options = {.keeps_ended = true, .reads_commands = true};
+    options.most_ended = 100;
+    fake_procfs_init(&stage.fake);
+    fake_write(&stage.fake, "main -x", "10/cmdline");
+    open_stage_of(&stage, options, false);
+    assert_string_equal(stage.log.main->command, "main -x");
+    fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .start_stack = 4096});
+    fake_write(&stage.fake, "main -y", "10/cmdline");
+    look(&stage);
+    assert_string_equal(stage.log.main->command, "main -y");
     close_stage(&stage);
 }
 
@@ -627,6 +677,53 @@ static void an_end_that_nobody_announces_is_found_at_last(void **state)
     close_stage(&stage);
 }
 
+static uint64_t ticks_since_boot(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 100;
+}
+
+static void one_that_has_taken_over_a_pid_is_another(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, announced);
+    struct fake_process child = {.pid = 20, .parent = 1, .start_time = ticks_since_boot()};
+    stage.now_ns = clock_monotonic_ns();
+    forked(&stage, 10, 20);
+    fake_put(&stage.fake, child);
+    process_log_end_batch(&stage.log, false);
+    assert_false(process_log_end_unannounced(&stage.log));
+    assert_false(only_child(&stage, 20)->has_ended);
+
+    exited(&stage, 20, 0x100);
+    child.start_time += 1000;
+    fake_put(&stage.fake, child);
+    process_log_end_batch(&stage.log, false);
+    assert_true(only_child(&stage, 20)->has_ended);
+    assert_int_equal(only_child(&stage, 20)->status, 0x100);
+    close_stage(&stage);
+}
+
+/* The end of the first one was lost. */
+static void a_pid_that_is_given_out_anew_tells_an_end(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, announced);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 20);
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_int_equal(count, 3);
+    assert_int_equal(stage.log.seen, 3);
+    assert_int_equal(list[1]->has_ended + list[2]->has_ended, 1);
+    free(list);
+    close_stage(&stage);
+}
+
 /* One of its threads calls execve(): the kernel announces the end of the first one, whose place it
  * takes. */
 static void a_thread_that_calls_execve_is_no_end(void **state)
@@ -897,6 +994,8 @@ int main(void)
         cmocka_unit_test(a_command_that_ended_before_the_first_look_is_known),
         cmocka_unit_test(what_it_had_before_execve_stays_open),
         cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
+        cmocka_unit_test(command_lines_go_with_their_programs),
+        cmocka_unit_test(without_events_another_image_is_another_program),
         cmocka_unit_test(children_that_nobody_waits_for_are_told_apart),
         cmocka_unit_test(without_events_parents_are_seen_to_wait_for_nobody),
         cmocka_unit_test(what_is_told_after_the_end_still_counts),
@@ -909,6 +1008,8 @@ int main(void)
         cmocka_unit_test(the_last_thread_tells_the_end),
         cmocka_unit_test(an_end_may_be_announced_after_it_was_seen),
         cmocka_unit_test(an_end_that_nobody_announces_is_found_at_last),
+        cmocka_unit_test(one_that_has_taken_over_a_pid_is_another),
+        cmocka_unit_test(a_pid_that_is_given_out_anew_tells_an_end),
         cmocka_unit_test(a_thread_that_calls_execve_is_no_end),
         cmocka_unit_test(one_whose_first_thread_has_ended_is_met_once),
         cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
