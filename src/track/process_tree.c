@@ -374,6 +374,10 @@ int process_tree_init(
     may_have_grown(tree);
 
     int code = add(tree, options->main, NULL, options->main_is_old);
+    bool has_ended =
+        code == GPUT_OK && options->main_is_old && process_is_zombie(tree->processes[0]);
+    if (has_ended)
+        code = GPUT_ERROR_GONE;
     if (code == GPUT_OK)
         code = find_new(tree, options->main_is_old);
     if (code == GPUT_OK)
@@ -387,8 +391,10 @@ int process_tree_init(
     process_tree_finish(tree);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
-    return error_set(
-        error, GPUT_ERROR_NOT_FOUND, "There is no process %d to track.", (int)options->main);
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
+        has_ended ? "Process %d has ended already: nothing is left to track."
+                  : "There is no process %d to track.",
+        (int)options->main);
 }
 
 void process_tree_finish(struct process_tree *tree)

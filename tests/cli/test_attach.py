@@ -41,6 +41,14 @@ class Attach(CommandTest):
         except ProcessLookupError:
             pass
 
+    def test_a_process_that_has_ended_cannot_be_tracked(self):
+        process = self.start([CONSUMER, "sleep", "0"])
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        done = self.run_command("attach", str(process.pid))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"Process {process.pid} has ended already", done.stderr)
+        self.assertEqual(done.stdout, "")
+
     def test_for_some_time(self):
         process = self.start_busy()
         done = self.run_command(
