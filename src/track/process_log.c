@@ -313,8 +313,12 @@ static void meet(struct process_log *log, struct process *process)
     if (!record->is_announced)
         record->start_ns = monotonic_of_ticks(log, process->start_time_ticks);
     if (!record->parent && !record->is_main) {
-        set_parent(log, record, process_log_get(log, process->parent));
+        struct process_record *parent = process_log_get(log, process->parent);
+        set_parent(log, record, parent);
         record->parent_pid = process->parent;
+        /* It comes in clock ticks, that of the parent may be exact. */
+        if (parent && record->start_ns < parent->start_ns)
+            record->start_ns = parent->start_ns;
     }
     if (!log->options.keeps_ended)
         record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(record);
@@ -370,9 +374,11 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
     peak_sums_begin(&log->descendants_sums, now_ns);
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        /* Events may still tell of one that ended before the first look, and of its children. */
+        /* Events may still tell of one that ended before the first look, and of its children. Of
+         * others that ended so early events have told, or nobody will. */
         bool is_new_main = process->is_main && !log->main;
-        if (!process->record && (is_new_main || !process_is_zombie(process)))
+        bool is_new = is_new_main || (process->is_new && !log->options.has_events);
+        if (!process->record && (is_new || !process_is_zombie(process)))
             meet(log, process);
         if (!process->record)
             continue;

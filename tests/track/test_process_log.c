@@ -893,6 +893,40 @@ static void without_events_looks_have_to_do(void **state)
     close_stage(&stage);
 }
 
+static void one_that_ended_before_its_first_look_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .most_ended = 100});
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z'});
+    fake_children(&stage.fake, 10, 10, "20");
+    look(&stage);
+    look(&stage);
+    assert_int_equal(stage.tree.seen, 2);
+    assert_true(only_child(&stage, 20)->has_ended);
+    close_stage(&stage);
+}
+
+/* What procfs tells comes in clock ticks. */
+static void a_child_begins_no_earlier_than_its_parent(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, announced);
+    stage.now_ns = clock_monotonic_ns();
+    forked(&stage, 10, 20);
+    fake_put(&stage.fake,
+        (struct fake_process){.pid = 20, .parent = 10, .start_time = ticks_since_boot()});
+    fake_put(&stage.fake,
+        (struct fake_process){.pid = 30, .parent = 20, .start_time = ticks_since_boot()});
+    fake_children(&stage.fake, 10, 10, "20");
+    fake_children(&stage.fake, 20, 20, "30");
+    look(&stage);
+    assert_true(
+        process_log_get(&stage.log, 30)->start_ns == process_log_get(&stage.log, 20)->start_ns);
+    close_stage(&stage);
+}
+
 static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
 {
     (void)state;
@@ -1016,6 +1050,8 @@ int main(void)
         cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),
         cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
         cmocka_unit_test(without_events_looks_have_to_do),
+        cmocka_unit_test(one_that_ended_before_its_first_look_counts_once),
+        cmocka_unit_test(a_child_begins_no_earlier_than_its_parent),
         cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
         cmocka_unit_test(the_peak_of_main_is_read_at_a_look_that_comes_early),
         cmocka_unit_test(peaks_are_read_once_more_at_the_end),
