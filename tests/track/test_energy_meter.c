@@ -2,8 +2,7 @@
 
 #include "base/clock.h"
 #include "fake_sysfs.h"
-
-#include <math.h>
+#include "metered.h"
 
 #define set_joules fake_sysfs_set_joules
 #define root fake_sysfs
@@ -17,32 +16,12 @@ static int make_machine(void **state)
     return 0;
 }
 
-/* What is wrong with the counters of the CPU; with GPUs. Valid until the next call. */
+/* What is wrong with the counters of the CPU. Valid until the next call. */
 static const char *faults(const struct energy_meter *meter)
 {
     static char text[512];
     energy_meter_explain_cpu(meter, text, sizeof text);
     return text;
-}
-
-static const char *gpu_faults(const struct energy_meter *meter)
-{
-    static char text[512];
-    energy_meter_explain_gpus(meter, text, sizeof text);
-    return text;
-}
-
-static double figure(const struct energy_meter *meter, enum gput_energy_figure figure)
-{
-    double joules[GPUT_ENERGY_FIGURE_COUNT];
-    energy_meter_figures(meter, joules);
-    return joules[figure];
-}
-
-static void assert_near(double actual, double expected)
-{
-    if (!(fabs(actual - expected) <= 1e-3 * fabs(expected)))
-        fail_msg("%.6f is not %.6f", actual, expected);
 }
 
 static void shares_known_joules_out_by_known_shares(void **state)
@@ -230,133 +209,6 @@ static void integrates_gpu_power_where_there_is_no_counter(void **state)
     assert_true(energy_meter_integrates_power(&meter));
     assert_true(meter.gpu_by_memory);
     energy_meter_finish(&meter);
-}
-
-static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    struct gpu_sample gpus = {.n_devices = 1};
-    struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(&meter, "/nonexistent");
-    gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-        .energy_joules = NAN,
-        .main_sm_percent = NAN,
-        .descendants_sm_percent = NAN,
-        .ram_used_bytes = 10e9,
-        .main_ram_bytes = NAN,
-        .descendants_ram_bytes = NAN};
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
-        gpus.devices[0].read_ns = now_ns;
-        energy_meter_read(&meter, &shares, now_ns);
-    }
-    assert_near(meter.energy.machine.gpu, 200);
-    assert_true(isnan(meter.energy.main));
-    assert_true(isnan(meter.energy.combined));
-    assert_near(meter.energy.unattributed, 200);
-    assert_true(meter.unshared_joules > 0);
-    assert_false(meter.gpu_by_use || meter.gpu_by_memory);
-    energy_meter_finish(&meter);
-}
-
-/* A driver that answers the pids of the host: some process that is not in sight uses 90 %. */
-static void users_that_are_not_in_sight_may_be_ours(void **state)
-{
-    (void)state;
-    for (int ours = 0; ours <= 1; ours++) {
-        struct energy_meter meter;
-        struct gpu_sample gpus = {.n_devices = 1};
-        struct gpu_device devices[1] = {{.uuid = "a"}};
-        energy_meter_init(&meter, "/nonexistent");
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-            .energy_joules = NAN,
-            .utilization_percent = 90,
-            .all_sm_percent = 90,
-            .n_unattributed = 1,
-            .ram_used_bytes = 10e9,
-            .main_ram_bytes = ours ? 1e9 : 0};
-        struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-        for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
-            gpus.devices[0].read_ns = now_ns;
-            energy_meter_read(&meter, &shares, now_ns);
-        }
-        assert_near(meter.energy.unattributed, 200);
-        assert_true((meter.unshared_joules > 0) == !ours);
-        if (ours) /* it is listed, and used nothing */
-            assert_true(meter.energy.combined == 0);
-        else
-            assert_true(isnan(meter.energy.combined));
-        energy_meter_finish(&meter);
-    }
-}
-
-/* A GPU for three seconds whose driver lists nobody: idle in the first and the last. */
-static void run_without_list(struct energy_meter *meter, double utilization, double sm, double ram)
-{
-    struct gpu_sample gpus = {.n_devices = 1};
-    struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(meter, "/nonexistent");
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 1; second <= 4; second++) {
-        bool is_idle = second == 2 || second == 4;
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-            .energy_joules = NAN,
-            .utilization_percent = is_idle ? 0 : utilization,
-            .main_sm_percent = sm,
-            .descendants_sm_percent = sm,
-            .ram_used_bytes = is_idle ? 1e6 : ram,
-            .lists_nobody = true,
-            .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(meter, &shares, second * NS_PER_SECOND);
-    }
-    assert_near(meter->energy.unattributed, 300);
-    energy_meter_finish(meter);
-}
-
-static void users_that_no_list_shows_may_be_ours(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    run_without_list(&meter, 90, 0, 10e9);
-    assert_true(
-        meter.unshared_joules > 0 && isnan(meter.energy.combined) && isnan(meter.energy.main));
-    run_without_list(&meter, NAN, NAN, 10e9); /* a MIG instance, or an old GPU */
-    assert_true(meter.unshared_joules > 0 && isnan(meter.energy.combined));
-}
-
-/* A list that comes a second late hides too little for 0 J to be missing. */
-static void a_moment_without_a_list_hides_nothing(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    struct gpu_sample gpus = {.n_devices = 1};
-    struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(&meter, "/nonexistent");
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 1; second <= 60; second++) {
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-            .energy_joules = NAN,
-            .main_sm_percent = second < 3 ? NAN : 0,
-            .main_ram_bytes = second < 3 ? NAN : 0,
-            .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
-        assert_true(second > 3 || isnan(meter.energy.combined));
-    }
-    assert_true(meter.unshared_joules > 0 && meter.energy.combined == 0);
-    energy_meter_finish(&meter);
-}
-
-static void an_idle_gpu_without_users_is_nothing_of_ours(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    run_without_list(&meter, 0, 0, 10e9);
-    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
-    run_without_list(&meter, 90, 0, 1e6); /* no process can do with as little memory */
-    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
-    run_without_list(&meter, 0, NAN, 1e6);
-    assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
 }
 
 static void wraps_are_undone_even_between_intervals(void **state)
@@ -625,39 +477,6 @@ static void run_gpu(
     }
 }
 
-/* What main gets of 100 J. */
-static double main_joules_of(double utilization, double main_sm, double all_sm)
-{
-    struct energy_meter meter;
-    static struct gpu_sample gpus;
-    const struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(&meter, "/nonexistent");
-    gpus.n_devices = 1;
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 1; second <= 2; second++) {
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-            .energy_joules = 100 * second,
-            .utilization_percent = utilization,
-            .main_sm_percent = main_sm,
-            .all_sm_percent = all_sm,
-            .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
-    }
-    energy_meter_finish(&meter);
-    return meter.energy.main;
-}
-
-static void use_of_a_gpu_by_others_is_theirs(void **state)
-{
-    (void)state;
-    assert_near(main_joules_of(90, 30, 60), 100.0 / 3);
-    assert_near(main_joules_of(30, 30, 60), 50); /* the device's use says less than its users */
-    assert_near(main_joules_of(NAN, 30, 60), 50);
-    assert_near(main_joules_of(60, 30, NAN), 50); /* others are not told */
-    assert_near(main_joules_of(NAN, 30, NAN), 30);
-    assert_near(main_joules_of(10, 30, NAN), 100);
-}
-
 static void a_gpu_counter_is_held_to_its_power(void **state)
 {
     (void)state;
@@ -755,60 +574,6 @@ static void a_gpu_in_the_package_is_counted_once(void **state)
     energy_meter_finish(&meter);
 }
 
-/* 100 J of a card, and the memory that main holds of each instance. */
-static void run_mig(
-    struct energy_meter *meter, uint32_t n_devices, const double main_ram[], double card_ram_used)
-{
-    static struct gpu_sample gpus;
-    const struct gpu_device devices[3] = {
-        {.uuid = "MIG-1", .pci_address = "0000:01:00.0", .mig = true, .tells_card = true},
-        {.uuid = "MIG-2", .pci_address = "0000:01:00.0", .mig = true},
-        {.uuid = "MIG-3", .pci_address = "0000:02:00.0", .mig = true}, /* of another card */
-    };
-    energy_meter_init(meter, "/nonexistent");
-    gpus.n_devices = n_devices;
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int second = 1; second <= 2; second++) {
-        for (uint32_t i = 0; i < n_devices; i++)
-            gpus.devices[i] = (struct gpu_device_sample){.ram_used_bytes = 4e9,
-                .main_ram_bytes = main_ram[i],
-                .main_sm_percent = NAN,
-                .power_watts = NAN,
-                .energy_joules = NAN,
-                .card_power_watts = i == 0 ? 100 : NAN,
-                .card_energy_joules = i == 0 ? 100 * second : NAN,
-                .card_ram_used_bytes = i == 0 ? card_ram_used : NAN,
-                .read_ns = second * NS_PER_SECOND};
-        energy_meter_read(meter, &shares, second * NS_PER_SECOND);
-    }
-    assert_near(meter->energy.machine.gpu, 100);
-    assert_string_equal(gpu_faults(meter), "");
-    energy_meter_finish(meter);
-}
-
-static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    run_mig(&meter, 3, (double[]){0, 2e9, 0}, 8e9);
-    assert_near(meter.energy.main, 25);
-    assert_true(meter.gpu_by_memory && meter.unshared_joules == 0);
-    run_mig(&meter, 1, (double[]){2e9}, 8e9); /* the other instances are out of sight */
-    assert_near(meter.energy.main, 25);
-}
-
-static void joules_of_a_card_are_nobodys_where_an_instance_does_not_tell(void **state)
-{
-    (void)state;
-    struct energy_meter meter;
-    run_mig(&meter, 2, (double[]){NAN, 2e9}, 8e9);
-    assert_true(isnan(meter.energy.main));
-    assert_true(meter.unshared_joules > 0);
-    run_mig(&meter, 1, (double[]){2e9}, NAN);
-    assert_true(isnan(meter.energy.main));
-    assert_true(meter.unshared_joules > 0);
-}
-
 static void says_why_there_is_none(void **state)
 {
     (void)state;
@@ -831,11 +596,6 @@ int main(void)
         ON_MACHINE(a_domain_without_any_joules_is_no_gap),
         cmocka_unit_test(a_gpu_that_tells_nothing_beside_one_that_does_is_named),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
-        cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
-        cmocka_unit_test(users_that_are_not_in_sight_may_be_ours),
-        cmocka_unit_test(users_that_no_list_shows_may_be_ours),
-        cmocka_unit_test(a_moment_without_a_list_hides_nothing),
-        cmocka_unit_test(an_idle_gpu_without_users_is_nothing_of_ours),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
         ON_MACHINE(a_counter_that_never_moves_is_no_figure),
@@ -846,12 +606,9 @@ int main(void)
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
         cmocka_unit_test(a_battery_is_the_whole_machine),
-        cmocka_unit_test(use_of_a_gpu_by_others_is_theirs),
         cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
         cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
         cmocka_unit_test(a_slow_gpu_counter_is_exact),
-        cmocka_unit_test(joules_of_a_card_are_shared_out_among_its_mig_instances),
-        cmocka_unit_test(joules_of_a_card_are_nobodys_where_an_instance_does_not_tell),
         cmocka_unit_test(says_why_there_is_none),
     };
     return cmocka_run_group_tests_name("track/energy_meter", tests, NULL, NULL);
