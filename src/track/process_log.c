@@ -1,4 +1,5 @@
 #include "track/process_log.h"
+#include "track/process_log_sums.h"
 
 #include "os/proc_stat.h"
 #include "os/procfs.h"
@@ -67,47 +68,10 @@ static void take_look(const struct process_log *log, struct process_record *reco
         process_record_take_faults(record);
 }
 
-/* A parent that waits for its child takes over what that has counted, and whoever waits for the
- * parent takes over both. */
-static void settle_counts(struct process_log *log, const struct process_record *record)
-{
-    struct process_record *parent = process_log_get(log, record->last_parent);
-    struct task_counts counts = process_record_counts(record);
-    if (parent && !parent->has_ended)
-        task_counts_add(&log->collected_before, &record->before);
-    else if (log->options.has_taskstats)
-        return;
-    else if (!parent || parent->end_ns < record->end_ns)
-        task_counts_add(&log->uncollected, &counts);
-    else if (parent->looked_ns <= record->end_ns) {
-        /* The parent's own figures are from before it took them over. */
-        task_counts_add(&parent->now, &record->now);
-        task_counts_add(&parent->before, &record->before);
-    }
-}
-
 static void raise_to(uint64_t *highest, uint64_t bytes)
 {
     if (bytes > *highest)
         *highest = bytes;
-}
-
-/* Of a descendant that ended. */
-static void take_peak(struct process_log *log, const struct process_record *record)
-{
-    bool is_sure = process_record_has_own_memory(record);
-    log->untold += !record->is_final;
-    struct peak_sum peak = process_record_peak_sum(record);
-    log->open_peaks += peak.open;
-    /* Of several threads, one may have kept the memory after the end of the process was announced.
-     */
-    if (record->is_announced && record->end_is_told && record->threads_told == 1 &&
-        !record->is_outlived)
-        peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
-    else
-        peak_sums_add_always(&log->descendants_sums, &peak);
-    raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
-        record->peak_rss_bytes);
 }
 
 /* Nothing more will be told about it. */
@@ -119,13 +83,7 @@ static void close_record(struct process_log *log, struct process_record *record)
         record->process->record = NULL;
         record->process = NULL;
     }
-    settle_counts(log, record);
-    log->ignores_children |= record->ignores_children;
-    log->ended_total++;
-    if (record->cpu_ns > 0)
-        log->ended_cpu_ns += record->cpu_ns;
-    if (!record->is_main)
-        take_peak(log, record);
+    process_log_sums_add(log, record);
     bool is_wanted = log->options.keeps_ended || record->is_main;
     process_archive_put(&log->ended, &log->living, record, is_wanted);
 }
