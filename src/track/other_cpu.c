@@ -7,6 +7,8 @@
 /* That no tick came is likely even while half a one was used: with this, shares of few ticks are
  * too high as often as too low. */
 #define UNSEEN_SECONDS 0.005
+/* The weight of time in which ours did nothing: as if they had used so many CPUs. */
+#define IDLE_WEIGHT 0.01
 
 static const struct other_cpu_reading *reading(const struct other_cpu *others, size_t i)
 {
@@ -48,20 +50,27 @@ void other_cpu_begin(struct other_cpu *others, int64_t now_ns)
 void other_cpu_read(
     struct other_cpu *others, int64_t now_ns, double busy_seconds, double ours_seconds)
 {
-    const struct other_cpu_reading now = {now_ns, busy_seconds, ours_seconds};
-    int64_t interval_ns = now_ns - reading(others, others->count - 1)->time_ns;
-    if (interval_ns <= 0)
+    const struct other_cpu_reading *before = reading(others, others->count - 1);
+    if (now_ns <= before->time_ns)
         return;
+    double interval = (double)(now_ns - before->time_ns) / NS_PER_SECOND;
+    double ours = ours_seconds - before->ours_seconds;
+    double weight = ours / interval + IDLE_WEIGHT;
+    const struct other_cpu_reading now = {.time_ns = now_ns,
+        .busy_seconds = busy_seconds,
+        .ours_seconds = ours_seconds,
+        .weighted_use =
+            before->weighted_use + weight * (busy_seconds - before->busy_seconds - ours),
+        .weighted_time = before->weighted_time + weight * interval};
     append(others, &now);
     shorten(others, &now);
 
     const struct other_cpu_reading *start = reading(others, 0);
-    double busy = busy_seconds - start->busy_seconds;
-    double used = busy - (ours_seconds - start->ours_seconds);
+    double use = now.weighted_use - start->weighted_use;
     /* The machine's ticks can lag behind our own clocks. */
-    if (used < 0)
-        used = 0;
-    if (busy < OTHER_CPU_ENOUGH_SECONDS)
-        used += UNSEEN_SECONDS;
-    others->seconds += used * (double)interval_ns / (double)(now_ns - start->time_ns);
+    if (use < 0)
+        use = 0;
+    if (busy_seconds - start->busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
+        use += weight * UNSEEN_SECONDS;
+    others->seconds += interval * use / (now.weighted_time - start->weighted_time);
 }

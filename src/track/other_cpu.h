@@ -4,7 +4,8 @@
  * The kernel counts the machine's CPU time in clock ticks, mostly by who runs at the moment of a
  * tick, and ours in nanoseconds. So of a short interval it is known what we used and not what the
  * others did: a tick more or less is many times what a quiet process uses. Theirs is taken from as
- * long a stretch up to now as there must be for enough ticks, as a mean rate.
+ * long a stretch up to now as there must be for enough ticks, as a mean rate: that at which they
+ * used CPU time while ours did, so that it is right of those, too, that work in step or take turns.
  */
 #ifndef TRACK_OTHER_CPU_H
 #define TRACK_OTHER_CPU_H
@@ -21,10 +22,12 @@ struct other_cpu_reading {
     int64_t time_ns;
     double busy_seconds; /* of the machine since the beginning */
     double ours_seconds; /* of the tracked processes */
+    /* Sums over the intervals since the beginning, each by what ours used in it. */
+    double weighted_use, weighted_time;
 };
 
 struct other_cpu {
-    double seconds; /* used by the others since the beginning */
+    double seconds; /* used by the others since the beginning, as far as ours ran beside them */
     /* A ring; from the start of the stretch to the last reading. */
     struct other_cpu_reading readings[OTHER_CPU_READINGS];
     size_t first, count;

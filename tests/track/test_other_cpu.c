@@ -140,6 +140,41 @@ static void ours_may_start_and_stop(void **state)
     assert_within(0.1, machine.others.seconds, machine.true_seconds);
 }
 
+/* A machine whose power is what its CPUs use, for a minute in which both work 0.3 s of each 0.6 s:
+ * our share of its joules. */
+static double share_of_bursts(int ticks, int others_begin)
+{
+    struct machine machine;
+    double joules = 0;
+    begin(&machine, 6, 0, 0);
+    for (int at = 0; at < 6000; at += ticks) {
+        double used = machine.ours_seconds, joules_used = machine.busy_seconds;
+        double before = machine.others.seconds;
+        for (int i = at; i < at + ticks; i++) {
+            machine.ours_per_tick = i % 60 < 30;
+            machine.others_per_tick = (i + 60 - others_begin) % 60 < 30;
+            run(&machine, 1);
+        }
+        other_cpu_read(&machine.others, machine.now_ns, machine.busy_seconds, machine.ours_seconds);
+        used = machine.ours_seconds - used;
+        joules_used = machine.busy_seconds - joules_used;
+        if (used > 0)
+            joules += joules_used * used / (used + machine.others.seconds - before);
+    }
+    return joules / machine.busy_seconds;
+}
+
+static void those_that_work_in_step_or_in_turns_share_alike(void **state)
+{
+    (void)state;
+    const int ticks[] = {5, 10, 20, 40, 100};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        assert_within(0.05, share_of_bursts(ticks[i], 0), 0.5);
+        assert_within(0.1, share_of_bursts(ticks[i], 30), 0.5);
+        assert_within(0.1, share_of_bursts(ticks[i], 15), 0.5);
+    }
+}
+
 static void enough_ticks_are_taken_as_they_are(void **state)
 {
     (void)state;
@@ -172,6 +207,7 @@ int main(void)
         cmocka_unit_test(shares_of_few_ticks_have_no_side),
         cmocka_unit_test(others_that_start_and_stop_are_followed),
         cmocka_unit_test(ours_may_start_and_stop),
+        cmocka_unit_test(those_that_work_in_step_or_in_turns_share_alike),
         cmocka_unit_test(enough_ticks_are_taken_as_they_are),
         cmocka_unit_test(any_number_of_readings_will_do),
     };
