@@ -7,8 +7,9 @@
 #define FIGURES GPUT_ENERGY_FIGURE_COUNT
 /* Of the session; as for its powers. */
 #define MOST_UNKNOWN 0.02
-/* A counter that has not moved for as long is stuck, or was not read. */
-#define LATE_SECONDS 2
+/* The first answer of a GPU may take a row or two at ten rows a second. Where rows are rarer, no
+ * more than the first is without it. */
+#define LATE_SECONDS 0.2
 
 struct point {
     double time;
@@ -20,6 +21,7 @@ struct running {
     uint32_t depth;             /* calls that run now */
     bool seen;                  /* it ran while the curve was known */
     double first;               /* when the first of all its calls began */
+    double first_stop;          /* when the first of them ended while the curve was known */
     double since;               /* when the first of those that run now did */
     double started_at[FIGURES]; /* the curve then */
 };
@@ -30,7 +32,7 @@ struct walk {
     double last[FIGURES];              /* that some point had; NaN: none so far */
     double lost_at[FIGURES];           /* the time of the last point without what was known */
     double lost_seconds[FIGURES];      /* up to points without what was known */
-    double late_until[FIGURES];        /* the time of the last point before it was first known */
+    double unknown_until[FIGURES];     /* the time of the last point before it was first known */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
@@ -45,7 +47,7 @@ static void fill_unknown(struct walk *walk, struct point *point)
             walk->last[i] = point->joules[i];
         } else if (isnan(walk->last[i])) {
             point->joules[i] = 0;
-            walk->late_until[i] = point->time;
+            walk->unknown_until[i] = point->time;
         } else {
             walk->lost_at[i] = point->time;
             walk->lost_seconds[i] += point->time - walk->after.time;
@@ -96,6 +98,8 @@ static void mark(struct walk *walk, uint32_t index, double time, bool starts)
         running->since = time;
         value_at(walk, time, running->started_at);
     }
+    if (!starts && time > walk->first.time)
+        running->first_stop = fmin(running->first_stop, time);
     if (starts || --running->depth > 0)
         return;
     value_at(walk, time, joules);
@@ -147,7 +151,7 @@ static int begin(struct walk *walk, struct gput_error *error)
 {
     for (int i = 0; i < FIGURES; i++) {
         walk->last[i] = NAN;
-        walk->lost_at[i] = walk->late_until[i] = -INFINITY;
+        walk->lost_at[i] = walk->unknown_until[i] = -INFINITY;
     }
     TRY(walk->points->next(
         walk->points->user, &walk->first.time, walk->first.joules, &walk->at_end, error));
@@ -172,28 +176,33 @@ static int walk_curve(struct walk *walk, const struct call *calls, size_t n_call
 }
 
 /* Up to when a figure was not known that is known later; before the session: at no time of it. */
-static double late_until(const struct walk *walk, int i)
+static double unknown_until(const struct walk *walk, int i)
 {
-    bool is_late = walk->late_until[i] - walk->first.time >= LATE_SECONDS;
-    return is_late && !isnan(walk->last[i]) ? walk->late_until[i] : -INFINITY;
+    return isnan(walk->last[i]) ? -INFINITY : walk->unknown_until[i];
 }
 
 /* Of totals and shares, while a part of them was not known either, which they do not show. */
-static double late_with_parts(const struct walk *walk, int i)
+static double unknown_with_parts(const struct walk *walk, int i)
 {
-    double until = late_until(walk, i);
+    double until = unknown_until(walk, i);
     if (i < GPUT_ENERGY_TOTAL)
         return until;
-    until = fmax(until, late_until(walk, GPUT_ENERGY_PACKAGE));
-    until = fmax(until, late_until(walk, GPUT_ENERGY_DRAM));
-    return fmax(until, late_until(walk, GPUT_ENERGY_GPU));
+    until = fmax(until, unknown_until(walk, GPUT_ENERGY_PACKAGE));
+    until = fmax(until, unknown_until(walk, GPUT_ENERGY_DRAM));
+    return fmax(until, unknown_until(walk, GPUT_ENERGY_GPU));
+}
+
+static bool is_late(const struct walk *walk, double until)
+{
+    return until - walk->first.time > LATE_SECONDS;
 }
 
 static void fill_session(const struct walk *walk, struct session_energy *session)
 {
     session->seconds = walk->after.time - walk->first.time;
     for (int i = 0; i < FIGURES; i++) {
-        double late = fmax(0, late_with_parts(walk, i) - walk->first.time);
+        double until = unknown_with_parts(walk, i);
+        double late = is_late(walk, until) ? until - walk->first.time : 0;
         double unknown = walk->lost_seconds[i] + late;
         bool is_known = unknown <= MOST_UNKNOWN * session->seconds;
         session->unknown_seconds[i] = isnan(walk->last[i]) ? session->seconds : unknown;
@@ -201,14 +210,16 @@ static void fill_session(const struct walk *walk, struct session_energy *session
     }
 }
 
-/* One that nobody told of is unknown for all; one that was told of late for those before. */
+/* One that nobody told of is unknown for all; one that was told of late for those that began
+ * before, and else for those of which a call was over by then: it would have none. */
 static void forget_unknown(const struct walk *walk, size_t n_targets)
 {
     for (int i = 0; i < FIGURES; i++) {
-        double late = late_with_parts(walk, i);
+        double until = unknown_with_parts(walk, i);
         for (size_t t = 0; t < n_targets; t++) {
             const struct running *running = &walk->running[t];
-            if (!running->seen || isnan(walk->last[i]) || running->first < late)
+            double earliest = is_late(walk, until) ? running->first : running->first_stop;
+            if (!running->seen || isnan(walk->last[i]) || earliest <= until)
                 walk->targets[t][i] = NAN;
         }
     }
@@ -223,7 +234,7 @@ int block_energy_compute(const struct call *calls, size_t n_calls, const struct 
     if (!walk.running)
         return error_memory(error);
     for (size_t t = 0; t < n_targets; t++)
-        walk.running[t].first = INFINITY;
+        walk.running[t].first = walk.running[t].first_stop = INFINITY;
     memset(targets, 0, n_targets * sizeof *targets);
     int code = walk_curve(&walk, calls, n_calls, lanes, error);
     fill_session(&walk, session);

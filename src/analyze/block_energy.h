@@ -6,7 +6,7 @@
  * bytes each) and the blocks, not with the curve. Between two points the curve is a straight line;
  * before its first and after its last point it is level. The curve of a figure has a gap where it
  * is not known any more, up to where it may be back. Up to where it is first known it is none so
- * far, unless that comes later than any counter's first move.
+ * far, unless that comes later than a session's first answers do; what ended before is unknown.
  */
 #ifndef ANALYZE_BLOCK_ENERGY_H
 #define ANALYZE_BLOCK_ENERGY_H

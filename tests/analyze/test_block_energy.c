@@ -72,17 +72,35 @@ static void cuts_stretches_out_of_the_curve(void **state)
     assert_true(isnan(targets[0][GPUT_ENERGY_PACKAGE]));
 }
 
-/* A counter that has not moved yet tells nothing; then it tells of all since the start. */
+/* The first answer may come after a row or two, and tells of all since the start. */
 static void what_is_not_known_yet_is_none_so_far(void **state)
 {
     (void)state;
-    static const double late[][2] = {{0, NAN}, {1, NAN}, {2, 10}, {3, 20}};
-    const struct call calls[] = {{0.5, 0.75, 0}, {0.5, 2.5, 1}};
-    compute(late, 4, calls, 2, plain);
-    assert_total(0, 0);
-    assert_total(1, 15);
-    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 20);
+    static const double start[][2] = {{0, NAN}, {0.1, NAN}, {0.25, 2.5}, {1.25, 12.5}};
+    const struct call calls[] = {{0.02, 0.1, 0}, {0.05, 0.75, 1}, {0.15, 0.25, 2}};
+    compute(start, 4, calls, 3, plain);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 12.5);
+    assert_true(session.unknown_seconds[GPUT_ENERGY_TOTAL] == 0);
+    assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL])); /* 0 J would be silent */
+    assert_total(1, 2.5 + 5);
+    assert_true(targets[2][GPUT_ENERGY_TOTAL] > 0);
     assert_true(isnan(targets[1][GPUT_ENERGY_PACKAGE]));
+}
+
+/* Rows after the first are as far apart as samples are. */
+static void a_figure_of_the_second_row_is_no_late_one(void **state)
+{
+    (void)state;
+    static const double seconds[] = {0.005, 0.1, 1, 4};
+    for (size_t i = 0; i < 4; i++) {
+        double s = seconds[i];
+        const double points[][2] = {{0, NAN}, {s, 10 * s}, {2 * s, 20 * s}};
+        const struct call calls[] = {{0.25 * s, 0.75 * s, 0}, {0.5 * s, 2 * s, 1}};
+        compute(points, 3, calls, 2, plain);
+        assert_true(session.joules[GPUT_ENERGY_TOTAL] == 20 * s);
+        assert_total(0, 5 * s);
+        assert_total(1, 15 * s);
+    }
 }
 
 static void a_moment_in_several_calls_counts_once(void **state)
@@ -156,18 +174,36 @@ static void a_short_gap_leaves_the_joules_of_the_session(void **state)
 static void a_figure_that_comes_late_is_no_part_of_a_whole(void **state)
 {
     (void)state;
-    static const double total[][2] = {{0, 0}, {1, 10}, {2, 20}, {3, 30}, {4, 40}};
-    const struct call calls[] = {{0, 1, 0}, {1.5, 4, 1}, {3, 4, 0}, {3, 4, 2}};
-    gpu_since = 3;
-    compute(total, 5, calls, 4, plain);
+    static const double total[][2] = {{0, 0}, {0.5, 5}, {1, 10}, {2, 20}, {3, 30}, {4, 40}};
+    const struct call calls[] = {{0, 0.5, 0}, {0.75, 4, 1}, {3, 4, 0}, {3, 4, 2}};
+    gpu_since = 2;
+    compute(total, 6, calls, 4, plain);
     gpu_since = INFINITY;
     assert_true(isnan(session.joules[GPUT_ENERGY_GPU]));
     assert_true(isnan(session.joules[GPUT_ENERGY_TOTAL]));
-    assert_true(session.unknown_seconds[GPUT_ENERGY_TOTAL] == 2);
-    assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
-    assert_true(isnan(targets[1][GPUT_ENERGY_GPU]));
+    assert_true(session.unknown_seconds[GPUT_ENERGY_TOTAL] == 1);
+    for (size_t target = 0; target < 2; target++) {
+        assert_true(isnan(targets[target][GPUT_ENERGY_GPU]));
+        assert_true(isnan(targets[target][GPUT_ENERGY_TOTAL]));
+    }
     assert_total(2, 10);
     assert_true(targets[2][GPUT_ENERGY_GPU] == 0);
+}
+
+/* Its total would be without the GPUs, though little later they are known. */
+static void what_ended_before_a_part_was_known_is_unknown(void **state)
+{
+    (void)state;
+    static const double total[][2] = {{0, 0}, {0.1, 1}, {0.2, 2}, {1, 10}};
+    const struct call calls[] = {{0.02, 0.08, 0}, {0.05, 1, 1}, {0.5, 1, 0}};
+    gpu_since = 0.2;
+    compute(total, 4, calls, 3, plain);
+    gpu_since = INFINITY;
+    assert_true(session.joules[GPUT_ENERGY_GPU] == 0);
+    assert_true(session.joules[GPUT_ENERGY_TOTAL] == 10);
+    assert_true(isnan(targets[0][GPUT_ENERGY_GPU]) && isnan(targets[0][GPUT_ENERGY_TOTAL]));
+    assert_total(1, 9.5);
+    assert_true(targets[1][GPUT_ENERGY_GPU] == 0);
 }
 
 static void what_was_used_before_the_first_point_counts_too(void **state)
@@ -203,12 +239,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_stretches_out_of_the_curve),
         cmocka_unit_test(what_is_not_known_yet_is_none_so_far),
+        cmocka_unit_test(a_figure_of_the_second_row_is_no_late_one),
         cmocka_unit_test(a_moment_in_several_calls_counts_once),
         cmocka_unit_test(what_lies_outside_of_the_curve_is_unknown),
         cmocka_unit_test(what_a_figure_was_before_its_loss_stays),
         cmocka_unit_test(a_call_across_a_gap_is_unknown),
         cmocka_unit_test(a_short_gap_leaves_the_joules_of_the_session),
         cmocka_unit_test(a_figure_that_comes_late_is_no_part_of_a_whole),
+        cmocka_unit_test(what_ended_before_a_part_was_known_is_unknown),
         cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
         cmocka_unit_test(an_empty_curve_is_no_error),
         cmocka_unit_test(points_that_go_back_in_time_are_passed_over),

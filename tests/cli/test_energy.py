@@ -191,7 +191,7 @@ class Energy(CommandTest):
     def test_a_counter_that_is_readable_late(self):
         self.machine.add("intel-rapl:0", "package-0")
         self.machine.counter("intel-rapl:0").write_text("")
-        appear = "import sys, time; time.sleep(2.5); open(sys.argv[2], 'w').write('%020d' % 10**9)\n"
+        appear = "import sys, time; time.sleep(1); open(sys.argv[2], 'w').write('%020d' % 10**9)\n"
         results = self.track(python(appear + MOVE, *self.machine.move(1.5, package_0=100)), "--tf", "t.sqlite")
         self.assertGreater(results["energy"]["machine"]["package"], 0)
         self.assertEqual((results["energy"]["mean_watts"], results["energy"]["max_watts"]), (None, None))
@@ -199,6 +199,7 @@ class Energy(CommandTest):
         self.assertEqual(source["state"], "sampled")
         self.assertRegex(source["reason"], r"the package counter could not be read in the first \d+\.\d s, which are missing")
         done = self.run_command("sub-track", "analyze", "--tf", "t.sqlite", "-f", "json")
+        self.assertIn("No joules of the session: package, ", done.stderr)
         self.assertIsNone(json.loads(done.stdout)["energy"]["package"])
 
     def test_a_missing_sub_domain(self):
