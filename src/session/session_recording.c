@@ -250,6 +250,29 @@ static double part_of(double part, double whole, bool is_main)
     return whole > 0 ? part / whole : is_main;
 }
 
+/* Where the shares and powers of each process go; NULL: not known. */
+struct process_powers {
+    const struct period *period;
+    const struct parts *parts;
+    struct doc *shares, *packages, *cores, *drams;
+};
+
+static void add_powers_of(
+    const struct process_powers *to, pid_t pid, bool is_main, double seconds, double bytes)
+{
+    const struct period *period = to->period;
+    const struct parts *parts = to->parts;
+    double share = part_of(seconds, parts->machine_seconds, false);
+    double package = period->tree_package * part_of(seconds, parts->tree_seconds, is_main);
+    double dram = period->tree_dram * part_of(bytes, parts->tree_bytes, is_main);
+    char key[16];
+    snprintf(key, sizeof key, "%d", (int)pid);
+    doc_add_double(to->shares, key, share);
+    add_known(to->packages, key, package);
+    add_known(to->cores, key, period->core * share);
+    add_known(to->drams, key, dram);
+}
+
 /* Shares and powers of each process over the period. The powers add up to what the session's report
  * gives all of them. */
 static void add_process_powers(
@@ -257,23 +280,20 @@ static void add_process_powers(
 {
     const struct process_tree *tree = &session->sampler.tree;
     struct parts parts = sum_parts(session, period);
-    struct doc *shares = doc_add_object(cpu, "per_process_cpu_uses");
-    struct doc *packages = add_parts(cpu, "rel_intel_power", period->tree_package);
-    struct doc *cores = add_parts(cpu, "per_process_cpu_power", period->core);
-    struct doc *drams = add_parts(cpu, "per_process_dram_power", period->tree_dram);
+    struct process_powers to = {.period = period,
+        .parts = &parts,
+        .shares = doc_add_object(cpu, "per_process_cpu_uses"),
+        .packages = add_parts(cpu, "rel_intel_power", period->tree_package),
+        .cores = add_parts(cpu, "per_process_cpu_power", period->core),
+        .drams = add_parts(cpu, "per_process_dram_power", period->tree_dram)};
+    /* What has ended counts with main, also after main was collected and has left the tree. */
+    if (!process_tree_main(tree))
+        add_powers_of(&to, tree->options.main, true, parts.ended_seconds, 0);
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        char pid[16];
         bool is_main = process->is_main;
         double seconds = cpu_seconds_since(session, i) + (is_main ? parts.ended_seconds : 0);
-        double share = part_of(seconds, parts.machine_seconds, false);
-        snprintf(pid, sizeof pid, "%d", (int)process->pid);
-        doc_add_double(shares, pid, share);
-        add_known(
-            packages, pid, period->tree_package * part_of(seconds, parts.tree_seconds, is_main));
-        add_known(cores, pid, period->core * share);
-        add_known(
-            drams, pid, period->tree_dram * part_of(pss_bytes(process), parts.tree_bytes, is_main));
+        add_powers_of(&to, process->pid, is_main, seconds, pss_bytes(process));
     }
 }
 

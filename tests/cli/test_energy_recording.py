@@ -18,6 +18,15 @@ from energy_machine import MOVE, Machine
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 END = json.dumps("END OF RECORDING SEGMENT")
+# Runs its arguments until its input ends, as a child that is never a zombie: killed, it is gone.
+COLLECTING = """
+import signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+child = subprocess.Popen(sys.argv[1:])
+print(child.pid, flush=True)
+sys.stdin.read()
+child.kill()
+"""
 
 
 def line(seconds, cpu, gpu=None, day=30):
@@ -335,6 +344,29 @@ class Recording(CommandTest):
                 self.assert_near(self.summary()["total_power_draw"], machine["total"])
                 self.assertGreater(energy["combined"], 0)
                 self.assert_near(self.total("rel_intel_power", "per_process_dram_power"), energy["combined"])
+
+    def test_totals_are_the_reports_where_the_program_was_collected(self):
+        self.machine.add_two_packages()
+        move = self.machine.move(PATIENCE, package_0=60, package_0_0=8)
+        parent = subprocess.Popen(python(COLLECTING, *python(MOVE, *move)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(parent.stdout.close)
+        self.addCleanup(parent.wait)
+        self.addCleanup(parent.stdin.close)
+        pid = parent.stdout.readline().strip()
+        attached = self.start_command(
+            "attach", "--energy-folder", "rec", "--st", "0.1", "--measurement-period", "60", "-f", "json", "-o", "out.json",
+            pid, env=self.machine.environment()
+        )
+        path, counter = self.folder / "rec" / "power_metrics.json", self.machine.counter("intel-rapl:0")
+        wait_until(lambda: path.exists() and path.read_text().count("\n") >= 2)
+        begin_uj = int(counter.read_text())
+        wait_until(lambda: int(counter.read_text()) > begin_uj + 30e6)  # of the period in which it ends
+        parent.stdin.close()
+        _, errors = self.finish(attached)
+        self.assertEqual(attached.returncode, 0, errors)
+        energy = json.loads((self.folder / "out.json").read_text())["energy"]
+        self.assertGreater(energy["combined"], 0)
+        self.assert_near(self.total("rel_intel_power", "per_process_dram_power"), energy["combined"])
 
     def test_memory_of_a_program_that_ends_within_a_period(self):
         grow = "import time; time.sleep(0.5); more = bytearray(100_000_000); time.sleep(1)"
