@@ -27,24 +27,31 @@ static bool read_counter_at(const char *path, uint64_t *value)
     return read;
 }
 
-/* Zones of this rank are packages and, on laptops, the platform (psys), which has them in it. */
-static bool is_package(const char *sysfs_root, unsigned i)
+/* The name of a zone, "" where it does not tell. False: there is no such zone. */
+static bool read_name(const char *sysfs_root, unsigned i, char name[16])
 {
-    char path[4096], name[16];
+    char path[4096];
+    snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u", sysfs_root, i);
+    if (access(path, F_OK) != 0)
+        return false;
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/name", sysfs_root, i);
+    name[0] = '\0';
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
-    long length = file_reread(fd, name, sizeof name);
+        return true;
+    file_reread(fd, name, 16);
     close(fd);
-    return length >= 7 && memcmp(name, "package", 7) == 0;
+    return true;
+}
+
+static bool begins_with(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
 }
 
 static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
 {
     char path[4096];
-    if (!is_package(sysfs_root, i))
-        return false;
     snprintf(
         path, sizeof path, "%s/class/powercap/intel-rapl:%u/max_energy_range_uj", sysfs_root, i);
     if (!read_counter_at(path, &package->range) || package->range == 0)
@@ -61,11 +68,21 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     return true;
 }
 
+/* Zones of this rank are packages and, on laptops, the platform (psys), which has them in it. One
+ * that does not tell may be a package, and joules of some packages are none of the machine. */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root)
 {
-    for (unsigned i = 0; i < BLOCK_FIGURES_MAX_PACKAGES; i++)
-        if (open_package(&figures->packages[figures->n_packages], sysfs_root, i))
-            figures->n_packages++;
+    char name[16];
+    for (unsigned i = 0; i < BLOCK_FIGURES_MAX_PACKAGES; i++) {
+        if (!read_name(sysfs_root, i, name) || begins_with(name, "psys"))
+            continue;
+        struct block_energy_package *package = &figures->packages[figures->n_packages];
+        if (!begins_with(name, "package") || !open_package(package, sysfs_root, i)) {
+            block_figures_close(figures);
+            return;
+        }
+        figures->n_packages++;
+    }
 }
 
 void block_figures_close(struct block_figures *figures)

@@ -33,7 +33,7 @@ void block_figures_open_peak(struct block_figures *figures);
 
 /*
  * Looks for energy counters of processor packages: class/powercap/intel-rapl:N below `sysfs_root`.
- * None, or none that may be read, is no error: energy is then SUB_TRACKING_UNKNOWN.
+ * None, or one that cannot be read, is no error: energy is then SUB_TRACKING_UNKNOWN.
  */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root);
 void block_figures_close(struct block_figures *figures);

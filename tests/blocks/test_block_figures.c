@@ -39,6 +39,18 @@ static int remove_packages(void **state)
     return system(command);
 }
 
+/* Two packages, and the platform. */
+static void fill_packages(void)
+{
+    static const char *const zones[][2] = {{"intel-rapl:0", "package-0\n"},
+        {"intel-rapl:1", "package-1\n"}, {"intel-rapl:2", "psys\n"}};
+    for (int i = 0; i < 3; i++) {
+        write_counter(zones[i][0], "name", zones[i][1]);
+        write_counter(zones[i][0], "max_energy_range_uj", "999999\n");
+        write_counter(zones[i][0], "energy_uj", "990000\n");
+    }
+}
+
 static int64_t energy(struct block_figures *figures)
 {
     struct sub_tracking_exact exact;
@@ -49,16 +61,7 @@ static int64_t energy(struct block_figures *figures)
 static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        const char *package = i ? "intel-rapl:1" : "intel-rapl:0";
-        write_counter(package, "max_energy_range_uj", "999999\n");
-        write_counter(package, "energy_uj", "990000\n");
-    }
-    write_counter("intel-rapl:0", "name", "package-0\n");
-    write_counter("intel-rapl:1", "name", "package-1\n");
-    write_counter("intel-rapl:2", "name", "psys\n");
-    write_counter("intel-rapl:2", "max_energy_range_uj", "999999\n");
-    write_counter("intel-rapl:2", "energy_uj", "5\n");
+    fill_packages();
     struct block_figures figures = {0};
     block_figures_open_energy(&figures, root);
     assert_int_equal(figures.n_packages, 2);
@@ -73,6 +76,21 @@ static void energy_is_summed_over_packages_and_over_the_end_of_a_counter(void **
     write_counter("intel-rapl:0", "energy_uj", "");
     assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
     block_figures_close(&figures);
+}
+
+static void energy_of_some_packages_is_none_of_the_machine(void **state)
+{
+    (void)state;
+    static const char *const spoilt[][2] = {
+        {"name", ""}, {"name", "npu\n"}, {"max_energy_range_uj", "0\n"}, {"energy_uj", ""}};
+    for (size_t i = 0; i < 4; i++) {
+        struct block_figures figures = {0};
+        fill_packages();
+        write_counter("intel-rapl:1", spoilt[i][0], spoilt[i][1]);
+        block_figures_open_energy(&figures, root);
+        assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
+        block_figures_close(&figures);
+    }
 }
 
 static void without_counters_energy_is_unknown(void **state)
@@ -101,6 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_is_summed_over_packages_and_over_the_end_of_a_counter),
+        cmocka_unit_test(energy_of_some_packages_is_none_of_the_machine),
         cmocka_unit_test(without_counters_energy_is_unknown),
         cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
     };
