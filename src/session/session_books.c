@@ -107,6 +107,27 @@ static int64_t cut_of_collected_ns(const struct process_tree *tree)
     return ns;
 }
 
+/* How far samples may have seen more than there was: what a process had collected before tracking
+ * began is known in clock ticks, too. */
+static double before_cut_seconds(const struct process_tree *tree)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->children_before_ticks > 0)
+            ns += 2 * tree->view.ns_per_tick;
+    }
+    return clock_seconds_of_ns(ns);
+}
+
+/* Where that explains it, samples saw what the kernel counted. */
+static void undo_before_cut(const struct process_tree *tree, struct gput_accounting *accounting)
+{
+    double cut = before_cut_seconds(tree);
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (cut > 0 && more > 0 && more <= cut + READ_APART_SECONDS)
+        accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
+}
+
 /*
  * wait4() and getrusage() cut times to whole microseconds; the clocks behind the samples do not. As
  * far as that explains it, what samples saw is what the kernel counted.
@@ -132,6 +153,7 @@ static bool take_unwaited(const struct gput_session *session, int64_t not_theirs
     double counted = accounting->kernel_cpu_seconds, most = accounting->sampled_cpu_seconds;
     if (process_log_cpu_ns(&session->log, &told_ns))
         most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
+    most -= before_cut_seconds(&session->sampler.tree);
     accounting->kernel_cpu_seconds = fmax(most, counted);
     int64_t cut_ns = cut_of_collected_ns(&session->sampler.tree);
     if (most - counted <= READ_APART_SECONDS + clock_seconds_of_ns(cut_ns) && !is_short)
@@ -234,8 +256,8 @@ static void fill_attached_cpu(
 {
     int64_t told_ns;
     if (process_log_cpu_ns(&session->log, &told_ns))
-        accounting->kernel_cpu_seconds = fmax(
-            clock_seconds_of_ns(told_ns + session->untold_ns), accounting->sampled_cpu_seconds);
+        accounting->kernel_cpu_seconds = fmax(clock_seconds_of_ns(told_ns + session->untold_ns),
+            accounting->sampled_cpu_seconds - before_cut_seconds(&session->sampler.tree));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -370,6 +392,7 @@ struct session_gaps session_fill_accounting(
     fill_processes(session, accounting);
     if (session->has_ended)
         gaps = fill_end(session, accounting);
+    undo_before_cut(&session->sampler.tree, accounting);
     double at_most = accounting->kernel_cpu_seconds + clock_seconds_of_ns(gaps.collected_ns);
     if (at_most > 0 && !gaps.has_unwaited)
         accounting->captured_percent = accounting->sampled_cpu_seconds / at_most * 100;

@@ -177,13 +177,14 @@ static void fill_combined(const struct gput_session *session, double bound, doub
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
     double sum = main->at_most_bytes + process_log_most_together(&session->log, bound);
-    if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
+    double least = higher(highest, main->bytes);
+    if (peaks.has_all && session->log.seen <= 1)
+        set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
+    else if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, highest, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
         set_peak(peak, highest, NAN,
             "at least: highest sample or single process; nobody told the end of every process");
-    else if (session->log.seen <= 1 && main->bytes == main->at_most_bytes)
-        set_exact(peak, higher(highest, main->bytes), "that of main, which was alone");
     else if (isnan(sum))
         set_peak(peak, highest, NAN,
             "at least: highest sample or single process; some may have had more before execve()");

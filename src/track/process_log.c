@@ -320,8 +320,9 @@ static void follow(const struct process_log *log, struct process_record *record,
         (record->is_main && !has_taskstats) || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
     record->counts_are_pending = log->options.follows_counts && !is_counted;
     bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
-    if (is_counted && (is_kept || log->options.follows_counts)) {
-        record->io_read_ns = now_ns;
+    /* What taskstats have told must not be read again from what is left of it. */
+    if (is_counted && !record->is_final && (is_kept || log->options.follows_counts)) {
+        record->io_read_ns = record->looked_ns = now_ns;
         read_counts(log, record);
     }
 }

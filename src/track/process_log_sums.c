@@ -134,12 +134,25 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     return log->options.has_taskstats && process_log_has_all(log);
 }
 
+/* Its end was announced, and its parent read since: that may have what it counted by now. */
+static bool may_be_taken_over(const struct process_log *log, const struct process_record *record)
+{
+    if (log->options.has_taskstats || !record->has_ended ||
+        (record->process && process_is_zombie(record->process)))
+        return false;
+    const struct process_record *parent = process_log_get(log, record->last_parent);
+    return parent && !parent->has_ended && parent->looked_ns > record->end_ns;
+}
+
 struct task_counts process_log_counts(const struct process_log *log)
 {
     struct task_counts sum = log->uncollected;
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         struct task_counts counts = process_record_counts(record);
-        task_counts_add(&sum, &counts);
+        if (may_be_taken_over(log, record))
+            task_counts_subtract(&sum, &record->before);
+        else
+            task_counts_add(&sum, &counts);
     }
     if (log->options.has_taskstats) {
         struct task_counts ended = process_archive_counts(&log->ended);
