@@ -39,6 +39,41 @@ bool session_has_uncollected(const struct gput_session *session)
            has_zombies(&session->sampler.tree);
 }
 
+/* ---- at each sample ---- */
+
+/* What the kernel told of those that ended, and what the others have used by the last look. */
+static int64_t ends_cpu_ns(const struct gput_session *session)
+{
+    const struct process_tree *tree = &session->sampler.tree;
+    int64_t ns;
+    if (!process_log_cpu_ns(&session->log, &ns))
+        return 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process_record *record = tree->processes[i]->record;
+        int64_t taken_ns = record && record->cpu_ns > 0 ? record->cpu_ns : 0;
+        int64_t now_ns = process_cpu_ns(tree->processes[i]);
+        if (record && !record->has_ended && !record->is_final && now_ns > taken_ns)
+            ns += now_ns - taken_ns;
+    }
+    return ns - session->sampler.own_cpu_ns;
+}
+
+int64_t session_told_cpu_ns(const struct gput_session *session)
+{
+    struct cgroup_usage group;
+    int64_t ends_ns = ends_cpu_ns(session);
+    own_cgroup_usage(&session->cgroup, &group);
+    int64_t group_ns =
+        isnan(group.cpu_seconds) ? 0 : llround(group.cpu_seconds * (double)NS_PER_SECOND);
+    return ends_ns > group_ns ? ends_ns : group_ns;
+}
+
+int64_t session_unwaited_cpu_ns(const void *user)
+{
+    const struct gput_session *session = user;
+    return process_log_has_unwaited(&session->log) ? session_told_cpu_ns(session) : 0;
+}
+
 /* ---- the end ---- */
 
 /* Faults and bytes of descendants that live on, with what they collected; parents come first.

@@ -92,40 +92,61 @@ static bool knows_cpu(const struct gput_energy *energy)
            !isnan(energy->machine.psys);
 }
 
-/* Shares of few ticks can be far off, also of joules that are exact. "" where they are not. */
-static void explain_rough_shares(const struct gput_session *session, char *text, size_t size)
+/* Nobody waited for some processes, and nothing tells their CPU time. */
+static bool lacks_cpu_time(const struct gput_session *session)
+{
+    return process_log_has_unwaited(&session->log) && session_told_cpu_ns(session) == 0;
+}
+
+/* Shares of few ticks can be far off, also of joules that are exact; those of CPU time that is not
+ * all known are too low. "" where they are neither, or nothing is shared out by CPU time. */
+static void explain_shares(
+    const struct gput_session *session, bool lacks_some, char *text, size_t size)
 {
     const struct energy_meter *meter = &session->sampler.energy;
     double busy_seconds = meter->since.machine_busy_seconds;
     long ticks = lround(busy_seconds / session->system.seconds_per_tick);
     bool has_shares = meter->shares_out && !isnan(meter->energy.machine.package);
+    const char *short_of =
+        lacks_some ? "; shares are at least: nobody waited for some processes" : "";
     text[0] = '\0';
     if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
         snprintf(text, size,
-            "; shares are rough: they rest on %ld clock tick%s of CPU time of all processes", ticks,
-            ticks == 1 ? "" : "s");
+            "%s; shares are rough: they rest on %ld clock tick%s of CPU time of all processes",
+            short_of, ticks, ticks == 1 ? "" : "s");
+    else if (has_shares)
+        snprintf(text, size, "%s", short_of);
+}
+
+/* Those whose domains are in the total; "" where nothing is shared out. */
+static const char *how_cpu_is_shared_out(const struct energy_meter *meter)
+{
+    bool is_in_total = !isnan(meter->energy.machine.package) || !isnan(meter->energy.machine.dram);
+    return meter->shares_out && is_in_total ? "; shared out by CPU time and RAM" : "";
 }
 
 static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
-    char faults[GPUT_REASON_SIZE], rough[128];
+    char faults[GPUT_REASON_SIZE], shares[192];
     bool is_known = knows_cpu(&meter->energy);
     const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
-    explain_rough_shares(session, rough, sizeof rough);
-    energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(rough));
+    bool lacks_some = lacks_cpu_time(session);
+    explain_shares(session, lacks_some, shares, sizeof shares);
+    energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares));
     if (meter->why_not[0] && !meter->uses_perf)
         session_add_source(
             results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
     else if (faults[0])
         session_add_source(results, "cpu_energy",
             is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
-            rough, hint, remedy);
+            shares, hint, remedy);
     else if (is_known)
-        session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT,
-            "RAPL counters %s; shared out by CPU time and RAM%s",
-            meter->uses_perf ? "by perf events" : "by powercap", rough);
+        session_add_source(results, "cpu_energy",
+            lacks_some ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
+            meter->uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
+            shares);
     else
         session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");

@@ -22,14 +22,9 @@
 static double cpu_seconds(const struct gput_session *session)
 {
     const struct cpu_books *books = &session->sampler.books;
-    struct cgroup_usage group;
-    int64_t told_ns;
-    double seconds = clock_seconds_of_ns(books->main_ns + books->descendants_ns);
-    own_cgroup_usage(&session->cgroup, &group);
-    /* What we use inside of the process is told with its own. */
-    if (session->mode != SESSION_SELF && process_log_cpu_ns(&session->log, &told_ns))
-        seconds = fmax(seconds, clock_seconds_of_ns(told_ns));
-    return fmax(seconds, group.cpu_seconds);
+    int64_t in_books_ns = books->main_ns + books->descendants_ns;
+    int64_t told_ns = session_told_cpu_ns(session);
+    return clock_seconds_of_ns(told_ns > in_books_ns ? told_ns : in_books_ns);
 }
 
 static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)

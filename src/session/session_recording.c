@@ -54,10 +54,10 @@ static int64_t cpu_ns_of(const struct gput_session *session, const struct proces
     return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
 }
 
-/* Of all processes, those that ended too. */
+/* Of all processes, those that ended too: what joules are shared out by. */
 static int64_t tree_cpu_ns(const struct gput_session *session)
 {
-    return session->sampler.books.main_ns + session->sampler.books.descendants_ns;
+    return session->sampler.books.main_ns + session->sampler.descendants_ns;
 }
 
 /* ---- the state at the start of a period ---- */

@@ -223,6 +223,13 @@ bool session_records_no_cpu_power(const struct gput_session *session);
  * far as others have collected them. Of attached sessions alone, where it is needed. */
 void session_compare_ends(struct gput_session *session);
 
+/* After a look of the sampler: CPU time of all processes, at least, by the control group or as the
+ * kernel told at their ends. 0: not known. */
+int64_t session_told_cpu_ns(const struct gput_session *session);
+
+/* The same where it is needed, since nobody waited for some. `session` is a struct gput_session. */
+int64_t session_unwaited_cpu_ns(const void *session);
+
 /* At the end, when the log has counted: what the kernel gives of those that were not collected. */
 void session_close_books(struct gput_session *session);
 

@@ -117,6 +117,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .interval_ns = session->interval_ns,
         .gpus = session->gpus,
         .sysfs_root = session->options.sysfs_root,
+        .known_cpu_ns = session_unwaited_cpu_ns,
+        .user = session,
     };
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));

@@ -91,10 +91,22 @@ static void put_threads(struct sampler *sampler, bool in_main)
 
 /* ---- CPU ---- */
 
+/* Children that nobody waits for are in no parent's books. */
+static void read_descendants(struct sampler *sampler)
+{
+    const struct sampler_options *options = &sampler->options;
+    int64_t known_ns = options->known_cpu_ns ? options->known_cpu_ns(options->user) : 0;
+    int64_t ns = known_ns - sampler->books.main_ns;
+    if (ns < sampler->books.descendants_ns)
+        ns = sampler->books.descendants_ns;
+    if (ns > sampler->descendants_ns)
+        sampler->descendants_ns = ns;
+}
+
 /* What the others used; in the intervals of the machine's CPU time. */
 static void read_others(struct sampler *sampler, int64_t now_ns)
 {
-    int64_t ours_ns = sampler->books.main_ns + sampler->books.descendants_ns;
+    int64_t ours_ns = sampler->books.main_ns + sampler->descendants_ns;
     if (sampler->system->since_ns == now_ns)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
             (double)ours_ns / (double)NS_PER_SECOND);
@@ -235,7 +247,7 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     const struct ram_figures *ram = &sampler->ram.figures;
     struct energy_shares now = {
         .main_cpu_seconds = (double)sampler->books.main_ns / (double)NS_PER_SECOND,
-        .descendants_cpu_seconds = (double)sampler->books.descendants_ns / (double)NS_PER_SECOND,
+        .descendants_cpu_seconds = (double)sampler->descendants_ns / (double)NS_PER_SECOND,
         .other_cpu_seconds = sampler->others.seconds,
         .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
         .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
@@ -265,6 +277,7 @@ static void take_processes(
     }
     sampler->own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
     cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
+    read_descendants(sampler);
     put_process_cpu(sampler, now_ns);
 }
 

@@ -27,6 +27,10 @@ struct sampler_options {
     int64_t interval_ns;  /* between ticks */
     struct gpu_set *gpus; /* borrowed; NULL: none */
     const char *sysfs_root;
+    /* CPU time of all processes that is known otherwise, at least; asked after each look. NULL:
+     * nothing is. */
+    int64_t (*known_cpu_ns)(const void *user);
+    const void *user; /* its argument */
 };
 
 struct sampler {
@@ -35,6 +39,9 @@ struct sampler {
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
     struct cpu_books books;
+    /* CPU time of all descendants by which joules are shared out: at least that of the books. Never
+     * goes back. */
+    int64_t descendants_ns;
     struct other_cpu others;
     struct energy_meter energy;
     bool energy_moved; /* by the last sample */

@@ -27,6 +27,8 @@ time.sleep(0.5)
 mark("stop", "idle")
 """
 
+CONSUMER = os.environ["GPUT_CONSUMER"]
+
 
 class Energy(CommandTest):
     def setUp(self):
@@ -78,6 +80,36 @@ class Energy(CommandTest):
         source = results["sources"]["cpu_energy"]
         self.assertEqual(source["state"], "exact")
         self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
+
+    def unwaited(self, consumer):
+        """Uses 1 s of CPU time in children that nobody waits for; then 20 J have been used."""
+        self.machine.add("intel-rapl:0", "package-0")
+        counter = self.machine.counter("intel-rapl:0")
+        counter.chmod(0o666)
+        return ["sh", "-c", f"{consumer} ignored 10 0.1; printf '%020d\\n' 1020000000 > {counter}"]
+
+    def test_joules_of_children_that_nobody_waits_for(self):
+        results = self.track(self.unwaited(CONSUMER), "--st", "4")
+        if results["accounting"]["cpu_seconds"]["kernel"] < 0.9 or results["sources"]["processes"]["state"] != "exact":
+            self.skipTest("the kernel does not tell us of children that nobody waits for")
+        energy = results["energy"]
+        busy_seconds = (1 - energy["idle_share"]) * os.cpu_count() * results["compute_time"]["time"] * 3600
+        self.assert_near(energy["machine"]["package"], 20)
+        self.assertGreater(energy["combined"] / 20, 0.5 / busy_seconds)
+        self.assertLessEqual(energy["combined"], energy["machine"]["package"])
+        self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+        self.assertNotIn("nobody waited", results["sources"]["cpu_energy"]["reason"])
+
+    def test_joules_of_children_that_nobody_tells_of_are_at_least(self):
+        self.open_to_nobody(COMMAND, CONSUMER)
+        command = [*AS_NOBODY, "./gpu-tracker", "run", "-f", "json", "-o", "out.json", "--", *self.unwaited("./consumer")]
+        done = subprocess.run(command, env=self.machine.environment(), cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sources = json.loads((self.folder / "out.json").read_text())["sources"]
+        if sources["processes"]["state"] != "exact":
+            self.skipTest("the kernel does not announce processes here")
+        self.assertEqual(sources["cpu_energy"]["state"], "sampled")
+        self.assertIn("; shares are at least: nobody waited for some processes", sources["cpu_energy"]["reason"])
 
     def test_carbon_of_a_country(self):
         self.machine.add("intel-rapl:0", "package-0")
@@ -221,6 +253,12 @@ class Energy(CommandTest):
         self.assertEqual(set(energy["machine"].values()), {None})
         self.assertEqual({energy[name] for name in ("main", "combined", "unattributed", "mean_watts", "max_watts")}, {None})
         self.assertIn("the package 0 counter cannot be read", results["sources"]["cpu_energy"]["reason"])
+
+    def test_what_is_in_no_total_is_not_shared_out(self):
+        self.machine.add("intel-rapl:0", "psys")
+        results = self.track(python(MOVE, *self.machine.move(0.3, package_0=90)))
+        self.assertIsNone(results["energy"]["combined"])
+        self.assertEqual(results["sources"]["cpu_energy"], {"state": "exact", "reason": "RAPL counters by powercap"})
 
     def test_a_counter_without_a_name_is_named_as_left_out(self):
         self.machine.add("intel-rapl:0", "package-0")

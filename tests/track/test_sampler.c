@@ -148,6 +148,45 @@ static void after_the_end_of_main_its_last_figures_stay(void **state)
     close_stage(&stage);
 }
 
+static int64_t known_seconds(const void *seconds)
+{
+    return *(const int *)seconds * NS_PER_SECOND;
+}
+
+/* Main has used two seconds; with children that nobody waited for, that is known to be more. */
+static void joules_of_children_that_nobody_waited_for_are_ours(void **state)
+{
+    (void)state;
+    static const struct {
+        int known, descendants_joules;
+    } cases[] = {{0, 0}, {6, 50}, {1000, 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        assert_int_equal(fake_sysfs_create(), 0);
+        fake_sysfs_make_zone("intel-rapl:0", "package-0\n", 1000);
+        open_stage_with(&stage, "cpu 1000 0 0 9000\n", fake_sysfs);
+        int known = 0;
+        stage.sampler.options.known_cpu_ns = known_seconds;
+        stage.sampler.options.user = &known;
+        sampler_take(&stage.sampler, 0, 0);
+        stage.main.utime = (uint64_t)(NS_PER_SECOND * 2 / stage.sampler.tree.view.ns_per_tick);
+        fake_put(&stage.fake, stage.main);
+        char text[64];
+        double ticks = 8 / stage.system.seconds_per_tick;
+        snprintf(text, sizeof text, "cpu %.0f 0 0 %.0f\n", 1000 + ticks, 9000 + ticks);
+        fake_write(&stage.fake, text, "stat");
+        fake_sysfs_set_joules("intel-rapl:0", 1100);
+        known = cases[i].known;
+        sampler_take(&stage.sampler, 0, SAMPLER_LAST);
+        const struct gput_energy *energy = &stage.sampler.energy.energy;
+        assert_int_equal(lround(energy->descendants), cases[i].descendants_joules);
+        assert_true(energy->combined <= energy->machine.package + 1e-9);
+        assert_true(stage.sampler.books.descendants_ns == 0);
+        close_stage(&stage);
+        fake_sysfs_remove(NULL);
+    }
+}
+
 /* A command that ends at once has used all of its CPU time by then. */
 static void cpu_time_before_the_first_sample_has_its_share(void **state)
 {
@@ -185,6 +224,7 @@ int main(void)
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
         cmocka_unit_test(after_the_end_of_main_its_last_figures_stay),
         cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
+        cmocka_unit_test(joules_of_children_that_nobody_waited_for_are_ours),
     };
     return cmocka_run_group_tests_name("track/sampler", tests, NULL, NULL);
 }
