@@ -130,7 +130,7 @@ class Tracker:
             "ram_mode": ram_mode,
             "processes": processes or command_lines,
             "command_lines": command_lines,
-            "energy_unit": energy_unit,
+            "energy_unit": "joules" if energy_unit is None else energy_unit,
             "carbon_intensity": carbon_intensity,
             "energy_folder": _path(energy_folder),
             "listen": listen,

@@ -65,7 +65,8 @@ static int lock(struct energy_recording_writer *writer, struct gput_error *error
         errno != EWOULDBLOCK)
         return GPUT_OK;
     return error_set(error, GPUT_ERROR_IO,
-        "Another recording to %s is under way. Give another folder, or wait until it has ended.",
+        "Another recording to %s is under way. Give another folder, or wait until it has ended "
+        "(if it was killed: end the forks that it left).",
         writer->folder);
 }
 
@@ -172,6 +173,9 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
     *result = NULL;
     if ((size_t)driver >= COUNT_OF(formats))
         return error_set(error, GPUT_ERROR_INVALID, "There is no such form of a recording.");
+    if (!folder[0])
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of the folder for the recording is empty. Give one.");
     struct energy_recording_writer *writer = calloc(1, sizeof *writer);
     if (!writer || !(writer->folder = strdup(folder))) {
         free(writer);

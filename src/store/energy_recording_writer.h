@@ -21,7 +21,7 @@ struct energy_recording_writer;
  * ends it by energy_recording_writer_finish().
  * Errors: GPUT_ERROR_EXISTS (without `continues`: there is a recording in the folder),
  * GPUT_ERROR_IO (another recording to the folder is under way, too), GPUT_ERROR_PERMISSION,
- * GPUT_ERROR_NOT_FOUND ("" as a folder), GPUT_ERROR_MEMORY.
+ * GPUT_ERROR_INVALID ("" as a folder), GPUT_ERROR_MEMORY.
  */
 int energy_recording_writer_create(const char *folder, enum gput_energy_driver driver,
     bool continues, int64_t now_ns, struct energy_recording_writer **writer,

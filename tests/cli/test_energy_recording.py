@@ -539,7 +539,8 @@ if sys.argv[2:]:
             wait_until(lambda: (found := memory_use()) and found["points"] > 2)
             self.assert_fails(
                 self.run_command(*options, "touch", "ran", env=self.machine.environment()), 125,
-                f"Another recording to {driver} is under way. Give another folder, or wait until it has ended.",
+                f"Another recording to {driver} is under way. Give another folder, or wait until it has ended"
+                " (if it was killed: end the forks that it left).",
             )
             self.assertFalse((self.folder / "ran").exists())
             first.send_signal(signal.SIGKILL)

@@ -245,7 +245,8 @@ class Recording(package.PackageTest):
         again = power.Experiment(power.SqliteParser("rec", cont=True))
         self.assert_raises(
             OSError,
-            "Another recording to rec is under way. Give another folder, or wait until it has ended.",
+            "Another recording to rec is under way. Give another folder, or wait until it has ended"
+            " (if it was killed: end the forks that it left).",
             again.measure_yourself,
         )
         child = os.fork()  # has the files open, and lives on

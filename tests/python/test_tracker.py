@@ -432,13 +432,14 @@ class Energy(package.PackageTest):
 
     def test_what_makes_no_sense(self):
         self.energy(energy_folder="rec")
+        gput.Tracker(energy_unit=None, energy_folder=None)  # as without them
         with self.assertRaisesRegex(FileExistsError, "^There is a recording in rec already. Give another folder.$"):
             gput.Tracker(energy_folder="rec")
+        self.assertRaisesRegex(ValueError, "The name of the folder for the recording is empty. Give one", gput.Tracker, energy_folder="")
         self.assertRaisesRegex(ValueError, '"calories" is not a valid energy unit', gput.Tracker, energy_unit="calories")
         self.assertRaisesRegex(ValueError, 'No carbon intensity is known of "XX"', gput.Tracker, carbon_intensity="XX")
         self.assertRaisesRegex(ValueError, "must be 0 grams or more", gput.Tracker, carbon_intensity=-3)
         self.assertRaises(TypeError, gput.Tracker, carbon_intensity=[])
-        self.assertRaises(FileNotFoundError, gput.Tracker, energy_folder="")
 
 
 class Limits(package.PackageTest):
