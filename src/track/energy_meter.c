@@ -102,7 +102,8 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
     energy_peak_init(&meter->peak);
     for (int i = 0; i < ENERGY_DOMAINS; i++)
         meter->pending[i] = NAN;
-    meter->package_share = meter->dram_share = NAN;
+    meter->package_share = meter->dram_share = meter->gpu_share = NAN;
+    meter->main_share = meter->descendants_share = NAN;
     meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
 
     struct gput_energy *energy = &meter->energy;
@@ -232,20 +233,21 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Whether nothing is no figure: so much that may be ours was given to nobody. */
-static bool may_hide_something(const struct energy_meter *meter)
+/* Whether no joules of GPUs are no figure: so much that may be ours was given to nobody. */
+static bool gpus_may_hide_something(const struct energy_meter *meter)
 {
     bool is_little = meter->unshared_joules <= MOST_UNSHARED * meter->energy.machine.gpu;
-    return meter->unshared_joules > 0 && !is_little;
+    return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
 }
 
-/* Joules of a GPU that are nobody's, since they may be of anybody. */
-static void leave_unshared(struct energy_meter *meter, double joules)
+/* The sums of what is ours, where they are figures of all of it. */
+static void publish_shares(struct energy_meter *meter)
 {
     struct gput_energy *energy = &meter->energy;
-    meter->unshared_joules += joules;
-    if (energy->combined == 0 && may_hide_something(meter))
-        energy->main = energy->descendants = energy->combined = NAN;
+    bool is_known = !gpus_may_hide_something(meter);
+    energy->main = is_known ? meter->main_share : NAN;
+    energy->descendants = is_known ? meter->descendants_share : NAN;
+    energy->combined = energy->main + energy->descendants;
 }
 
 /* Gives main and the descendants their shares of some joules; both together never more than all.
@@ -259,13 +261,9 @@ static double attribute(struct energy_meter *meter, double joules, double main, 
         main /= sum;
         descendants /= sum;
     }
-    double combined = joules * (main + descendants);
-    if (combined == 0 && isnan(meter->energy.combined) && may_hide_something(meter))
-        return combined;
-    add(&meter->energy.main, joules * main);
-    add(&meter->energy.descendants, joules * descendants);
-    add(&meter->energy.combined, combined);
-    return combined;
+    add(&meter->main_share, joules * main);
+    add(&meter->descendants_share, joules * descendants);
+    return joules * (main + descendants);
 }
 
 static void attribute_cpu(
@@ -293,12 +291,13 @@ static void attribute_dram(
 static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
 {
     if (users->basis == GPU_USERS_UNKNOWN) {
-        leave_unshared(meter, joules);
+        meter->unshared_joules += joules;
         return;
     }
     meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
     meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
-    attribute(meter, joules, share(users->main, users->all), share(users->descendants, users->all));
+    add(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
+                               share(users->descendants, users->all)));
 }
 
 /* Joules of a GPU since it was asked before; NaN: not known. */
@@ -383,6 +382,7 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
 
     double total = total_of(meter, interval, battery_joules);
     add(&energy->machine.total, total);
+    publish_shares(meter);
     add_to_peak(meter, total, seconds);
     /* Also all of it, where nothing told whose it is. */
     if (meter->shares_out && !isnan(energy->machine.total))

@@ -49,8 +49,10 @@ struct energy_meter {
     int64_t read_ns;  /* when the counters were last read */
     struct energy_shares since;
 
-    struct gput_energy energy;        /* so far; `unit` and `co2e_grams` are the caller's */
-    double package_share, dram_share; /* of those joules, the tracked processes'; NaN: not known */
+    struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
+    /* Of those joules, the tracked processes'; NaN: not known. */
+    double package_share, dram_share, gpu_share;
+    double main_share, descendants_share; /* the same sums by whose they are */
     struct energy_peak peak;
     bool was_partial;       /* the last interval's total was known only in part */
     bool gpu_is_lost;       /* the joules of some GPU do not go on */

@@ -2,6 +2,7 @@
  * Whose the joules of a GPU are, as the meter shares them out.
  */
 #include "base/clock.h"
+#include "fake_sysfs.h"
 #include "metered.h"
 
 static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **state)
@@ -95,6 +96,41 @@ static void users_that_no_list_shows_may_be_ours(void **state)
         meter.unshared_joules > 0 && isnan(meter.energy.combined) && isnan(meter.energy.main));
     run_without_list(&meter, NAN, NAN, 10e9); /* a MIG instance, or an old GPU */
     assert_true(meter.unshared_joules > 0 && isnan(meter.energy.combined));
+}
+
+/* What is known of the package alone is no figure of all. */
+static void users_that_no_list_shows_hide_the_whole_beside_a_package(void **state)
+{
+    (void)state;
+    for (int is_busy = 0; is_busy <= 1; is_busy++) {
+        struct energy_meter meter;
+        struct gpu_sample gpus = {.n_devices = 1};
+        struct gpu_device devices[1] = {{.uuid = "a"}};
+        assert_int_equal(fake_sysfs_create(), 0);
+        fake_sysfs_make_zone("intel-rapl:0", "package-0\n", 1000);
+        energy_meter_init(&meter, fake_sysfs);
+        struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+        for (int second = 1; second <= 3; second++) {
+            gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
+                .energy_joules = NAN,
+                .utilization_percent = is_busy ? 60 : 0,
+                .ram_used_bytes = 10e9,
+                .lists_nobody = true,
+                .read_ns = second * NS_PER_SECOND};
+            shares.main_cpu_seconds = second;
+            fake_sysfs_set_joules("intel-rapl:0", 1000 + 10 * second);
+            energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
+        }
+        assert_near(meter.energy.machine.total, 220);
+        assert_near(meter.package_share, 20);
+        assert_near(meter.energy.unattributed, is_busy ? 220 : 200);
+        if (is_busy)
+            assert_true(isnan(meter.energy.main) && isnan(meter.energy.combined));
+        else
+            assert_near(meter.energy.combined, 20);
+        energy_meter_finish(&meter);
+        fake_sysfs_remove(NULL);
+    }
 }
 
 /* A list that comes a second late hides too little for 0 J to be missing. */
@@ -224,6 +260,7 @@ int main(void)
         cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
         cmocka_unit_test(users_that_are_not_in_sight_may_be_ours),
         cmocka_unit_test(users_that_no_list_shows_may_be_ours),
+        cmocka_unit_test(users_that_no_list_shows_hide_the_whole_beside_a_package),
         cmocka_unit_test(a_moment_without_a_list_hides_nothing),
         cmocka_unit_test(an_idle_gpu_without_users_is_nothing_of_ours),
         cmocka_unit_test(use_of_a_gpu_by_others_is_theirs),
