@@ -38,6 +38,23 @@ void task_counts_subtract(struct task_counts *counts, const struct task_counts *
     counts->lacks_io |= less->lacks_io;
 }
 
+static void raise_to(uint64_t *count, uint64_t least)
+{
+    *count = *count < least ? least : *count;
+}
+
+void task_counts_raise(struct task_counts *counts, const struct task_counts *least)
+{
+    raise_to(&counts->minor_faults, least->minor_faults);
+    raise_to(&counts->major_faults, least->major_faults);
+    raise_to(&counts->voluntary_switches, least->voluntary_switches);
+    raise_to(&counts->involuntary_switches, least->involuntary_switches);
+    raise_to(&counts->read_call_bytes, least->read_call_bytes);
+    raise_to(&counts->write_call_bytes, least->write_call_bytes);
+    raise_to(&counts->read_bytes, least->read_bytes);
+    raise_to(&counts->write_bytes, least->write_bytes);
+}
+
 /* `tasks` is the folder of the process's threads, which stand in it like processes in a procfs. */
 static void read_thread(const char *tasks, pid_t thread, struct task_counts *counts)
 {

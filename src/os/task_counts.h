@@ -23,6 +23,9 @@ void task_counts_add(struct task_counts *counts, const struct task_counts *more)
 /* Never below 0: some of what the kernel tells at the end of a thread is rounded down. */
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
 
+/* Each count at least that of `least`; `lacks_io` stays. */
+void task_counts_raise(struct task_counts *counts, const struct task_counts *least);
+
 /* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are left out, also a
  * first one that others outlive.
  * Errors: those of listing the threads, see os/procfs.h. */

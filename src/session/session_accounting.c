@@ -111,8 +111,13 @@ void session_accounting_take(struct gput_accounting *accounting, const struct ta
     accounting->major_page_faults = (double)counts->major_faults;
     accounting->voluntary_context_switches = (double)counts->voluntary_switches;
     accounting->involuntary_context_switches = (double)counts->involuntary_switches;
-    if (counts->lacks_io)
-        return;
+    if (!counts->lacks_io)
+        session_accounting_take_bytes(accounting, counts);
+}
+
+void session_accounting_take_bytes(
+    struct gput_accounting *accounting, const struct task_counts *counts)
+{
     accounting->read_bytes = (double)counts->read_call_bytes;
     accounting->write_bytes = (double)counts->write_call_bytes;
     accounting->storage_read_bytes = (double)counts->read_bytes;

@@ -79,6 +79,8 @@ void session_surroundings_fill(
     const struct session_surroundings *surroundings, struct gput_accounting *accounting);
 /* Bytes only where they are known. */
 void session_accounting_take(struct gput_accounting *accounting, const struct task_counts *counts);
+void session_accounting_take_bytes(
+    struct gput_accounting *accounting, const struct task_counts *counts);
 
 /* Everything unknown. */
 void session_accounting_clear(struct gput_accounting *accounting);

@@ -297,24 +297,6 @@ static void fill_attached_cpu(
 
 /* ---- page faults, context switches, bytes ---- */
 
-static void raise_to(uint64_t *count, uint64_t least)
-{
-    if (*count < least)
-        *count = least;
-}
-
-static void raise_counts(struct task_counts *counts, const struct task_counts *least)
-{
-    raise_to(&counts->minor_faults, least->minor_faults);
-    raise_to(&counts->major_faults, least->major_faults);
-    raise_to(&counts->voluntary_switches, least->voluntary_switches);
-    raise_to(&counts->involuntary_switches, least->involuntary_switches);
-    raise_to(&counts->read_call_bytes, least->read_call_bytes);
-    raise_to(&counts->write_call_bytes, least->write_call_bytes);
-    raise_to(&counts->read_bytes, least->read_bytes);
-    raise_to(&counts->write_bytes, least->write_bytes);
-}
-
 /* "At least 0" says nothing. */
 static void clear_zero(double *bytes)
 {
@@ -332,13 +314,14 @@ static void fill_collected_counts(
     const struct session_counts *counts = &session->counts;
     struct task_counts sum = counts->tasks;
     if (counts->without_io) {
-        raise_to(&sum.read_bytes, counts->blocks_read * BLOCK_BYTES);
-        raise_to(&sum.write_bytes, counts->blocks_written * BLOCK_BYTES);
+        struct task_counts blocks = {.read_bytes = counts->blocks_read * BLOCK_BYTES,
+            .write_bytes = counts->blocks_written * BLOCK_BYTES};
+        task_counts_raise(&sum, &blocks);
     }
     bool is_short = counts->without_io || counts->living || session_has_uncollected(session);
     if (is_short && session->events.has_ends) {
         struct task_counts seen = process_log_counts(&session->log);
-        raise_counts(&sum, &seen);
+        task_counts_raise(&sum, &seen);
     }
     sum.lacks_io = false;
     session_accounting_take(accounting, &sum);
@@ -440,20 +423,11 @@ bool session_has_bytes_so_far(const struct gput_session *session)
     return session->options.listen && !session->has_ended && main && main->has_io;
 }
 
-static double most(uint64_t *so_far, uint64_t now)
-{
-    if (now > *so_far)
-        *so_far = now;
-    return (double)*so_far;
-}
-
 void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting)
 {
     if (!session_has_bytes_so_far(session))
         return;
-    struct task_counts now = process_log_counts(&session->log), *so_far = &session->bytes_so_far;
-    accounting->read_bytes = most(&so_far->read_call_bytes, now.read_call_bytes);
-    accounting->write_bytes = most(&so_far->write_call_bytes, now.write_call_bytes);
-    accounting->storage_read_bytes = most(&so_far->read_bytes, now.read_bytes);
-    accounting->storage_write_bytes = most(&so_far->write_bytes, now.write_bytes);
+    struct task_counts now = process_log_counts(&session->log);
+    task_counts_raise(&session->bytes_so_far, &now);
+    session_accounting_take_bytes(accounting, &session->bytes_so_far);
 }

@@ -67,6 +67,17 @@ static void differences_never_fall_below_nothing(void **state)
     assert_true(counts.lacks_io);
 }
 
+static void counts_are_raised_each_for_itself(void **state)
+{
+    (void)state;
+    struct task_counts counts = {.read_bytes = 1024, .minor_faults = 7};
+    task_counts_raise(
+        &counts, &(struct task_counts){.read_bytes = 1500, .minor_faults = 2, .lacks_io = true});
+    assert_int_equal(counts.read_bytes, 1500);
+    assert_int_equal(counts.minor_faults, 7);
+    assert_false(counts.lacks_io);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -74,6 +85,7 @@ int main(void)
         cmocka_unit_test(a_process_that_is_gone_is_an_error),
         cmocka_unit_test(counts_what_we_do_ourselves),
         cmocka_unit_test(differences_never_fall_below_nothing),
+        cmocka_unit_test(counts_are_raised_each_for_itself),
     };
     return cmocka_run_group_tests_name("os/task_counts", tests, NULL, NULL);
 }

@@ -5,25 +5,31 @@
 #include "fake_sysfs.h"
 #include "metered.h"
 
+/* Meters a GPU that tells the same all the time. */
+static void run_for_two_seconds(struct energy_meter *meter, const struct gpu_device_sample *told)
+{
+    struct gpu_sample gpus = {.n_devices = 1};
+    const struct gpu_device devices[1] = {{.uuid = "a"}};
+    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+    energy_meter_init(meter, "/nonexistent");
+    for (int second = 1; second <= 3; second++) {
+        gpus.devices[0] = *told;
+        gpus.devices[0].read_ns = second * NS_PER_SECOND;
+        energy_meter_read(meter, &shares, second * NS_PER_SECOND);
+    }
+}
+
 static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **state)
 {
     (void)state;
     struct energy_meter meter;
-    struct gpu_sample gpus = {.n_devices = 1};
-    struct gpu_device devices[1] = {{.uuid = "a"}};
-    energy_meter_init(&meter, "/nonexistent");
-    gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-        .energy_joules = NAN,
-        .main_sm_percent = NAN,
-        .descendants_sm_percent = NAN,
-        .ram_used_bytes = 10e9,
-        .main_ram_bytes = NAN,
-        .descendants_ram_bytes = NAN};
-    struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-    for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
-        gpus.devices[0].read_ns = now_ns;
-        energy_meter_read(&meter, &shares, now_ns);
-    }
+    run_for_two_seconds(&meter, &(struct gpu_device_sample){.power_watts = 100,
+                                    .energy_joules = NAN,
+                                    .main_sm_percent = NAN,
+                                    .descendants_sm_percent = NAN,
+                                    .ram_used_bytes = 10e9,
+                                    .main_ram_bytes = NAN,
+                                    .descendants_ram_bytes = NAN});
     assert_near(meter.energy.machine.gpu, 200);
     assert_true(isnan(meter.energy.main));
     assert_true(isnan(meter.energy.combined));
@@ -39,21 +45,13 @@ static void users_that_are_not_in_sight_may_be_ours(void **state)
     (void)state;
     for (int ours = 0; ours <= 1; ours++) {
         struct energy_meter meter;
-        struct gpu_sample gpus = {.n_devices = 1};
-        struct gpu_device devices[1] = {{.uuid = "a"}};
-        energy_meter_init(&meter, "/nonexistent");
-        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 100,
-            .energy_joules = NAN,
-            .utilization_percent = 90,
-            .all_sm_percent = 90,
-            .n_unattributed = 1,
-            .ram_used_bytes = 10e9,
-            .main_ram_bytes = ours ? 1e9 : 0};
-        struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
-        for (int64_t now_ns = NS_PER_SECOND; now_ns <= 3 * NS_PER_SECOND; now_ns += NS_PER_SECOND) {
-            gpus.devices[0].read_ns = now_ns;
-            energy_meter_read(&meter, &shares, now_ns);
-        }
+        run_for_two_seconds(&meter, &(struct gpu_device_sample){.power_watts = 100,
+                                        .energy_joules = NAN,
+                                        .utilization_percent = 90,
+                                        .all_sm_percent = 90,
+                                        .n_unattributed = 1,
+                                        .ram_used_bytes = 10e9,
+                                        .main_ram_bytes = ours ? 1e9 : 0});
         assert_near(meter.energy.unattributed, 200);
         assert_true((meter.unshared_joules > 0) == !ours);
         if (ours) /* it is listed, and used nothing */
