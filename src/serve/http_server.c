@@ -13,17 +13,20 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MOST_CONNECTIONS 32
+/* Of the descriptors that we may open, connections take at most one in this many. */
+#define DESCRIPTOR_SHARE 8
 #define MOST_HEAD_BYTES 8192
 /* How long each stage may last in all. */
 #define READING_NS (5 * NS_PER_SECOND)
 #define WRITING_NS (10 * NS_PER_SECOND)
 #define ENDING_NS (1 * NS_PER_SECOND)
-/* After accept() failed for want of descriptors or memory. */
+/* After accept() or poll() failed for want of descriptors or memory. */
 #define PAUSE_NS (NS_PER_SECOND / 10)
 
 enum stage {
@@ -54,7 +57,17 @@ struct http_server {
     bool has_thread;
     int64_t accept_after_ns;
     _Atomic int64_t cpu_ns;
+    size_t most_connections;
     struct connection connections[MOST_CONNECTIONS];
+};
+
+/* What is waited for: descriptors that are open and nothing else, since poll() refuses lists that
+ * are longer than RLIMIT_NOFILE, whatever is in them. */
+struct waiting {
+    struct pollfd events[2 + MOST_CONNECTIONS];
+    struct connection *connections[2 + MOST_CONNECTIONS]; /* NULL: the server's own descriptors */
+    nfds_t count;
+    int64_t until_ns;
 };
 
 /* ---- connections ---- */
@@ -76,7 +89,7 @@ static void hang_up(struct connection *connection)
 static struct connection *make_room(struct http_server *server)
 {
     struct connection *first = NULL;
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+    for (size_t i = 0; i < server->most_connections; i++) {
         struct connection *connection = &server->connections[i];
         if (connection->stage == FREE)
             return connection;
@@ -243,64 +256,100 @@ static void advance(struct http_server *server, struct connection *connection)
 
 /* ---- the thread ---- */
 
-enum { STOP, LISTEN, FIRST_CONNECTION, POLLED = FIRST_CONNECTION + MOST_CONNECTIONS };
-
-/* Fills in what to wait for; returns until when. */
-static int64_t list_events(const struct http_server *server, struct pollfd events[POLLED])
+static void wait_also_for(
+    struct waiting *waiting, int fd, short events, struct connection *connection)
 {
-    int64_t now_ns = clock_monotonic_ns(), until_ns = INT64_MAX;
-    bool pauses = now_ns < server->accept_after_ns;
-    events[STOP] = (struct pollfd){.fd = server->stop_fd, .events = POLLIN};
-    events[LISTEN] = (struct pollfd){.fd = pauses ? -1 : server->listen_fd, .events = POLLIN};
-    if (pauses)
-        until_ns = server->accept_after_ns;
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-        const struct connection *connection = &server->connections[i];
-        bool is_free = connection->stage == FREE;
-        events[FIRST_CONNECTION + i] = (struct pollfd){.fd = is_free ? -1 : connection->fd,
-            .events = connection->stage == WRITING ? POLLOUT : POLLIN};
-        if (!is_free && connection->deadline_ns < until_ns)
-            until_ns = connection->deadline_ns;
-    }
-    return until_ns;
+    waiting->events[waiting->count] = (struct pollfd){.fd = fd, .events = events};
+    waiting->connections[waiting->count++] = connection;
 }
 
-static void wait_for(struct pollfd events[POLLED], int64_t until_ns)
+static void list_events(struct http_server *server, struct waiting *waiting)
+{
+    waiting->count = 0;
+    waiting->until_ns = INT64_MAX;
+    wait_also_for(waiting, server->stop_fd, POLLIN, NULL);
+    if (clock_monotonic_ns() < server->accept_after_ns)
+        waiting->until_ns = server->accept_after_ns;
+    else
+        wait_also_for(waiting, server->listen_fd, POLLIN, NULL);
+    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+        struct connection *connection = &server->connections[i];
+        if (connection->stage == FREE)
+            continue;
+        wait_also_for(
+            waiting, connection->fd, connection->stage == WRITING ? POLLOUT : POLLIN, connection);
+        if (connection->deadline_ns < waiting->until_ns)
+            waiting->until_ns = connection->deadline_ns;
+    }
+}
+
+static void wait_for(struct waiting *waiting)
 {
     struct timespec left = {0};
-    int64_t left_ns = until_ns - clock_monotonic_ns();
+    int64_t left_ns = waiting->until_ns - clock_monotonic_ns();
     if (left_ns > 0)
         left = clock_timespec_of_ns(left_ns);
-    if (ppoll(events, POLLED, until_ns == INT64_MAX ? NULL : &left, NULL) < 0) {
-        for (int i = 0; i < POLLED; i++)
-            events[i].revents = 0;
+    bool is_bounded = waiting->until_ns != INT64_MAX;
+    if (ppoll(waiting->events, waiting->count, is_bounded ? &left : NULL, NULL) >= 0)
+        return;
+    /* Never at full speed. No descriptor of the list blocks, so all can be tried. */
+    struct timespec pause = clock_timespec_of_ns(PAUSE_NS);
+    if (errno != EINTR)
+        nanosleep(&pause, NULL);
+    for (nfds_t i = 0; i < waiting->count; i++)
+        waiting->events[i].revents = waiting->events[i].events;
+}
+
+static bool is_told_to_stop(const struct http_server *server)
+{
+    uint64_t count;
+    return read(server->stop_fd, &count, sizeof count) == sizeof count;
+}
+
+static void handle_events(struct http_server *server, const struct waiting *waiting)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    bool is_called = false;
+    for (nfds_t i = 0; i < waiting->count; i++) {
+        struct connection *connection = waiting->connections[i];
+        if (waiting->events[i].revents && connection)
+            advance(server, connection);
+        else if (waiting->events[i].revents)
+            is_called |= waiting->events[i].fd == server->listen_fd;
+        if (connection && connection->stage != FREE && connection->deadline_ns <= now_ns)
+            hang_up(connection);
     }
+    if (is_called)
+        accept_one(server);
 }
 
 static void *serve(void *user)
 {
     struct http_server *server = user;
-    struct pollfd events[POLLED];
+    struct waiting waiting;
     prctl(PR_SET_NAME, "gpu-tracker-web");
     for (;;) {
-        wait_for(events, list_events(server, events));
-        if (events[STOP].revents)
+        list_events(server, &waiting);
+        wait_for(&waiting);
+        if (is_told_to_stop(server))
             return NULL;
-        int64_t now_ns = clock_monotonic_ns();
-        for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
-            struct connection *connection = &server->connections[i];
-            if (events[FIRST_CONNECTION + i].revents)
-                advance(server, connection);
-            if (connection->stage != FREE && connection->deadline_ns <= now_ns)
-                hang_up(connection);
-        }
-        if (events[LISTEN].revents)
-            accept_one(server);
+        handle_events(server, &waiting);
         atomic_store(&server->cpu_ns, clock_thread_cpu_ns());
     }
 }
 
 /* ---- beginning and end ---- */
+
+/* Few enough that whoever else opens files in this program still can. */
+static size_t most_connections(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur >= MOST_CONNECTIONS * DESCRIPTOR_SHARE)
+        return MOST_CONNECTIONS;
+    size_t most = (size_t)limit.rlim_cur / DESCRIPTOR_SHARE;
+    return most > 0 ? most : 1;
+}
 
 int http_server_open(const char *address, struct http_server **result, struct gput_error *error)
 {
@@ -309,6 +358,7 @@ int http_server_open(const char *address, struct http_server **result, struct gp
     if (!server)
         return error_memory(error);
     server->stop_fd = -1;
+    server->most_connections = most_connections();
     int code = listen_socket_open(address, &server->listen_fd, server->address, error);
     if (code == GPUT_OK) {
         server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

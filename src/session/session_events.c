@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "os/cpu_clock.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXITS_BATCH 256
@@ -169,8 +171,12 @@ static bool wait_for_events(const struct session_events *events)
 {
     struct pollfd wanted[] = {
         {.fd = events->stop_fd, .events = POLLIN}, {.fd = events->events.fd, .events = POLLIN}};
-    while (poll(wanted, 2, -1) < 0)
-        ;
+    while (poll(wanted, 2, -1) < 0) {
+        /* Without memory for it, say: not at full speed. */
+        struct timespec pause = {.tv_nsec = NS_PER_SECOND / 10};
+        if (errno != EINTR)
+            nanosleep(&pause, NULL);
+    }
     return wanted[0].revents == 0;
 }
 

@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -206,6 +207,18 @@ class Serving(ServeTest):
         serving = self.run_command("run", "--disable-logs", "-o", "out", "--listen", "0", "--", *show)
         self.assertEqual(serving.stdout, plain.stdout)
         self.assertNotIn("socket", serving.stdout)
+
+    def test_few_descriptors(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (33, 33))
+
+        done = self.run_command("run", "--listen", "127.0.0.1:0", "--", "true", env=self.environment, preexec_fn=few)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        process, *address = self.start_serving("serve", preexec_fn=few)
+        self.assertEqual(self.get(address).status, 200)
+        process.terminate()
+        self.finish(process)
+        self.assertEqual(process.returncode, 0)
 
     def test_those_who_hang_on_hold_nobody_up(self):
         process, *address = self.start_serving("run", "--st", "0.05", "--", "sh", "-c", "read line", stdin=subprocess.PIPE)

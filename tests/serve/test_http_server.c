@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -177,6 +178,70 @@ static void the_silent_make_room(void **state)
     http_server_close(server);
 }
 
+static void set_most_files(rlim_t count)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = count;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* poll() refuses more entries than descriptors may be open. */
+static void serves_with_few_descriptors(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    set_most_files(32);
+    struct http_server *server = start("127.0.0.1:0");
+    assert_answers(server);
+    http_server_close(server);
+    set_most_files(before.rlim_cur);
+}
+
+static void serves_on_when_the_limit_of_descriptors_falls(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    struct http_server *server = start("127.0.0.1:0");
+    int asking = connect_to(server);
+    char text[1024];
+    say(asking, "GET / ");
+    assert_answers(server); /* so it was accepted, too */
+    set_most_files(1);
+    say(asking, "HTTP/1.0\r\n\r\n");
+    assert_true(hear(asking, text, sizeof text) > 0);
+    set_most_files(before.rlim_cur);
+    assert_answers(server);
+    set_most_files(1);
+    http_server_close(server);
+    set_most_files(before.rlim_cur);
+}
+
+static void connections_leave_descriptors_to_others(void **state)
+{
+    (void)state;
+    enum { FILES = 48, SILENT = 24 };
+    int silent[SILENT];
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    set_most_files(FILES);
+    struct http_server *server = start("127.0.0.1:0");
+    for (int i = 0; i < SILENT; i++) {
+        silent[i] = connect_to(server);
+        say(silent[i], "GET /");
+    }
+    assert_answers(server);
+    int other = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    assert_true(other >= 0);
+    close(other);
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
+    http_server_close(server);
+    set_most_files(before.rlim_cur);
+}
+
 static void who_hangs_up_in_the_middle_costs_nothing(void **state)
 {
     (void)state;
@@ -288,6 +353,9 @@ int main(void)
         cmocka_unit_test(a_request_may_come_in_pieces),
         cmocka_unit_test(a_large_answer_arrives_whole),
         cmocka_unit_test(the_silent_make_room),
+        cmocka_unit_test(serves_with_few_descriptors),
+        cmocka_unit_test(serves_on_when_the_limit_of_descriptors_falls),
+        cmocka_unit_test(connections_leave_descriptors_to_others),
         cmocka_unit_test(who_hangs_up_in_the_middle_costs_nothing),
         cmocka_unit_test(closing_ends_the_socket_for_forks_too),
         cmocka_unit_test(no_program_inherits_the_socket),
