@@ -15,7 +15,7 @@ static struct gput_statistics *create_statistics(size_t count)
     return list;
 }
 
-static struct gput_percentiles *create_percentiles(size_t count)
+struct gput_percentiles *analysis_create_percentiles(size_t count)
 {
     struct gput_percentiles *list = malloc((count + 1) * sizeof *list);
     for (size_t i = 0; list && i < count; i++)
@@ -65,7 +65,7 @@ struct gput_code_block *analysis_create_blocks(
         forget(block->exact, GPUT_EXACT_FIGURE_COUNT);
         block->resource_usage = create_statistics(analysis->n_measurements);
         if (percentiles)
-            block->percentiles = create_percentiles(analysis->n_measurements);
+            block->percentiles = analysis_create_percentiles(analysis->n_measurements);
         if (!block->resource_usage || (percentiles && !block->percentiles)) {
             analysis_destroy_blocks(blocks, i + 1);
             return NULL;

@@ -34,6 +34,9 @@ struct gput_analysis {
 /* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */
 struct gput_analysis *analysis_create(const char *const *measurements, size_t count);
 
+/* `count` of them, all NaN. NULL without memory; to be freed by free(). */
+struct gput_percentiles *analysis_create_percentiles(size_t count);
+
 /* `n` blocks with names of their own (copied by analysis_name_block()) and empty lists; all figures
  * NaN or 0. NULL without memory. To be freed by analysis_destroy_blocks(). */
 struct gput_code_block *analysis_create_blocks(

@@ -255,7 +255,7 @@ static int create_analysis(
     return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
 }
 
-/* Copies what the sweep found for a target. */
+/* Copies what the sweep found for a target; where it found no row, all stays unknown. */
 static uint64_t fill_usage(const struct sweep_target *target, struct gput_statistics *statistics,
     struct gput_percentiles *percentiles)
 {
@@ -271,8 +271,7 @@ static int fill_overall(struct work *work, struct gput_error *error)
 {
     struct gput_analysis *analysis = work->analysis;
     if (analysis->details) {
-        analysis->overall_percentiles =
-            calloc(analysis->n_measurements, sizeof *analysis->overall_percentiles);
+        analysis->overall_percentiles = analysis_create_percentiles(analysis->n_measurements);
         if (!analysis->overall_percentiles)
             return error_memory(error);
     }

@@ -124,6 +124,17 @@ class Details(AnalyzeTest):
         self.assertIn("\t\tProcess ID:          8\n", text)
         self.assertRegex(text, r"min +max +mean +std +p50 +p95 +p99\n")
 
+    def test_percentiles_of_no_sample_are_missing(self):
+        self.write(rows=[])
+        results = self.results("--details")
+        usages = [results["overall"], *(block["resource_usage"] for block in results["code_block_results"])]
+        self.assertEqual(len(usages), 4)
+        for usage in usages:
+            self.assertEqual({value for figures in usage.values() for value in figures.values()}, {None})
+        self.assertNotRegex(self.analyze("--details").stdout, r"(?m)^\tmain_ram .*0\.0")
+        table = csv.DictReader(io.StringIO(self.analyze("--details", "-f", "csv").stdout))
+        self.assertEqual({row[key] for row in table if row["measurement"] == "main_ram" for key in ("p50", "p95", "p99")}, {""})
+
     def test_threads_need_a_file_that_knows_them(self):
         self.write()
         self.assert_fails(
