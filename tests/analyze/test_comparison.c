@@ -140,8 +140,8 @@ static void several_runs_are_compared_by_their_mean_and_spread(void **state)
     const struct comparison_figure figure = {NULL, 0, GPUT_MEAN};
     comparison_values(comparison, &figure, values);
     assert_true(fabs(values[0].value - 5) < 1e-12);
-    assert_true(fabs(values[0].high - (5 + 4.303 * 0.5 / sqrt(3))) < 1e-9);
-    assert_true(fabs(values[0].low - (5 - 4.303 * 0.5 / sqrt(3))) < 1e-9);
+    assert_true(fabs(values[0].high - (5 + 4.30265272974946 * 0.5 / sqrt(3))) < 1e-9);
+    assert_true(fabs(values[0].low - (5 - 4.30265272974946 * 0.5 / sqrt(3))) < 1e-9);
     assert_false(values[0].noise);
     assert_true(values[1].noise);
     assert_false(values[2].noise);
