@@ -55,8 +55,9 @@ struct gput_process {
     double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
                                   that processes share counts in each */
     /** Where the kernel does not tell ends, with those of the children that it waited for. */
-    double read_bytes, write_bytes;                 /**< through read(), write() and their kin */
-    double storage_read_bytes, storage_write_bytes; /**< from and to storage */
+    double read_bytes, write_bytes; /**< through read(), write() and their kin */
+    double storage_read_bytes;
+    double storage_write_bytes; /**< less what it dropped before it was written (removed files) */
     bool has_status;
     int status; /**< as of wait(2) */
     /** It ended at end_ns: the kernel announced it, or it was collected. Else end_ns is
@@ -86,7 +87,7 @@ struct gput_processes {
         double peak_ram_bytes;     /**< of the largest */
         double peak_gpu_ram_bytes; /**< of the largest */
         double read_bytes, write_bytes;
-        double storage_read_bytes, storage_write_bytes;
+        double storage_read_bytes, storage_write_bytes; /**< as above */
     } others;
     enum gput_ram_unit ram_unit;     /**< that reports show RAM in */
     enum gput_ram_unit gpu_ram_unit; /**< and GPU RAM */

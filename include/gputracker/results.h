@@ -133,8 +133,12 @@ struct gput_accounting {
     double read_bytes;  /**< through read() and its kin, cached or not, pipes and sockets too; not
                              through io_uring, splice() and mapped files */
     double write_bytes; /**< through write() and its kin */
-    double storage_read_bytes;  /**< really fetched from storage */
-    double storage_write_bytes; /**< caused to be written to storage */
+    double storage_read_bytes; /**< really fetched from storage */
+    /** Written to storage: storage_dirtied_bytes without pages that were dropped before they were
+     * written, because their file was removed or cut. At least, where some were dropped (source
+     * "written_to_storage"): they may have been filled by processes that are not tracked. */
+    double storage_write_bytes;
+    double storage_dirtied_bytes; /**< in pages that were filled to be written to storage */
     /** Of the whole system (all that share main's network), without the loopback. */
     double system_network_received_bytes;
     double system_network_sent_bytes;

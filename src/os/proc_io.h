@@ -16,8 +16,8 @@ struct proc_io {
     uint64_t read_calls;            /* syscr */
     uint64_t write_calls;           /* syscw */
     uint64_t read_bytes;            /* really fetched from storage */
-    uint64_t write_bytes;           /* caused to be written to storage */
-    uint64_t cancelled_write_bytes; /* of write_bytes, dropped again before it was written */
+    uint64_t write_bytes;           /* in pages filled to be written to storage */
+    uint64_t cancelled_write_bytes; /* in pages dropped before they were, also those of others */
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when rchar or wchar is missing. Kernels without

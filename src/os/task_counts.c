@@ -1,6 +1,5 @@
 #include "os/task_counts.h"
 
-#include "os/proc_io.h"
 #include "os/proc_stat.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
@@ -17,7 +16,17 @@ void task_counts_add(struct task_counts *counts, const struct task_counts *more)
     counts->write_call_bytes += more->write_call_bytes;
     counts->read_bytes += more->read_bytes;
     counts->write_bytes += more->write_bytes;
+    counts->cancelled_write_bytes += more->cancelled_write_bytes;
     counts->lacks_io |= more->lacks_io;
+}
+
+void task_counts_add_io(struct task_counts *counts, const struct proc_io *io)
+{
+    counts->read_call_bytes += io->read_call_bytes;
+    counts->write_call_bytes += io->write_call_bytes;
+    counts->read_bytes += io->read_bytes;
+    counts->write_bytes += io->write_bytes;
+    counts->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
 static void take_away(uint64_t *count, uint64_t less)
@@ -35,6 +44,7 @@ void task_counts_subtract(struct task_counts *counts, const struct task_counts *
     take_away(&counts->write_call_bytes, less->write_call_bytes);
     take_away(&counts->read_bytes, less->read_bytes);
     take_away(&counts->write_bytes, less->write_bytes);
+    take_away(&counts->cancelled_write_bytes, less->cancelled_write_bytes);
     counts->lacks_io |= less->lacks_io;
 }
 
@@ -53,6 +63,7 @@ void task_counts_raise(struct task_counts *counts, const struct task_counts *lea
     raise_to(&counts->write_call_bytes, least->write_call_bytes);
     raise_to(&counts->read_bytes, least->read_bytes);
     raise_to(&counts->write_bytes, least->write_bytes);
+    raise_to(&counts->cancelled_write_bytes, least->cancelled_write_bytes);
 }
 
 /* `tasks` is the folder of the process's threads, which stand in it like processes in a procfs. */
@@ -72,10 +83,7 @@ static void read_thread(const char *tasks, pid_t thread, struct task_counts *cou
     counts->lacks_io |= code != GPUT_OK && code != GPUT_ERROR_GONE;
     if (code != GPUT_OK)
         return;
-    counts->read_call_bytes += io.read_call_bytes;
-    counts->write_call_bytes += io.write_call_bytes;
-    counts->read_bytes += io.read_bytes;
-    counts->write_bytes += io.write_bytes;
+    task_counts_add_io(counts, &io);
 }
 
 int task_counts_read(

@@ -6,6 +6,7 @@
 #define OS_TASK_COUNTS_H
 
 #include "base/error.h"
+#include "os/proc_io.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +16,25 @@ struct task_counts {
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and their kin */
-    uint64_t read_bytes, write_bytes;           /* from and to storage */
+    uint64_t read_bytes;                        /* from storage */
+    uint64_t write_bytes; /* in pages that were filled to be written to storage */
+    /* In such pages that were dropped before they were written, as their file was removed or cut:
+     * also those that another process had filled. */
+    uint64_t cancelled_write_bytes;
     bool lacks_io; /* of some thread it could not be read: it takes the right to ptrace */
 };
 
+/* What reached storage: less than that only where pages of others were dropped. */
+static inline uint64_t task_counts_stored_bytes(const struct task_counts *counts)
+{
+    return counts->write_bytes > counts->cancelled_write_bytes
+               ? counts->write_bytes - counts->cancelled_write_bytes
+               : 0;
+}
+
 void task_counts_add(struct task_counts *counts, const struct task_counts *more);
+/* Bytes alone. */
+void task_counts_add_io(struct task_counts *counts, const struct proc_io *io);
 /* Never below 0: some of what the kernel tells at the end of a thread is rounded down. */
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
 

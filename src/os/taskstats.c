@@ -143,6 +143,7 @@ static void take_record(const struct taskstats_record *raw, struct taskstats_exi
         .write_call_bytes = raw->write_call_bytes,
         .read_bytes = raw->read_bytes,
         .write_bytes = raw->write_bytes,
+        .cancelled_write_bytes = raw->cancelled_write_bytes,
         .peak_rss_bytes = raw->peak_rss_kib * 1024,
     };
     memcpy(exit->name, raw->name, sizeof exit->name - 1);

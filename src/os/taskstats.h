@@ -33,7 +33,7 @@ struct taskstats_exit {
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t read_call_bytes, write_call_bytes;
-    uint64_t read_bytes, write_bytes; /* from and to storage */
+    uint64_t read_bytes, write_bytes, cancelled_write_bytes; /* see struct task_counts */
     /* Of the whole process: RSS at its highest; 0 when it had no memory left. */
     uint64_t peak_rss_bytes;
 };

@@ -62,12 +62,8 @@ void session_counts_subtract(struct session_counts *counts, const struct session
 static void add_io(struct session_counts *counts, int code, const struct proc_io *io)
 {
     counts->without_io += code != GPUT_OK;
-    if (code != GPUT_OK)
-        return;
-    counts->tasks.read_call_bytes += io->read_call_bytes;
-    counts->tasks.write_call_bytes += io->write_call_bytes;
-    counts->tasks.read_bytes += io->read_bytes;
-    counts->tasks.write_bytes += io->write_bytes;
+    if (code == GPUT_OK)
+        task_counts_add_io(&counts->tasks, io);
 }
 
 void session_counts_add_io(struct session_counts *counts, const char *procfs_root, pid_t pid)
@@ -121,7 +117,8 @@ void session_accounting_take_bytes(
     accounting->read_bytes = (double)counts->read_call_bytes;
     accounting->write_bytes = (double)counts->write_call_bytes;
     accounting->storage_read_bytes = (double)counts->read_bytes;
-    accounting->storage_write_bytes = (double)counts->write_bytes;
+    accounting->storage_write_bytes = (double)task_counts_stored_bytes(counts);
+    accounting->storage_dirtied_bytes = (double)counts->write_bytes;
 }
 
 /* ---- surroundings ---- */
@@ -204,6 +201,7 @@ void session_accounting_clear(struct gput_accounting *accounting)
         .write_bytes = NAN,
         .storage_read_bytes = NAN,
         .storage_write_bytes = NAN,
+        .storage_dirtied_bytes = NAN,
         .system_network_received_bytes = NAN,
         .system_network_sent_bytes = NAN};
 }

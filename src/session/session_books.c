@@ -313,6 +313,7 @@ static void fill_collected_counts(
 {
     const struct session_counts *counts = &session->counts;
     struct task_counts sum = counts->tasks;
+    uint64_t stored = task_counts_stored_bytes(&sum);
     if (counts->without_io) {
         struct task_counts blocks = {.read_bytes = counts->blocks_read * BLOCK_BYTES,
             .write_bytes = counts->blocks_written * BLOCK_BYTES};
@@ -322,17 +323,24 @@ static void fill_collected_counts(
     if (is_short && session->events.has_ends) {
         struct task_counts seen = process_log_counts(&session->log);
         task_counts_raise(&sum, &seen);
+        if (task_counts_stored_bytes(&seen) > stored)
+            stored = task_counts_stored_bytes(&seen);
     }
     sum.lacks_io = false;
     session_accounting_take(accounting, &sum);
     if (!counts->without_io)
         return;
+    /* What was dropped before it was written is not told by wait4. */
+    accounting->storage_write_bytes = (double)stored;
     clear_zero(&accounting->read_bytes);
     clear_zero(&accounting->write_bytes);
+    if (accounting->storage_dirtied_bytes > 0)
+        clear_zero(&accounting->storage_write_bytes);
     if (counts->living == 0)
-        return; /* wait4 tells what reached storage, too */
+        return; /* wait4 tells of storage, too */
     clear_zero(&accounting->storage_read_bytes);
     clear_zero(&accounting->storage_write_bytes);
+    clear_zero(&accounting->storage_dirtied_bytes);
 }
 
 /* Nothing of it is given to others than the parent, but living threads can be read. */

@@ -102,7 +102,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .read_bytes = bytes_of(record, &counts, counts.read_call_bytes),
         .write_bytes = bytes_of(record, &counts, counts.write_call_bytes),
         .storage_read_bytes = bytes_of(record, &counts, counts.read_bytes),
-        .storage_write_bytes = bytes_of(record, &counts, counts.write_bytes),
+        .storage_write_bytes = bytes_of(record, &counts, task_counts_stored_bytes(&counts)),
         .has_status = record->has_status,
         .status = record->status,
         .end_is_told = record->has_ended && record->end_is_told};
@@ -161,7 +161,7 @@ static void take_others(struct gput_processes *list, const struct process_others
     list->others.read_bytes = (double)others->counts.read_call_bytes;
     list->others.write_bytes = (double)others->counts.write_call_bytes;
     list->others.storage_read_bytes = (double)others->counts.read_bytes;
-    list->others.storage_write_bytes = (double)others->counts.write_bytes;
+    list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
 }
 
 static int fill_list(struct gput_session *session, struct gput_processes *list)

@@ -199,6 +199,18 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
         add_collected_counts_source(session, results);
 }
 
+/* Pages that were dropped may have been filled by others: as much of ours may have been written. */
+static void add_written_source(struct gput_results *results)
+{
+    const struct gput_accounting *accounting = &results->accounting;
+    double dropped = accounting->storage_dirtied_bytes - accounting->storage_write_bytes;
+    if (dropped > 0)
+        session_add_source(results, "written_to_storage", GPUT_SOURCE_SAMPLED,
+            "at least: without %.0f bytes that never reached it, as the files that they were "
+            "written to were removed or cut before",
+            dropped);
+}
+
 static void add_network_source(const struct gput_session *session, struct gput_results *results)
 {
     if (session->surroundings.has_traffic)
@@ -277,6 +289,7 @@ static void fill_sources(
         add_cpu_sources(session, gaps, results);
         add_process_source(session, results);
         add_counts_source(session, results);
+        add_written_source(results);
         session_add_source(
             results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
     }

@@ -120,7 +120,8 @@ void process_record_take_exit(struct process_record *record, const struct taskst
         .read_call_bytes = exit->read_call_bytes,
         .write_call_bytes = exit->write_call_bytes,
         .read_bytes = exit->read_bytes,
-        .write_bytes = exit->write_bytes};
+        .write_bytes = exit->write_bytes,
+        .cancelled_write_bytes = exit->cancelled_write_bytes};
     task_counts_add(&record->ended, &counts);
     task_counts_subtract(&record->now, &counts);
     if (!exit->is_last)
@@ -170,10 +171,9 @@ void process_record_read_io(struct process_record *record, const char *procfs_ro
     if (proc_io_read(procfs_root, record->pid, &io, NULL) != GPUT_OK)
         return;
     record->has_io = true;
-    record->now.read_call_bytes = io.read_call_bytes;
-    record->now.write_call_bytes = io.write_call_bytes;
-    record->now.read_bytes = io.read_bytes;
-    record->now.write_bytes = io.write_bytes;
+    record->now.read_call_bytes = record->now.write_call_bytes = 0;
+    record->now.read_bytes = record->now.write_bytes = record->now.cancelled_write_bytes = 0;
+    task_counts_add_io(&record->now, &io);
 }
 
 struct task_counts process_record_counts(const struct process_record *record)

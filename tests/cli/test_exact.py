@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from command import AS_NOBODY, COMMAND, CommandTest, main
+from command import AS_NOBODY, COMMAND, CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -49,6 +49,18 @@ class Exact(CommandTest):
         self.assertLess(peaks["main"], 20e6)
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 200e6)
         self.assertLess(report["max_ram"]["main"]["total_rss"], 20e6)
+
+    def test_a_file_that_is_removed_before_it_is_written_did_not_reach_storage(self):
+        code = ("import os, re; file = open('big', 'wb'); file.write(bytes(20_000_000)); file.close()\n"
+                "filled = int(re.search(r'\\nwrite_bytes: (\\d+)', open('/proc/self/io').read())[1])\n"
+                "os.unlink('big'); print(filled, file=open('filled', 'w'))")
+        report = self.track(command=python(code))
+        self.assertLess(report["accounting"]["bytes"]["written_to_storage"], 10e6)
+        self.assertEqual(report["sources"]["counts"]["state"], "exact")
+        if int((self.folder / "filled").read_text()) >= 20e6:  # not so where files are in RAM
+            source = report["sources"]["written_to_storage"]
+            self.assertEqual(source["state"], "sampled")
+            self.assertRegex(source["reason"], r"^at least: without 2\d{7} bytes ")
 
     def test_a_fork_that_only_reads_has_a_peak_too(self):
         report = self.track("alloc", 60, "child", "[", "sleep", 0.5, "]", "wait", options=["--st", "0.1"])

@@ -20,6 +20,7 @@ static void adds_up_threads_that_live(void **state)
     assert_int_equal(counts.write_call_bytes, 300);
     assert_int_equal(counts.read_bytes, 4096);
     assert_int_equal(counts.write_bytes, 8192);
+    assert_int_equal(counts.cancelled_write_bytes, 4096);
     assert_false(counts.lacks_io);
 }
 

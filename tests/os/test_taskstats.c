@@ -30,6 +30,7 @@ static struct taskstats_record record(void)
         .write_call_bytes = 20,
         .read_bytes = 30,
         .write_bytes = 40,
+        .cancelled_write_bytes = 41,
         .voluntary_switches = 5,
         .process = 40,
         .process_elapsed_us = 9000};
@@ -89,6 +90,7 @@ static void reads_the_end_of_a_thread(void **state)
     assert_int_equal(exit.write_call_bytes, 20);
     assert_int_equal(exit.read_bytes, 30);
     assert_int_equal(exit.write_bytes, 40);
+    assert_int_equal(exit.cancelled_write_bytes, 41);
     assert_int_equal(exit.voluntary_switches, 5);
 }
 

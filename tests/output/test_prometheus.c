@@ -24,7 +24,7 @@ static struct gput_results no_results(void)
     clear(&results.energy.machine.package, 8);
     clear(&results.energy.main, 8);
     results.accounting.sampled_cpu_seconds = NAN;
-    clear(&results.accounting.read_bytes, 4);
+    clear(&results.accounting.read_bytes, 5);
     results.accounting.system_network_received_bytes = NAN;
     results.accounting.system_network_sent_bytes = NAN;
     results.static_data.ram_system_capacity_bytes = NAN;

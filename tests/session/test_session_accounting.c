@@ -33,6 +33,22 @@ static void sums_and_differences(void **state)
     assert_true(accounting.voluntary_context_switches == 3);
 }
 
+static void what_was_dropped_before_it_was_written_did_not_reach_storage(void **state)
+{
+    (void)state;
+    struct gput_accounting accounting;
+    session_accounting_clear(&accounting);
+    assert_true(isnan(accounting.storage_dirtied_bytes));
+    session_accounting_take(
+        &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 4000});
+    assert_true(accounting.storage_write_bytes == 1000);
+    assert_true(accounting.storage_dirtied_bytes == 5000);
+    /* Of a file that others had written. */
+    session_accounting_take(
+        &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 6000});
+    assert_true(accounting.storage_write_bytes == 0);
+}
+
 static void what_was_not_counted_is_missing_and_not_zero(void **state)
 {
     (void)state;
@@ -124,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_differences),
+        cmocka_unit_test(what_was_dropped_before_it_was_written_did_not_reach_storage),
         cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
         cmocka_unit_test(what_a_process_that_lives_had_before_is_not_counted),
         cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
