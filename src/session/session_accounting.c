@@ -48,6 +48,16 @@ void session_counts_add_self(struct session_counts *counts)
     session_counts_add_io(counts, "/proc", getpid());
 }
 
+struct session_counts session_counts_of_thread(void)
+{
+    struct rusage usage;
+    struct session_counts counts = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    session_counts_add(&counts, &usage);
+    session_counts_add_io(&counts, "/proc/self/task", gettid());
+    return counts;
+}
+
 void session_counts_subtract(struct session_counts *counts, const struct session_counts *before)
 {
     counts->user_ns -= before->user_ns;

@@ -38,7 +38,10 @@ void session_counts_add(struct session_counts *counts, const struct rusage *usag
 /* Adds what the calling process and the children that it waited for have counted. */
 void session_counts_add_self(struct session_counts *counts);
 
-/* Takes away what had been counted before. */
+/* What the calling thread has counted. */
+struct session_counts session_counts_of_thread(void);
+
+/* Takes away what had been counted before, or is not to be counted. */
 void session_counts_subtract(struct session_counts *counts, const struct session_counts *before);
 
 /* Adds /proc/PID/io of a process that ended and was not collected yet, or of one that lives. */

@@ -103,6 +103,9 @@ void session_close_books(struct gput_session *session)
     if (session->mode == SESSION_SELF) {
         session_counts_add_self(counts);
         session_counts_subtract(counts, &session->at_start);
+        session_counts_subtract(counts, &session->sampler_counts);
+        session_counts_subtract(counts, &session->events.counts);
+        session_counts_subtract(counts, &session->serving.counts);
         task_counts_subtract(&counts->tasks, &session->log.collected_before);
     }
     add_living_counts(session);
@@ -198,6 +201,24 @@ static bool take_unwaited(const struct gput_session *session, int64_t not_theirs
 }
 
 /*
+ * User and system time add up to the whole. It was corrected by what they tell nothing of (what
+ * children had used before tracking, cut microseconds), which is shared out in their proportion.
+ * The kernel divides the time of each thread by clock ticks: of little time that is ours, one part
+ * may be less than that of our own threads.
+ */
+static void fit_parts(struct gput_accounting *accounting)
+{
+    double user = fmax(accounting->kernel_user_cpu_seconds, 0);
+    double system = fmax(accounting->kernel_system_cpu_seconds, 0);
+    double whole = accounting->kernel_cpu_seconds;
+    if (isnan(accounting->kernel_user_cpu_seconds))
+        return;
+    accounting->kernel_user_cpu_seconds =
+        user + system > 0 ? whole * user / (user + system) : whole;
+    accounting->kernel_system_cpu_seconds = whole - accounting->kernel_user_cpu_seconds;
+}
+
+/*
  * What was collected from a launched command or from ourselves, or its control group where that saw
  * more: it also counts children whose parents do not wait for them.
  */
@@ -214,7 +235,7 @@ static struct session_gaps fill_collected_cpu(
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
-        clock_seconds_of_ns(user_ns + system_ns - own_ns - session->sampler.tree.gone_before_ns);
+        clock_seconds_of_ns(user_ns + system_ns - session->sampler.tree.gone_before_ns);
     if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -222,8 +243,9 @@ static struct session_gaps fill_collected_cpu(
     }
     undo_cut(counts, accounting);
     bool is_short = !has_group && session_has_uncollected(session);
-    return (struct session_gaps){
-        .has_unwaited = take_unwaited(session, own_ns, is_short, accounting),
+    bool has_unwaited = take_unwaited(session, own_ns, is_short, accounting);
+    fit_parts(accounting);
+    return (struct session_gaps){.has_unwaited = has_unwaited,
         .collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree)};
 }
 

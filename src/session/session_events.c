@@ -202,6 +202,7 @@ static void *follow(void *user)
         events->cpu_ns = clock_thread_cpu_ns();
         pthread_mutex_unlock(events->lock);
     }
+    events->counts = session_counts_of_thread();
     return NULL;
 }
 

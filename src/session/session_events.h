@@ -9,6 +9,7 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
+#include "session/session_accounting.h"
 #include "track/process_log.h"
 
 #include <pthread.h>
@@ -33,7 +34,8 @@ struct session_events {
     void *user;
     int stop_fd; /* wakes the thread to end it; -1: there is none */
     pthread_t thread;
-    int64_t cpu_ns; /* CPU time of the thread so far, as of the last reading */
+    int64_t cpu_ns;               /* CPU time of the thread so far, as of the last reading */
+    struct session_counts counts; /* of the thread, when it has ended */
 };
 
 /* Nothing open yet. */

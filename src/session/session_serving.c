@@ -46,7 +46,8 @@ static bool is_path(const struct http_request *request, const char *path)
            memcmp(request->path, path, request->path_length) == 0;
 }
 
-static void handle(void *user, const struct http_request *request, struct http_response *response)
+static void answer(struct gput_session *session, const struct http_request *request,
+    struct http_response *response)
 {
     int form = request->wants_openmetrics;
     if (!is_path(request, "/metrics")) {
@@ -54,12 +55,20 @@ static void handle(void *user, const struct http_request *request, struct http_r
         str_append(&response->body, "Not found. The metrics are at /metrics.\n");
         return;
     }
-    const char *text = page(user, form);
+    const char *text = page(session, form);
     if (!text)
         return;
     response->status = 200;
     response->content_type = forms[form].content_type;
     str_append(&response->body, text);
+}
+
+static void handle(void *user, const struct http_request *request, struct http_response *response)
+{
+    struct gput_session *session = user;
+    answer(session, request, response);
+    if (session->mode == SESSION_SELF)
+        session->serving.counts = session_counts_of_thread();
 }
 
 int session_open_serving(struct gput_session *session, struct gput_error *error)

@@ -58,9 +58,10 @@ struct session_snapshot {
 
 /* A session's HTTP server. */
 struct session_serving {
-    struct http_server *server; /* NULL: nothing is served, or not any more */
-    bool has_thread;            /* the lock is held */
-    int64_t cpu_ns;             /* of its thread, when it ended */
+    struct http_server *server;   /* NULL: nothing is served, or not any more */
+    bool has_thread;              /* the lock is held */
+    int64_t cpu_ns;               /* of its thread, when it ended */
+    struct session_counts counts; /* of its thread, as of the last answer; read when it has ended */
 
     /* Its thread's alone: */
     uint64_t number;            /* of the snapshot that the pages are of */
@@ -123,7 +124,8 @@ struct gput_session {
     uint64_t ends_compared; /* processes that had ended by then */
     /* Of them; in the end also of main and all that it waited for, and of those that live on. */
     struct session_counts counts;
-    int64_t sampler_cpu_ns; /* of the thread so far, as of the last sample */
+    int64_t sampler_cpu_ns;               /* of the thread so far, as of the last sample */
+    struct session_counts sampler_counts; /* of the thread, when it has ended */
     uint64_t ticks, late_ticks, missed_ticks;
     uint64_t rows_lost;
     bool has_energy_table, energy_table_failed;

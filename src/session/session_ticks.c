@@ -188,6 +188,7 @@ static void *tick(void *user)
         deadline_ns = next_deadline(session, deadline_ns);
     }
     take_sample(session, LAST);
+    session->sampler_counts = session_counts_of_thread();
     session->sampler_cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(&session->lock);
     return NULL;

@@ -159,6 +159,30 @@ static void what_our_children_did_is_counted_while_they_live(void **state)
     waitpid(child, NULL, 0);
 }
 
+/* Of our own threads nothing is counted: neither CPU time nor the files that they read. */
+static void our_own_threads_are_in_no_count(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.001);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    do
+        nap(0.05);
+    while (
+        results_of(session).tracker.cpu_seconds < 0.03 || results_of(session).tracker.ticks < 50);
+    spin(0.05);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    const struct gput_accounting *accounting = &results.accounting;
+    double user = accounting->kernel_user_cpu_seconds;
+    double system = accounting->kernel_system_cpu_seconds;
+    assert_true(user >= 0 && system >= 0);
+    assert_true(fabs(user + system - accounting->kernel_cpu_seconds) < 1e-9);
+    /* Each tick reads some hundred bytes, and waits for the next one. */
+    assert_true(accounting->read_bytes < (double)results.tracker.ticks * 20 + 50000);
+    assert_true(accounting->voluntary_context_switches < (double)results.tracker.ticks / 2 + 40);
+    gput_session_destroy(session);
+}
+
 static void the_books_of_a_command_close(void **state)
 {
     (void)state;
@@ -200,6 +224,7 @@ int main(void)
         IN_FOLDER(our_children_that_nobody_waits_for_are_counted),
         IN_FOLDER(what_was_used_before_is_not_counted),
         IN_FOLDER(what_our_children_did_is_counted_while_they_live),
+        IN_FOLDER(our_own_threads_are_in_no_count),
         IN_FOLDER(the_books_of_a_command_close),
         IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
     };
