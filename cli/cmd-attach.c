@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,9 +36,10 @@ static bool is_readable(int fd)
 
 /* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
  */
-static int follow(struct gput_session *session, struct signals *signals, int process_fd,
-    double for_seconds, bool enforces, struct gput_error *error)
+static int follow(struct gput_session *session, struct signals *signals, double for_seconds,
+    bool enforces, struct gput_error *error)
 {
+    int process_fd = gput_session_end_fd(session);
     int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
     for (;;) {
         bool ended = false;
@@ -81,16 +81,13 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     int failure = signals_take(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
-    int process_fd = (int)syscall(SYS_pidfd_open, pid, 0);
     int code = gput_session_track_pid(session, pid, error);
     if (code == GPUT_OK)
         tracking_say_address(session);
     if (code == GPUT_OK)
-        code = follow(session, &signals, process_fd, for_seconds,
-            tracking->config.options.limits.enforce, error);
+        code =
+            follow(session, &signals, for_seconds, tracking->config.options.limits.enforce, error);
     signals_release(&signals);
-    if (process_fd >= 0)
-        close(process_fd);
     if (code != GPUT_OK)
         return code;
 

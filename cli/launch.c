@@ -59,9 +59,10 @@ static int64_t now_ms(void)
 /* The parent of a process, or 0. */
 static pid_t parent_of(pid_t pid)
 {
-    char path[64];
+    char path[4096];
     char line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *procfs = getenv("GPUT_PROCFS");
+    snprintf(path, sizeof path, "%s/%d/stat", procfs && procfs[0] ? procfs : "/proc", (int)pid);
     FILE *file = fopen(path, "re");
     if (!file)
         return 0;

@@ -71,9 +71,12 @@ struct gput_options {
      * of its is an orphan of the command; see gput_session_launch() */
     bool starts_nothing_else;
     struct gput_limits limits; /**< what the tree may use; default: no limits */
-    const char *procfs_root;   /**< NULL: /proc */
-    const char *sysfs_root;    /**< NULL: /sys */
-    const char *nvml_path;     /**< NULL: where the driver installs libnvidia-ml.so.1 */
+    /** NULL: /proc. One of another pid namespace can be named to track a process by the number that
+     * it has there, without limits that are enforced, or the machine; what is launched, and the
+     * calling process, need one of our own namespace. */
+    const char *procfs_root;
+    const char *sysfs_root; /**< NULL: /sys */
+    const char *nvml_path;  /**< NULL: where the driver installs libnvidia-ml.so.1 */
     /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
      * none. */
     void (*warn)(void *user, const char *message);
@@ -108,8 +111,9 @@ GPUT_API int gput_session_create(
 GPUT_API int gput_session_track_self(struct gput_session *session, struct gput_error *error);
 
 /**
- * Starts to track a running process and its descendants.
- * Errors: GPUT_ERROR_NOT_FOUND when there is no such process.
+ * Starts to track a running process and its descendants. `pid` is a number of `procfs_root`.
+ * Errors: GPUT_ERROR_NOT_FOUND when there is no such process; GPUT_ERROR_UNSUPPORTED when
+ * `procfs_root` is of another pid namespace, and it was not named or limits are to be enforced.
  */
 GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
@@ -146,7 +150,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  *
  * `argv` ends with NULL; argv[0] is looked up in PATH.
  * Errors: GPUT_ERROR_NOT_FOUND (no such command; message `Command not found: "x"`),
- * GPUT_ERROR_PERMISSION (not executable), GPUT_ERROR_MEMORY.
+ * GPUT_ERROR_PERMISSION (not executable), GPUT_ERROR_UNSUPPORTED (`procfs_root` is of another pid
+ * namespace; the command is not started), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
@@ -157,6 +162,11 @@ GPUT_API const char *gput_session_address(const struct gput_session *session);
 
 /** The main process, or 0 before tracking started. */
 GPUT_API pid_t gput_session_pid(const struct gput_session *session);
+
+/** A descriptor that can be read (POLLIN) when the main process has ended, until the session is
+ * destroyed, whose it stays. -1: the system has none, or the process is of another pid namespace:
+ * then gput_session_wait() has to be asked now and then. */
+GPUT_API int gput_session_end_fd(const struct gput_session *session);
 
 /**
  * For a launched command: waits until it ended or `timeout_ms` passed (-1: for ever, 0: not at

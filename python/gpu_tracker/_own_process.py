@@ -32,6 +32,14 @@ _DETACH = '"$@" </dev/null >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
 
 
+def _own_number(procfs):
+    """The number that we have there: in the procfs of another pid namespace it is another one."""
+    try:
+        return int(os.readlink(f"{procfs}/self"))
+    except (OSError, ValueError):
+        raise RuntimeError(f"{procfs} does not show this process: it is of another pid namespace. See GPUT_PROCFS.") from None
+
+
 class OwnProcessSession:
     """Has the methods of _native.Session that a Tracker uses."""
 
@@ -65,8 +73,10 @@ class OwnProcessSession:
         return [*words, str(pid)]
 
     def track(self, pid):
-        pid = pid or os.getpid()
-        if not os.path.exists(f"/proc/{pid}"):
+        procfs = os.environ.get("GPUT_PROCFS") or "/proc"
+        if not pid:
+            pid = _own_number(procfs)
+        if not os.path.exists(f"{procfs}/{pid}"):
             raise ProcessLookupError(3, os.strerror(3))
         with self._begin_files() as log:
             done = subprocess.run(

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 
+#include "os/proc_status.h"
 #include "os/procfs.h"
 #include "os/scan.h"
 
@@ -36,5 +37,10 @@ bool cpu_clock_usable(const char *procfs_root)
         return false;
     target[length] = '\0';
     const char *end = scan_uint64(target, &pid);
-    return end && *end == '\0' && pid == (uint64_t)getpid();
+    if (!end || *end != '\0' || pid != (uint64_t)getpid())
+        return false;
+    /* A namespace around ours may give us the same number; it lists us with more than one. */
+    struct proc_status status;
+    int code = proc_status_read(procfs_root, (pid_t)pid, &status, NULL);
+    return code != GPUT_OK || status.namespace_count <= 1;
 }

@@ -18,8 +18,9 @@
  */
 int cpu_clock_read(pid_t pid, int64_t *ns);
 
-/* True when <procfs_root>/self is our own pid, so that pids found there mean the same processes
- * here. False for a recorded tree, or the procfs of another pid namespace. */
+/* True when <procfs_root> is a procfs of our own pid namespace, so that pids found there mean the
+ * same processes here: clocks can be read and signals sent by them. False for a recorded tree, and
+ * for the procfs of another pid namespace, also of one around ours. */
 bool cpu_clock_usable(const char *procfs_root);
 
 #endif

@@ -93,7 +93,8 @@ static bool may_read_others(void)
     char text[PROCFS_TEXT_SIZE];
     const unsigned cap_sys_ptrace = 19;
     unsigned long long effective = 0;
-    if (procfs_read("/proc", getpid(), "status", text, sizeof text, NULL, NULL) != GPUT_OK)
+    if (procfs_read("/proc", PROCFS_SYSTEM, "self/status", text, sizeof text, NULL, NULL) !=
+        GPUT_OK)
         return false;
     const char *line = strstr(text, "\nCapEff:");
     return line && sscanf(line, "\nCapEff: %llx", &effective) == 1 &&
@@ -119,8 +120,9 @@ static void look_at_cpu_clocks(const struct view *view, struct gput_doctor_sourc
 {
     int64_t ns;
     if (!view->own_procfs)
-        set(source, GPUT_DOCTOR_UNAVAILABLE, "",
-            "%s is not of our own pid namespace: CPU time comes from stat, in clock ticks",
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "mount -t proc proc /proc, or set GPUT_PROCFS",
+            "%s is not of our own pid namespace: no command can be tracked by it; CPU time of a "
+            "process attached to comes from stat, in clock ticks",
             view->procfs_root);
     else if (cpu_clock_read(getpid(), &ns) != GPUT_OK)
         set(source, GPUT_DOCTOR_UNAVAILABLE, "", "the kernel gives no CPU clocks of processes");

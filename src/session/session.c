@@ -57,6 +57,7 @@ static int check_options(const struct gput_options *options, struct gput_error *
 static int copy_options(struct gput_session *session, const struct gput_options *options)
 {
     session->options = *options;
+    session->procfs_is_named = options->procfs_root != NULL;
     if (!session->options.procfs_root)
         session->options.procfs_root = "/proc";
     if (!session->options.sysfs_root)

@@ -45,7 +45,7 @@ void session_counts_add_self(struct session_counts *counts)
     session_counts_add(counts, &usage);
     getrusage(RUSAGE_CHILDREN, &usage);
     session_counts_add(counts, &usage);
-    session_counts_add_io(counts, "/proc", getpid());
+    session_counts_add_io(counts, "/proc/self", PROCFS_SYSTEM);
 }
 
 struct session_counts session_counts_of_thread(void)

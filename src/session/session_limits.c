@@ -47,33 +47,33 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
 
 /* Sends it to every process of the tree as last looked at, and never to ourselves; 0 sends nothing.
  * Returns how many there were. */
-static size_t signal_tree(const struct gput_session *session, int signal_number)
+static size_t signal_tree(struct gput_session *session, int signal_number)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    struct process_tree *tree = &session->sampler.tree;
     size_t count = 0;
     for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
+        struct process *process = tree->processes[i];
         if (process->pid == getpid() || process_is_zombie(process))
             continue;
         count++;
         if (signal_number)
-            kill(process->pid, signal_number);
+            process_signal(process, &tree->view, signal_number);
     }
     return count;
 }
 
 /* How many of the tree live on, 1 where they are not known one by one. */
-static size_t count_living(const struct gput_session *session)
+static size_t count_living(struct gput_session *session)
 {
     size_t count = signal_tree(session, 0);
     return count > 0 ? count : own_cgroup_has_living(&session->cgroup);
 }
 
-static bool may_not_signal_all(const struct gput_session *session)
+static bool may_not_signal_all(struct gput_session *session)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
-        if (kill(tree->processes[i]->pid, 0) != 0 && errno == EPERM)
+        if (process_signal(tree->processes[i], &tree->view, 0) == EPERM)
             return true;
     }
     return false;

@@ -103,7 +103,7 @@ static pid_t next_ended(idtype_t type, pid_t pid)
 static void collect_behind_callers(struct gput_session *session)
 {
     struct pid_vector children = {0};
-    if (proc_children_read("/proc", getpid(), 1, &children, NULL) == GPUT_OK) {
+    if (proc_children_read(session->options.procfs_root, getpid(), 1, &children, NULL) == GPUT_OK) {
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.pids[i];
             if (pid != session->pid && next_ended(P_PID, pid) == pid &&

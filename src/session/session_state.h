@@ -88,6 +88,9 @@ struct gput_session {
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
     int pid_fd;                /* becomes readable when main ends; -1: not to be had */
+    uint64_t main_start_ticks; /* with the pid it names main for ever */
+    bool procfs_is_named;      /* by the caller: numbers of processes are those of that procfs */
+    bool has_own_procfs;       /* pids of procfs_root mean the same processes here */
     struct cgroup surrounding; /* that a command is started in; until its limits are read */
     struct own_cgroup cgroup;  /* around a launched command, where one could be made */
     struct pid_vector foreign; /* children of ours that were there before a launch */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "os/cgroup.h"
+#include "os/cpu_clock.h"
 #include "os/cpu_count.h"
 #include "os/proc_children.h"
 #include "os/proc_stat.h"
@@ -132,12 +133,39 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     return GPUT_OK;
 }
 
+/*
+ * Processes are known by their numbers, which mean others in the procfs of another pid namespace.
+ * One that the caller names can be read all the same, where the number to track is of that procfs,
+ * too, and nothing is sent to it. What we start, and what we are, has our own numbers.
+ */
+static int check_procfs(
+    struct gput_session *session, enum session_mode mode, struct gput_error *error)
+{
+    const char *root = session->options.procfs_root;
+    session->has_own_procfs = cpu_clock_usable(root);
+    if (session->has_own_procfs || mode == SESSION_MACHINE)
+        return GPUT_OK;
+    if (mode != SESSION_ATTACHED || !session->procfs_is_named)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "There is no procfs of our own pid namespace at %s: processes have other numbers "
+            "there. Mount one (mount -t proc proc /proc, unshare --mount-proc), or name another "
+            "folder in GPUT_PROCFS.",
+            root);
+    if (session->options.limits.enforce)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "Processes of %s cannot be ended for a limit: they are of another pid namespace, where "
+            "their numbers mean others. Track them without --enforce, or from inside of it.",
+            root);
+    return GPUT_OK;
+}
+
 /* From here on the clock runs. */
 static int begin(struct gput_session *session, enum session_mode mode, struct gput_error *error)
 {
     if (session->phase != SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
+    TRY(check_procfs(session, mode, error));
     /* An earlier try that failed has left it. "Not found" is said of commands alone. */
     int code = GPUT_OK;
     bool is_kept = mode != SESSION_MACHINE || session->options.resource_usage_file;
@@ -157,20 +185,31 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
         session_events_open(&session->events, session->options.procfs_root);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     if (mode != SESSION_SELF && session->own_statm_fd < 0)
-        procfs_open("/proc", getpid(), "statm", &session->own_statm_fd, NULL);
+        procfs_open("/proc", PROCFS_SYSTEM, "self/statm", &session->own_statm_fd, NULL);
     session->start_ns = clock_monotonic_ns();
     return GPUT_OK;
+}
+
+/* A process of the network to watch. A launched command begins in ours, and may have ended already;
+ * in a procfs of others, its first process stands for the machine. */
+static pid_t network_pid(const struct gput_session *session)
+{
+    if (session->mode == SESSION_ATTACHED)
+        return session->pid;
+    return session->has_own_procfs ? getpid() : 1;
 }
 
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->pid = pid;
-    session->pid_fd = pid ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    bool is_ours = pid != 0 && session->has_own_procfs;
+    session->pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
+    const struct process *main = process_tree_main(&session->sampler.tree);
+    session->main_start_ticks = main ? main->start_time_ticks : 0;
     session_surroundings_finish(&session->surroundings);
-    /* A launched command begins in our network, and may have ended already. */
     session_surroundings_begin(&session->surroundings, session->options.procfs_root,
-        session->mode == SESSION_ATTACHED ? pid : getpid(), pid && !session->events.has_events);
+        network_pid(session), pid && !session->events.has_events);
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -271,10 +310,10 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
  * What a fork of ours has in RAM before execve(), at most: the kernel copies page tables of
  * anonymous memory, and of little else.
  */
-static uint64_t forked_rss_bytes(void)
+static uint64_t forked_rss_bytes(const struct gput_session *session)
 {
     struct proc_statm statm;
-    if (proc_statm_read("/proc", getpid(), &statm, NULL) != GPUT_OK)
+    if (proc_statm_read(session->options.procfs_root, getpid(), &statm, NULL) != GPUT_OK)
         return 0;
     uint64_t anonymous_pages = statm.resident_pages - statm.shared_pages;
     return anonymous_pages * (uint64_t)sysconf(_SC_PAGESIZE) + FORKED_FILE_BYTES;
@@ -316,9 +355,9 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     TRY(begin(session, SESSION_LAUNCHED, error));
-    proc_children_read("/proc", getpid(), 0, &session->foreign, NULL);
+    proc_children_read(session->options.procfs_root, getpid(), 0, &session->foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    session->forked_rss_bytes = forked_rss_bytes();
+    session->forked_rss_bytes = forked_rss_bytes(session);
 
     make_cgroup(session);
 
@@ -332,6 +371,11 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
 pid_t gput_session_pid(const struct gput_session *session)
 {
     return session->pid;
+}
+
+int gput_session_end_fd(const struct gput_session *session)
+{
+    return session->pid_fd;
 }
 
 /* ---- waiting ---- */
@@ -352,11 +396,12 @@ static bool main_has_ended(const struct gput_session *session)
         return poll(&ended, 1, 0) == 1;
     }
     struct proc_stat stat;
-    if (kill(session->pid, 0) != 0 && errno == ESRCH)
-        return true;
-    /* It has ended, and its parent has not collected it. */
-    return proc_stat_read("/proc", session->pid, &stat, NULL) == GPUT_OK && stat.state == 'Z' &&
-           stat.thread_count <= 1;
+    int code = proc_stat_read(session->options.procfs_root, session->pid, &stat, NULL);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_GONE;
+    /* Another has its number now; or its parent has not collected it. */
+    return stat.start_time_ticks != session->main_start_ticks ||
+           (stat.state == 'Z' && stat.thread_count <= 1);
 }
 
 /* Sleeps until main may have ended, a signal came, or the time is over. False: it is over. */

@@ -8,8 +8,11 @@
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
@@ -331,6 +334,32 @@ int process_read_children(
         view->free_files--;
     }
     return proc_children_reread(process->children_fd, children);
+}
+
+/* Asked of the kernel now. */
+static bool is_still_there(struct process *process, struct process_view *view)
+{
+    struct proc_stat stat;
+    return read_stat(process, view, &stat) == GPUT_OK &&
+           stat.start_time_ticks == process->start_time_ticks;
+}
+
+int process_signal(struct process *process, struct process_view *view, int number)
+{
+    if (!view->has_cpu_clocks)
+        return ESRCH; /* its number is another's here */
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    bool has_none = fd < 0 && errno != ESRCH; /* an old kernel, no free descriptor */
+    int failure = ESRCH;
+    /* What is there after the descriptor was opened is what the descriptor means. */
+    if ((fd >= 0 || has_none) && is_still_there(process, view)) {
+        long done = has_none ? kill(process->pid, number)
+                             : syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+        failure = done == 0 ? 0 : errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return failure;
 }
 
 bool process_has_collected(const struct process *process)

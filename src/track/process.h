@@ -124,6 +124,12 @@ void process_settle(struct process *process, struct process_view *view);
 int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children);
 
+/*
+ * Sends a signal to the very process that was looked at, never to another that has its number now;
+ * 0 only asks. Returns 0 or an errno: ESRCH when it is gone, or cannot be proven to be the one.
+ */
+int process_signal(struct process *process, struct process_view *view, int number);
+
 /* True when it has waited for some child that ended. */
 bool process_has_collected(const struct process *process);
 

@@ -4,6 +4,9 @@
 #include "testing.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +58,45 @@ static void is_usable_where_self_is_our_own_pid(void **state)
     assert_false(cpu_clock_usable("/no/such/root"));
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A namespace around ours may have given us the very number that we have here. */
+static void is_not_usable_where_we_have_a_second_number(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gput-procfs-XXXXXX", pid[16], link[64], process[64], status[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    snprintf(link, sizeof link, "%s/self", folder);
+    snprintf(process, sizeof process, "%s/%s", folder, pid);
+    assert_int_equal(symlink(pid, link), 0);
+    assert_int_equal(mkdir(process, 0700), 0);
+    static const char *const inner[] = {"", "\t7"};
+    bool usable[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(status, sizeof status, "Name:\tx\nState:\tR\nPid:\t%s\nPPid:\t1\nNSpid:\t%s%s\n",
+            pid, pid, inner[i]);
+        write_file(process, "status", status);
+        usable[i] = cpu_clock_usable(folder);
+    }
+    char file[96];
+    snprintf(file, sizeof file, "%s/status", process);
+    unlink(file);
+    unlink(link);
+    rmdir(process);
+    rmdir(folder);
+    assert_true(usable[0]);
+    assert_false(usable[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -62,6 +104,7 @@ int main(void)
         cmocka_unit_test(a_zombie_still_has_its_clock),
         cmocka_unit_test(there_is_no_process_0),
         cmocka_unit_test(is_usable_where_self_is_our_own_pid),
+        cmocka_unit_test(is_not_usable_where_we_have_a_second_number),
     };
     return cmocka_run_group_tests_name("os/cpu_clock", tests, NULL, NULL);
 }

@@ -7,11 +7,13 @@ import logging
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import urllib.request
@@ -397,6 +399,16 @@ class Listening(package.PackageTest):
             self.assertRaises(OSError, gput.Tracker, listen=f"127.0.0.1:{taken.getsockname()[1]}")
         self.assertRaises(ValueError, gput.Tracker, listen="127.0.0.1:port")
         self.assertEqual(os.listdir(), [])
+
+    def test_no_procfs_of_another_namespace_stands_for_ours(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, str(os.getpid())))
+            for name in "stat", "meminfo":
+                shutil.copy(f"/proc/{name}", folder)
+            with mock.patch.dict(os.environ, {"GPUT_PROCFS": folder}):
+                for own_process in False, True:
+                    with self.assertRaisesRegex(RuntimeError, "pid namespace"):
+                        gput.Tracker(own_process=own_process).start()
 
     def test_own_process(self):
         with gput.Tracker(sleep_time=0.02, own_process=True, listen="127.0.0.1:0") as tracker:

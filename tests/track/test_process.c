@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <signal.h>
 
 static void reads_a_foreign_procfs_in_ticks(void **state)
@@ -311,6 +312,33 @@ static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
     actors_end(&actors);
 }
 
+static void signals_go_to_the_very_process_alone(void **state)
+{
+    (void)state;
+    struct process_view view = process_view_of("/proc");
+    struct process process;
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(process_init(&process, child, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process_signal(&process, &view, 0), 0);
+
+    process.start_time_ticks++; /* as if another had its number now */
+    assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
+    process.start_time_ticks--;
+    struct process_view foreign = view;
+    foreign.has_cpu_clocks = false;
+    assert_int_equal(process_signal(&process, &foreign, SIGKILL), ESRCH);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+
+    assert_int_equal(process_signal(&process, &view, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
+    process_finish(&process, &view);
+}
+
 static void a_fork_has_its_parents_image_until_it_calls_execve(void **state)
 {
     (void)state;
@@ -359,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_process_that_stands_still_is_not_read_again),
         cmocka_unit_test(an_idle_process_is_read_now_and_then),
         cmocka_unit_test(an_end_is_seen_first_as_zombie_then_as_gone),
+        cmocka_unit_test(signals_go_to_the_very_process_alone),
         cmocka_unit_test(a_fork_has_its_parents_image_until_it_calls_execve),
     };
     return cmocka_run_group_tests_name("track/process", tests, NULL, NULL);
