@@ -149,8 +149,11 @@ struct gput_results {
 
     /** Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
     double max[GPUT_MEASUREMENT_COUNT];
-    double mean[GPUT_MEASUREMENT_COUNT]; /**< mean over time; NaN when never read */
-    double elapsed_seconds;              /**< wall time from start to the last sample */
+    /** CPU percents: over the time they are of, so that percent x time is CPU time. Everything else
+     * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of
+     * it has it. NaN when never read. */
+    double mean[GPUT_MEASUREMENT_COUNT];
+    double elapsed_seconds; /**< wall time from start to the last sample */
 
     /** As of the last sample, for those who watch a session while it runs. NaN: not known. */
     struct {

@@ -38,6 +38,10 @@ static void add(struct gpu_usage_value *value, double figure, double seconds)
         value->max = figure;
     value->weighted += figure * seconds;
     value->seconds += seconds;
+    if (seconds > 0) {
+        value->sum += figure;
+        value->count++;
+    }
 }
 
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds)
@@ -72,12 +76,22 @@ double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usa
     return device < usage->n_devices ? usage->devices[device][figure].last : NAN;
 }
 
+static bool is_of_interval(enum gpu_usage_figure figure)
+{
+    return figure == GPU_USAGE_POWER || figure == GPU_USAGE_MAIN_SM ||
+           figure == GPU_USAGE_DESCENDANTS_SM;
+}
+
 double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
 {
     if (device >= usage->n_devices || !usage->devices[device][figure].has)
         return NAN;
     const struct gpu_usage_value *value = &usage->devices[device][figure];
-    return value->seconds > 0 ? value->weighted / value->seconds : value->first;
+    if (value->count == 0)
+        return value->first;
+    if (is_of_interval(figure))
+        return value->weighted / value->seconds;
+    return value->sum / (double)value->count;
 }
 
 double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure)

@@ -24,6 +24,8 @@ struct gpu_usage_value {
     bool has;
     double max;
     double first;    /* the mean while no time has passed */
+    double sum;      /* of the figures of all samples with an interval */
+    uint64_t count;  /* of those samples */
     double last;     /* NaN: the last sample did not have it */
     double weighted; /* sum of figure x seconds it stands for */
     double seconds;  /* sum of those seconds */
@@ -43,6 +45,10 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
 
 /* NaN when it was never read. */
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+/* Power and the SM percents of processes are of the time since the sample before, and weighted by
+ * it; RAM and utilization are of the moment of a sample: all rows of the tracking file
+ * count alike (struct usage).
+ * NaN when it was never read. */
 double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
 /* NaN when the last sample did not have it. */
 double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);

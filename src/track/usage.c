@@ -1,6 +1,7 @@
 #include "track/usage.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 void usage_init(struct usage *usage)
 {
@@ -22,10 +23,23 @@ void usage_add(struct usage *usage, const struct gput_sample *sample, double sec
             usage->max[i] = value;
         usage->weighted[i] += value * seconds;
         usage->seconds[i] += seconds;
+        if (seconds > 0) {
+            usage->sum[i] += value;
+            usage->count[i]++;
+        }
     }
+}
+
+static bool is_of_interval(enum gput_measurement_id id)
+{
+    return id >= GPUT_CPU_SYSTEM_SUM && id <= GPUT_CPU_COMBINED_HARDWARE;
 }
 
 double usage_mean(const struct usage *usage, enum gput_measurement_id id)
 {
-    return usage->seconds[id] > 0 ? usage->weighted[id] / usage->seconds[id] : usage->first[id];
+    if (usage->count[id] == 0)
+        return usage->first[id];
+    if (is_of_interval(id))
+        return usage->weighted[id] / usage->seconds[id];
+    return usage->sum[id] / (double)usage->count[id];
 }

@@ -73,7 +73,39 @@ class GpuTest(CommandTest):
         return self.tracked(*options, command=python(TREE, self.scenario, scenario, seconds))
 
 
+# Sets the utilization to another figure once each sample has shown the one before.
+STEPS = """
+import os, sys, time
+scenario, text, rows = sys.argv[1:]
+
+def samples():
+    with open(rows) as file:
+        return max(sum(line.endswith("\\n") for line in file) - 3, 0)
+
+for percent in 0, 90, 60:
+    count = samples()
+    with open(scenario + ".new", "w") as file:
+        file.write(text.replace("{percent}", str(percent)))
+    os.rename(scenario + ".new", scenario)
+    while samples() < count + 3:
+        time.sleep(0.01)
+"""
+
+
 class Figures(GpuTest):
+    def test_mean_utilization_is_that_of_the_rows_of_the_tracking_file(self):
+        text = "gpu GPU-aaaa\nmemory 16000000000 0 0\nutilization {percent}\n"
+        self.write(text.replace("{percent}", "0"))
+        report, _ = self.tracked("--st=0.1", "--tf=rows.csv", command=python(STEPS, self.scenario, text, "rows.csv"))
+        with open(self.folder / "rows.csv", newline="") as file:
+            names, *rows = list(csv.reader(file))[2:]
+        percents = [float(row[names.index("gpu_sum_utilization_percent")]) for row in rows]
+        self.assertEqual(percents[0], 0)
+        self.assertEqual(set(percents), {0, 90, 60})
+        mean = sum(percents) / len(percents)
+        self.assertAlmostEqual(report["gpu_utilization"]["gpu_percentages"]["mean_sum_percent"], mean)
+        self.assertAlmostEqual(report["gpus"][0]["mean_utilization_percent"], mean)
+
     def test_a_tree_that_uses_two_gpus(self):
         report, warnings = self.tracked_tree()
         self.assertEqual(warnings, "")
@@ -215,7 +247,7 @@ class Trouble(GpuTest):
     def test_no_gpu_is_not_said_beside_another_failure(self):
         (self.folder / "t.csv").touch()
         done = self.gpu_tracker("-e", "true", "--tf=t.csv", GPUT_NVML="/nonexistent")
-        message = "File t.csv already exists. Set overwrite to True to overwrite the existing file."
+        message = "File t.csv already exists. --overwrite replaces it."
         self.assert_fails(done, 1, message)
         done = self.gpu_tracker("-e", "no-such-command", GPUT_NVML="/nonexistent")
         self.assert_fails(done, 1, 'Command not found: "no-such-command"')

@@ -15,7 +15,7 @@ static struct gpu_sample sample_of(uint32_t n_devices, double ram, double utiliz
     return sample;
 }
 
-static void keeps_the_highest_and_the_mean_over_time(void **state)
+static void keeps_the_highest_and_the_mean_of_all_rows(void **state)
 {
     (void)state;
     struct gpu_usage usage = {0};
@@ -28,7 +28,24 @@ static void keeps_the_highest_and_the_mean_over_time(void **state)
     gpu_usage_add(&usage, &sample, 1);
     assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 300);
     assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_UTILIZATION) == 90);
-    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 30);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 50);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM) == 250);
+    gpu_usage_finish(&usage);
+}
+
+static void mean_power_weighs_by_time(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 0, 0);
+    sample.devices[0].power_watts = 900;
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_POWER) == 900);
+    sample.devices[0].power_watts = 100;
+    gpu_usage_add(&usage, &sample, 3);
+    sample.devices[0].power_watts = 300;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_POWER) == 150);
     gpu_usage_finish(&usage);
 }
 
@@ -83,7 +100,8 @@ static void a_gpu_that_comes_later_is_taken_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_the_highest_and_the_mean_over_time),
+        cmocka_unit_test(keeps_the_highest_and_the_mean_of_all_rows),
+        cmocka_unit_test(mean_power_weighs_by_time),
         cmocka_unit_test(what_was_never_read_stays_missing),
         cmocka_unit_test(a_sum_is_of_all_that_told_it),
         cmocka_unit_test(a_gpu_that_comes_later_is_taken_in),

@@ -40,7 +40,7 @@ static void keeps_the_highest(void **state)
     assert_true(usage.max[GPUT_CPU_MAIN_SUM] == -1);
 }
 
-static void the_mean_weighs_by_time(void **state)
+static void mean_cpu_weighs_by_time(void **state)
 {
     (void)state;
     struct usage usage;
@@ -49,6 +49,21 @@ static void the_mean_weighs_by_time(void **state)
     usage_add(&usage, &busy, 3);
     usage_add(&usage, &idle, 1);
     assert_true(usage_mean(&usage, GPUT_CPU_MAIN_SUM) == 75);
+}
+
+/* The older tool's own figures: 0, 150 and 135 percent are 95 on average. */
+static void mean_gpu_utilization_is_that_of_all_rows(void **state)
+{
+    (void)state;
+    struct usage usage;
+    usage_init(&usage);
+    const double percents[] = {7, 0, 150, NAN, 135}, seconds[] = {0, 0.05, 2, 1, 0.25};
+    for (size_t i = 0; i < 5; i++) {
+        struct gput_sample sample = sample_of(NAN, NAN);
+        sample.values[GPUT_GPU_SUM_UTILIZATION] = percents[i];
+        usage_add(&usage, &sample, seconds[i]);
+    }
+    assert_true(usage_mean(&usage, GPUT_GPU_SUM_UTILIZATION) == 95);
 }
 
 static void time_without_a_figure_does_not_count(void **state)
@@ -77,7 +92,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_never_read_stays_missing),
         cmocka_unit_test(keeps_the_highest),
-        cmocka_unit_test(the_mean_weighs_by_time),
+        cmocka_unit_test(mean_cpu_weighs_by_time),
+        cmocka_unit_test(mean_gpu_utilization_is_that_of_all_rows),
         cmocka_unit_test(time_without_a_figure_does_not_count),
         cmocka_unit_test(one_sample_at_one_moment_is_its_own_mean),
     };
