@@ -58,8 +58,7 @@ static const struct option options[OPTION_COUNT] = {
                 "as a tree behind the text, as \"processes\" in JSON, and as the table "
                 "\"process_data\" of an .sqlite tracking file."},
     [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
-        .help = "With --processes: their command lines too. They may hold what others must not "
-                "see."},
+        .help = "The same with their command lines, which may hold what others must not see."},
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
         .help = "Where the results so far are kept while tracking runs; removed at its end, "
                 "printed by 'gpu-tracker show' if it never comes. Defaults to a hidden file in "

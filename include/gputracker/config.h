@@ -29,8 +29,9 @@ struct gput_config {
  * gpu_brand, disable_logs, process_id, resource_usage_file, tracking_file, overwrite, ram_mode
  * ("adaptive" or "exact"), energy_unit, carbon_intensity (grams for a kWh, or the code of a
  * country), energy_folder, listen, limits (an object, as {"ram": "8GB", "seconds": 90}: see
- * gput_limits_parse()), enforce; n_join_attempts and join_timeout are accepted and mean nothing
- * here. All are optional, and null stands for the default.
+ * gput_limits_parse()), enforce, processes, command_lines; own_process, n_join_attempts and
+ * join_timeout are checked and mean nothing here. All are optional, and null stands for the
+ * default.
  *
  * On success `*config` is to be emptied by gput_config_finish(); on failure it holds nothing.
  * Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file cannot

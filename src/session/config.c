@@ -159,8 +159,8 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
-/* How often and how long the old tracker waited for its helper process; this one has none. */
-static int read_nothing(
+/* Arguments of the Tracker class that a session has no use for are checked all the same. */
+static int read_unused_number(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
     (void)config;
@@ -168,6 +168,14 @@ static int read_nothing(
     if (value->kind != DOC_INT && value->kind != DOC_DOUBLE)
         return wrong_type(value, "a number", error);
     return GPUT_OK;
+}
+
+static int read_unused_bool(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)field;
+    bool unused;
+    return read_bool(config, value, &unused, error);
 }
 
 /* An object: {"ram": "8GB", "seconds": 90}. */
@@ -219,8 +227,11 @@ static const struct member {
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"limits", read_limits, IN_CONFIG(options.limits)},
     {"enforce", read_bool, IN_CONFIG(options.limits.enforce)},
-    {"n_join_attempts", read_nothing, 0},
-    {"join_timeout", read_nothing, 0},
+    {"processes", read_bool, IN_CONFIG(options.processes)},
+    {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
+    {"own_process", read_unused_bool, 0},
+    {"n_join_attempts", read_unused_number, 0},
+    {"join_timeout", read_unused_number, 0},
 };
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)

@@ -34,12 +34,23 @@ class Config(CommandTest):
             "sleep_time": 1, "ram_unit": "bytes", "gpu_ram_unit": "terabytes", "time_unit": "days", "n_expected_cores": 5,
             "gpu_uuids": None, "gpu_brand": None, "disable_logs": True, "process_id": 1, "resource_usage_file": "kept",
             "tracking_file": "rows.csv", "overwrite": True, "n_join_attempts": 5, "join_timeout": 10.5,
-            "ram_mode": "exact", "energy_unit": "watt-hours", "carbon_intensity": 50, "energy_folder": "rec", "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90, "cpu_seconds": 0.5}, "enforce": False})
+            "ram_mode": "exact", "energy_unit": "watt-hours", "carbon_intensity": 50, "energy_folder": "rec", "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90, "cpu_seconds": 0.5}, "enforce": False,
+            "processes": True, "command_lines": False, "own_process": True})
         report = self.report()
         self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
         self.assert_folder_is("config.json", "rec", "rows.csv")
         shutil.rmtree(self.folder / "rec")
         self.report()  # "overwrite" holds
+
+    def test_processes(self):
+        self.write({})
+        self.assertNotIn("processes", self.report())
+        self.write({"processes": True})
+        self.assertNotIn("command_line", self.report()["processes"][0])
+        self.write({"command_lines": True})
+        self.assertEqual(self.report(command=["sleep", "0.2"])["processes"][0]["command_line"], "sleep 0.2")
+        self.write({"processes": False})
+        self.assertIn("command_line", self.report("--command-lines")["processes"][0])
 
     def test_energy(self):
         machine = Machine(self.folder / "sys")
@@ -102,6 +113,8 @@ class Config(CommandTest):
             ({"limits": {"ram": -1.5}}, '"ram=-1.5" is not a valid limit. Give a size, for example ram=8GB.'),
             ({"limits": {"RAM": 1}},
              '"RAM=1" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for example ram=8GB.'),
+            ({"processes": 1}, '"processes" must be true or false.'),
+            ({"own_process": "yes"}, '"own_process" must be true or false.'),
             ({"enforce": 1}, '"enforce" must be true or false.'),
             ({"energy_unit": "calories"},
              '"calories" is not a valid energy unit. Valid values are joules, kilowatt-hours, watt-hours'),

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import inspect
 import json
 import logging
 import os
@@ -73,6 +74,14 @@ class Results(package.PackageTest):
         self.assertEqual(usage.max_gpu_ram.unit, "kilobytes")
         self.assertIs(type(usage.max_ram), gput.tracker.MaxRAM)
         self.assertEqual(pickle.loads(pickle.dumps(usage)), usage)
+
+    def test_every_argument_may_stand_in_a_config_file(self):
+        names = list(inspect.signature(gput.Tracker).parameters)
+        self.assertIn("processes", names)
+        with open("config.json", "w") as file:
+            json.dump(dict.fromkeys(names), file)
+        subprocess.run(
+            [os.environ["GPUT_COMMAND"], "run", "--tconfig=config.json", "--disable-logs", "-o", "out.txt", "true"], check=True)
 
     def test_sections_are_on_the_tracker_too(self):
         tracker = gput.Tracker()
