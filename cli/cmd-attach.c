@@ -135,7 +135,7 @@ static int attach(const struct arguments *arguments, const struct tracking *trac
     if (code != GPUT_OK)
         return code;
     struct gput_session *session = NULL;
-    code = gput_session_create(&tracking->config.options, &session, error);
+    code = tracking_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, limited, error);
     gput_session_destroy(session);

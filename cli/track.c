@@ -111,7 +111,7 @@ int track_command(
     int status = style->failed_status;
     int killed_by = 0;
     tracking.config.options.starts_nothing_else = true;
-    code = gput_session_create(&tracking.config.options, &session, &error);
+    code = tracking_create_session(&tracking, &session, &error);
     if (code == GPUT_OK)
         status = track_in_session(session, &tracking, argv, style, &killed_by);
     else

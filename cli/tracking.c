@@ -173,6 +173,7 @@ static void set_surroundings(const struct arguments *arguments, struct tracking 
     read_text(arguments, OPTION_RESOURCE_USAGE_FILE, &options->resource_usage_file);
     options->processes |= arguments_have(arguments, OPTION_PROCESSES);
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
+    options->processes |= options->command_lines;
     read_text(arguments, OPTION_ENERGY_FOLDER, &options->energy_folder);
     read_text(arguments, OPTION_OUTPUT_FOLDER, &options->energy_folder);
     read_text(arguments, OPTION_LISTEN, &options->listen);
@@ -222,6 +223,20 @@ int tracking_read(
         code = read_everything(arguments, tracking, error);
     if (code != GPUT_OK)
         tracking_finish(tracking);
+    return code;
+}
+
+int tracking_create_session(
+    const struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    const struct gput_options *options = &tracking->config.options;
+    int code = gput_session_create(options, session, error);
+    if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
+        return code;
+    char message[sizeof error->message];
+    snprintf(message, sizeof message, "File %.400s already exists.", options->tracking_file);
+    if (strcmp(error->message, message) == 0)
+        fail(error, code, "%s --overwrite replaces it.", message);
     return code;
 }
 

@@ -29,6 +29,12 @@ int tracking_read(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
+/* gput_session_create() of these options, with the option's name where a tracking file is in the
+ * way.
+ */
+int tracking_create_session(
+    const struct tracking *tracking, struct gput_session **session, struct gput_error *error);
+
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(const struct gput_session *session);
 

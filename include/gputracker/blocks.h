@@ -120,8 +120,8 @@ struct gput_blocks;
  * fork the child writes to the same path with its own id, or, when there is no `%p`, with its id
  * before the extension: marks.csv, marks-4711.csv.
  *
- * Errors: GPUT_ERROR_INVALID (`Invalid file name: …`), GPUT_ERROR_EXISTS (`File x already exists.
- * Set overwrite to True to overwrite the existing file.`), GPUT_ERROR_NOT_FOUND,
+ * Errors: GPUT_ERROR_INVALID (`Invalid file name: …`), GPUT_ERROR_EXISTS (`File x already exists.`;
+ * see gput_blocks_options.overwrite), GPUT_ERROR_NOT_FOUND,
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY. `*blocks` is NULL then.
  */
 GPUT_API int gput_blocks_open(const char *path, const struct gput_blocks_options *options,

@@ -55,15 +55,27 @@ static PyObject *class_of_errno(int number)
     return class;
 }
 
+/* Python's argument for replacing a file, which the library does not know of. */
+static const char *way_out(const struct gput_error *error)
+{
+    static const char reason[] = " already exists.";
+    size_t length = strlen(error->message), tail = sizeof reason - 1;
+    bool is_file = error->code == GPUT_ERROR_EXISTS && length > tail &&
+                   strcmp(error->message + length - tail, reason) == 0;
+    return is_file ? " Set overwrite to True to overwrite the existing file." : "";
+}
+
 PyObject *native_raise(const struct gput_error *error)
 {
     int number = error->code == GPUT_ERROR_MEMORY ? 0 : native_errno_of(error);
     PyObject *class = number ? class_of_errno(number) : Py_NewRef(exception_of(error->code));
-    PyObject *message =
+    PyObject *sentence =
         PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
+    PyObject *message = sentence ? PyUnicode_FromFormat("%U%s", sentence, way_out(error)) : NULL;
     if (class && message)
         PyErr_SetObject(class, message);
     Py_XDECREF(message);
+    Py_XDECREF(sentence);
     Py_XDECREF(class);
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,14 @@ static struct gput_blocks_options options_of_environment(void)
     return options;
 }
 
+/* The way out for who sets variables and not options. */
+static void name_variable(struct gput_error *error)
+{
+    size_t length = strlen(error->message);
+    snprintf(error->message + length, sizeof error->message - length,
+        " GPUT_BLOCKS_OVERWRITE=1 replaces it.");
+}
+
 /* With the lock held. */
 static int open_default(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error)
@@ -48,6 +57,8 @@ static int open_default(
     int code = GPUT_OK;
     if (*path)
         code = gput_blocks_open(path, options ? options : &usual, &blocks, &process_log.failure);
+    if (code == GPUT_ERROR_EXISTS && !options)
+        name_variable(&process_log.failure);
     if (code != GPUT_OK)
         error_set(error, process_log.failure.code, "%s", process_log.failure.message);
     atomic_store(&process_log.refusal, code);

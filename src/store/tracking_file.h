@@ -35,8 +35,8 @@ int tracking_file_check_name(const char *path, struct gput_error *error);
 /*
  * Creates the file with its static data. `path` and `static_data` are copied. On success the caller
  * owns `*file` and ends it by tracking_file_finish().
- * Errors: those of tracking_file_check_name(); GPUT_ERROR_EXISTS: `File x already exists. Set
- * overwrite to True to overwrite the existing file.`; GPUT_ERROR_IO, GPUT_ERROR_PERMISSION,
+ * Errors: those of tracking_file_check_name(); GPUT_ERROR_EXISTS: `File x already exists.`;
+ * GPUT_ERROR_IO, GPUT_ERROR_PERMISSION,
  * GPUT_ERROR_NOT_FOUND (the folder), GPUT_ERROR_MEMORY.
  */
 int tracking_file_create(const char *path, const struct gput_static_data *static_data,

@@ -22,8 +22,7 @@ int tracking_format_of(
 
 int tracking_error_exists(const char *path, struct gput_error *error)
 {
-    return error_set(error, GPUT_ERROR_EXISTS,
-        "File %s already exists. Set overwrite to True to overwrite the existing file.", path);
+    return error_set(error, GPUT_ERROR_EXISTS, "File %s already exists.", path);
 }
 
 struct tracking_column tracking_column_at(size_t index)

@@ -48,7 +48,7 @@ extern const struct tracking_format tracking_sqlite;
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error);
 
-/* `File x already exists. …`; returns GPUT_ERROR_EXISTS. */
+/* `File x already exists.`; returns GPUT_ERROR_EXISTS. */
 int tracking_error_exists(const char *path, struct gput_error *error);
 
 /* ---- Columns ---- */

@@ -66,8 +66,7 @@ static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **sta
         assert_int_equal(gput_blocks_open(path, NULL, &blocks, &error), GPUT_ERROR_EXISTS);
         assert_null(blocks);
         char expected[5000];
-        snprintf(expected, sizeof expected,
-            "File %s already exists. Set overwrite to True to overwrite the existing file.", path);
+        snprintf(expected, sizeof expected, "File %s already exists.", path);
         assert_string_equal(error.message, expected);
         char *text = temporary_read(path);
         assert_string_equal(text, "precious");

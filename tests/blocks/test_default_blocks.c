@@ -71,6 +71,7 @@ static void mark_as_the_environment_says(void)
     REQUIRE(gput_block_end() == GPUT_ERROR_EXISTS);
     gput_block_read_status(&status);
     REQUIRE(status.lost.code == GPUT_ERROR_EXISTS && strstr(status.lost.message, path));
+    REQUIRE(strstr(status.lost.message, "GPUT_BLOCKS_OVERWRITE=1") != NULL);
     setenv("GPUT_BLOCKS_OVERWRITE", "1", 1);
     REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
     REQUIRE(gput_block_begin("a") == GPUT_OK);

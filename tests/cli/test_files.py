@@ -79,7 +79,7 @@ class TrackingFile(CommandTest):
             (self.folder / name).write_text("precious")
             self.assert_fails(
                 self.run_command("run", "--disable-logs", "--tf", name, "touch", "started"), 125,
-                f"File {name} already exists. Set overwrite to True to overwrite the existing file.")
+                f"File {name} already exists. --overwrite replaces it.")
             self.assertEqual((self.folder / name).read_text(), "precious")
             done = self.run_command("run", "--overwrite", "--tf", name, "true")
             self.assertEqual(done.returncode, 0, done.stderr)

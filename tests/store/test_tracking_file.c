@@ -176,8 +176,7 @@ static void an_existing_file_is_only_overwritten_when_asked(void **state)
         temporary_write(path, "precious");
         assert_int_equal(
             tracking_file_create(path, &static_data, false, &file, &error), GPUT_ERROR_EXISTS);
-        snprintf(expected, sizeof expected,
-            "File %s already exists. Set overwrite to True to overwrite the existing file.", path);
+        snprintf(expected, sizeof expected, "File %s already exists.", path);
         assert_string_equal(error.message, expected);
         char *text = temporary_read(path);
         assert_string_equal(text, "precious");
