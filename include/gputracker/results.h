@@ -121,9 +121,8 @@ struct gput_accounting {
                                            waited for and no control group counted */
     double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /**< what the samples add up to */
-    double captured_percent; /**< sampled of the most that kernel can be; NaN too where what
-                                  children used that nobody waited for may be missing in both */
-    uint64_t processes_seen; /**< distinct processes known, main included */
+    double captured_percent;          /**< sampled of kernel; NaN where kernel is "at least" */
+    uint64_t processes_seen;          /**< distinct processes known, main included */
     double processes_missed; /**< started in the tree and not known; NaN: unknown how many */
     char processes_missed_reason[128];   /**< how the figure above is known, or why it is not */
     double minor_page_faults;            /**< pages that needed no storage: new, copied or cached */

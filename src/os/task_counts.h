@@ -32,6 +32,12 @@ static inline uint64_t task_counts_stored_bytes(const struct task_counts *counts
                : 0;
 }
 
+/* Minor and major ones. */
+static inline uint64_t task_counts_faults(const struct task_counts *counts)
+{
+    return counts->minor_faults + counts->major_faults;
+}
+
 void task_counts_add(struct task_counts *counts, const struct task_counts *more);
 /* Bytes alone. */
 void task_counts_add_io(struct task_counts *counts, const struct proc_io *io);

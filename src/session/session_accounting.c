@@ -45,6 +45,7 @@ void session_counts_add_self(struct session_counts *counts)
     session_counts_add(counts, &usage);
     getrusage(RUSAGE_CHILDREN, &usage);
     session_counts_add(counts, &usage);
+    counts->children_faults += (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
     session_counts_add_io(counts, "/proc/self", PROCFS_SYSTEM);
 }
 
@@ -64,6 +65,7 @@ void session_counts_subtract(struct session_counts *counts, const struct session
     counts->system_ns -= before->system_ns;
     counts->times_cut += before->times_cut;
     task_counts_subtract(&counts->tasks, &before->tasks);
+    counts->children_faults -= before->children_faults;
     counts->blocks_read -= before->blocks_read;
     counts->blocks_written -= before->blocks_written;
     counts->without_io += before->without_io;

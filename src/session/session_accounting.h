@@ -19,6 +19,7 @@
 struct session_counts {
     int64_t user_ns, system_ns;
     struct task_counts tasks;
+    uint64_t children_faults; /* minor and major ones that our children counted, of SESSION_SELF */
     uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
     unsigned times_cut;                   /* to whole microseconds, in what was added */
     uint64_t largest_rss_bytes;           /* ru_maxrss: of the largest single one */

@@ -23,22 +23,6 @@ static bool is_living_descendant(const struct process *process)
     return is_uncollected_descendant(process) && !process_is_zombie(process);
 }
 
-/* Descendants that had ended when last looked at, and that nobody had collected. */
-static bool has_zombies(const struct process_tree *tree)
-{
-    bool has_some = false;
-    for (size_t i = 0; i < tree->count; i++)
-        has_some |=
-            is_uncollected_descendant(tree->processes[i]) && process_is_zombie(tree->processes[i]);
-    return has_some;
-}
-
-bool session_has_uncollected(const struct gput_session *session)
-{
-    return process_log_has_unwaited(&session->log) || session->counts.lacks_some ||
-           has_zombies(&session->sampler.tree);
-}
-
 /* ---- at each sample ---- */
 
 /* What the kernel told of those that ended, and what the others have used by the last look. */
@@ -107,6 +91,7 @@ void session_close_books(struct gput_session *session)
         session_counts_subtract(counts, &session->events.counts);
         session_counts_subtract(counts, &session->serving.counts);
         task_counts_subtract(&counts->tasks, &session->log.collected_before);
+        counts->children_faults -= task_counts_faults(&session->log.collected_before);
     }
     add_living_counts(session);
 }
@@ -178,26 +163,17 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
 }
 
 /*
- * Children that nobody waits for (their parent ignores SIGCHLD, say) are in no parent's books. What
- * samples saw and what was told of each process at its end are lower bounds of the whole: where one
- * is higher, that is what is known, and how it parts into user and system is not. `not_theirs_ns`
- * is in the process log, but is not to be counted. `is_short`: there were such children that
- * nothing else counted. True: the figure is "at least".
+ * What samples saw, and what was told of each process at its end: lower bounds of the whole, also
+ * of what nobody waited for. `not_theirs_ns` is in the process log, but is not to be counted.
  */
-static bool take_unwaited(const struct gput_session *session, int64_t not_theirs_ns, bool is_short,
-    struct gput_accounting *accounting)
+static double seen_or_told(
+    const struct gput_session *session, int64_t not_theirs_ns, double sampled_seconds)
 {
     int64_t told_ns;
-    double counted = accounting->kernel_cpu_seconds, most = accounting->sampled_cpu_seconds;
+    double most = sampled_seconds;
     if (process_log_cpu_ns(&session->log, &told_ns))
         most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
-    most -= before_cut_seconds(&session->sampler.tree);
-    accounting->kernel_cpu_seconds = fmax(most, counted);
-    int64_t cut_ns = cut_of_collected_ns(&session->sampler.tree);
-    if (most - counted <= READ_APART_SECONDS + clock_seconds_of_ns(cut_ns) && !is_short)
-        return false;
-    accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
-    return true;
+    return most - before_cut_seconds(&session->sampler.tree);
 }
 
 /*
@@ -220,10 +196,11 @@ static void fit_parts(struct gput_accounting *accounting)
 
 /*
  * What was collected from a launched command or from ourselves, or its control group where that saw
- * more: it also counts children whose parents do not wait for them.
+ * more, or what was seen or told where even that is more: then how it parts into user and system is
+ * not known.
  */
-static struct session_gaps fill_collected_cpu(
-    const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_collected_cpu(const struct gput_session *session,
+    struct session_exactness *exactness, struct gput_accounting *accounting)
 {
     const struct session_counts *counts = &session->counts;
     const struct cgroup_usage *group = &session->cgroup_usage;
@@ -242,11 +219,19 @@ static struct session_gaps fill_collected_cpu(
         accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
     }
     undo_cut(counts, accounting);
-    bool is_short = !has_group && session_has_uncollected(session);
-    bool has_unwaited = take_unwaited(session, own_ns, is_short, accounting);
+    double counted = accounting->kernel_cpu_seconds;
+    double most = seen_or_told(session, own_ns, accounting->sampled_cpu_seconds);
+    exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree);
+    double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
+    accounting->kernel_cpu_seconds = fmax(most, counted);
+    bool is_short = most - counted > apart;
+    /* Processes can leave the group. */
+    bool group_has_all =
+        has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
+    exactness->cpu = group_has_all || (exactness->all_collected && !is_short);
+    if (is_short || (exactness->has_unwaited && !group_has_all))
+        accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     fit_parts(accounting);
-    return (struct session_gaps){.has_unwaited = has_unwaited,
-        .collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree)};
 }
 
 /* Once it has ended, its parent may have collected it. */
@@ -330,8 +315,8 @@ static void clear_zero(double *bytes)
  * What was collected, and what the living have. Where the kernel tells ends, the log's counts have
  * all others too.
  */
-static void fill_collected_counts(
-    const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_collected_counts(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_accounting *accounting)
 {
     const struct session_counts *counts = &session->counts;
     struct task_counts sum = counts->tasks;
@@ -341,8 +326,7 @@ static void fill_collected_counts(
             .write_bytes = counts->blocks_written * BLOCK_BYTES};
         task_counts_raise(&sum, &blocks);
     }
-    bool is_short = counts->without_io || counts->living || session_has_uncollected(session);
-    if (is_short && session->events.has_ends) {
+    if (!exactness->counts && session->events.has_ends) {
         struct task_counts seen = process_log_counts(&session->log);
         task_counts_raise(&sum, &seen);
         if (task_counts_stored_bytes(&seen) > stored)
@@ -412,39 +396,38 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
 /* ---- all of it ---- */
 
 /* What the kernel tells when all is over. */
-static struct session_gaps fill_end(
+static struct session_exactness fill_end(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
-    struct session_gaps none = {0};
+    struct session_exactness exactness = session_exactness_of(session);
     if (session->mode == SESSION_ATTACHED) {
         fill_attached_cpu(session, accounting);
         fill_attached_counts(session, accounting);
-        return none;
+    } else if (session->mode == SESSION_SELF || session->has_main_usage) {
+        fill_collected_counts(session, &exactness, accounting);
+        fill_collected_cpu(session, &exactness, accounting);
     }
-    if (session->mode == SESSION_LAUNCHED && !session->has_main_usage)
-        return none;
-    fill_collected_counts(session, accounting);
-    return fill_collected_cpu(session, accounting);
+    return exactness;
 }
 
-struct session_gaps session_fill_accounting(
+struct session_exactness session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
-    struct session_gaps gaps = {0};
+    struct session_exactness exactness = {0};
     session_accounting_clear(accounting);
     session_surroundings_fill(&session->surroundings, accounting);
     if (session->mode == SESSION_MACHINE)
-        return gaps;
+        return exactness;
     accounting->sampled_cpu_seconds =
         clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
     fill_processes(session, accounting);
     if (session->has_ended)
-        gaps = fill_end(session, accounting);
+        exactness = fill_end(session, accounting);
     undo_before_cut(&session->sampler.tree, accounting);
-    double at_most = accounting->kernel_cpu_seconds + clock_seconds_of_ns(gaps.collected_ns);
-    if (at_most > 0 && !gaps.has_unwaited)
-        accounting->captured_percent = accounting->sampled_cpu_seconds / at_most * 100;
-    return gaps;
+    if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
+        accounting->captured_percent =
+            accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
+    return exactness;
 }
 
 bool session_has_bytes_so_far(const struct gput_session *session)

@@ -92,10 +92,12 @@ static bool knows_cpu(const struct gput_energy *energy)
            !isnan(energy->machine.psys);
 }
 
-/* Nobody waited for some processes, and nothing tells their CPU time. */
+/* Nothing tells the CPU time of processes that nobody waited for, and that there are none is not
+ * proven. */
 static bool lacks_cpu_time(const struct gput_session *session)
 {
-    return process_log_has_unwaited(&session->log) && session_told_cpu_ns(session) == 0;
+    return session->mode != SESSION_MACHINE && session_told_cpu_ns(session) == 0 &&
+           !session_is_alone(session);
 }
 
 /* Shares of few ticks can be far off, also of joules that are exact; those of CPU time that is not
@@ -108,7 +110,7 @@ static void explain_shares(
     long ticks = lround(busy_seconds / session->system.seconds_per_tick);
     bool has_shares = meter->shares_out && !isnan(meter->energy.machine.package);
     const char *short_of =
-        lacks_some ? "; shares are at least: nobody waited for some processes" : "";
+        lacks_some ? "; shares are at least: nobody may have waited for some processes" : "";
     text[0] = '\0';
     if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
         snprintf(text, size,

@@ -122,14 +122,10 @@ static double largest_collected(const struct gput_session *session)
     return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
 }
 
-/* What none of the processes can have passed; NaN: some live on, were not waited for, or are not
- * known. */
-static double bound_of_all(
-    const struct gput_session *session, bool has_unwaited, double processes_missed)
+/* What none of the processes can have passed; NaN: not all of them are proven to be in it. */
+static double bound_of_all(const struct gput_session *session, bool all_collected)
 {
-    struct process_peaks peaks = process_log_descendants(&session->log);
-    bool is_known =
-        session->has_main_usage && !has_unwaited && !peaks.has_living && processes_missed == 0;
+    bool is_known = session->has_main_usage && all_collected;
     return is_known ? (double)session->counts.largest_rss_bytes : NAN;
 }
 
@@ -165,7 +161,7 @@ static void fill_descendants(const struct gput_session *session, double bound,
             "largest single one seen or told: some live on, and tell what they had at their end");
     else
         set_peak(peak, seen, NAN,
-            "largest single one seen or told: nobody waited for some, or some may be unknown");
+            "largest single one seen or told: that all were waited for is not proven");
 }
 
 /* ---- all together ---- */
@@ -244,7 +240,7 @@ static void raise_maxima(const struct gput_session *session, struct gput_results
 }
 
 void session_fill_peaks(
-    const struct gput_session *session, bool has_unwaited, struct gput_results *results)
+    const struct gput_session *session, bool all_collected, struct gput_results *results)
 {
     if (session->mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
@@ -258,8 +254,7 @@ void session_fill_peaks(
     if (main->bytes < results->max[GPUT_MAIN_RAM])
         main->bytes = results->max[GPUT_MAIN_RAM];
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
-    bool is_short = has_unwaited || process_log_has_unwaited(&session->log);
-    double bound = bound_of_all(session, is_short, results->accounting.processes_missed);
+    double bound = bound_of_all(session, all_collected);
     fill_descendants(session, bound, main, &results->peaks.descendants);
     raise_maxima(session, results);
     fill_combined(session, bound, results->max[GPUT_COMBINED_RAM], main, &results->peaks.combined);

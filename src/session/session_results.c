@@ -45,17 +45,6 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
             hugetlb);
 }
 
-static void add_unwaited_source(const struct gput_session *session, struct gput_results *results)
-{
-    session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
-        session->events.has_events
-            ? "at least: nobody in the tree waited for some processes; of those, what %s"
-            : "at least: nobody may have waited for some processes (SIGCHLD is ignored); of those, "
-              "what %s",
-        session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
-                                 : "samples saw");
-}
-
 /* Why what is counted to the end is not there; NULL: it is. */
 static const char *why_not_counted(const struct gput_session *session)
 {
@@ -69,31 +58,46 @@ static const char *why_not_counted(const struct gput_session *session)
                : "the kernel gives it when the command ends, and it had not ended";
 }
 
+/* What is known of those that were not collected; "" where there are none. */
+static void explain_others_cpu(const struct gput_session *session,
+    const struct session_exactness *exactness, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (exactness->has_unwaited)
+        snprintf(text, size, "; of those that nobody waited for, what %s",
+            session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
+                                     : "samples saw");
+    else if (exactness->collected_ns)
+        snprintf(text, size,
+            "; of those that live on, clocks as of the last sample, and what they collected in "
+            "clock ticks: up to %.0f ms less",
+            (double)exactness->collected_ns / 1e6);
+    else if (process_log_descendants(&session->log).has_living)
+        snprintf(text, size, "; of those that live on, clocks as of the last sample");
+}
+
 /* Of what was collected, by us or our children. */
-static void add_kernel_cpu_source(
-    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
+static void add_kernel_cpu_source(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_results *results)
 {
     const char *how = "wait4 of the command and of its orphans, with all that they waited for";
-    char living[128] = "";
+    char others[160], why_not[192] = "";
     if (session->mode == SESSION_SELF)
         how = "getrusage of this process and of the children it waited for";
     else if (!isnan(session->cgroup_usage.cpu_seconds))
         how = "wait4 of the command and of its orphans, or a control group of its own where that "
               "saw more: it also counts those that nobody waited for";
-    if (gaps.collected_ns)
-        snprintf(living, sizeof living,
-            "; of those that live on, clocks as of the last sample, and what they collected in "
-            "clock ticks: up to %.0f ms less",
-            (double)gaps.collected_ns / 1e6);
-    else if (process_log_descendants(&session->log).has_living)
-        strcpy(living, "; of those that live on, clocks as of the last sample");
+    explain_others_cpu(session, exactness, others, sizeof others);
+    if (!exactness->cpu && exactness->why_not)
+        snprintf(
+            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
     session_add_source(results, "kernel_cpu_time",
-        gaps.collected_ns ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s",
-        gaps.collected_ns ? "at least: " : "", how, living);
+        exactness->cpu ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED, "%s%s%s%s",
+        exactness->cpu ? "" : "at least: ", how, why_not, others);
 }
 
-static void add_cpu_sources(
-    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
+static void add_cpu_sources(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_results *results)
 {
     const char *why_not = why_not_counted(session);
     if (session->sampler.tree.view.has_cpu_clocks)
@@ -114,10 +118,8 @@ static void add_cpu_sources(
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
             "at least: CPU clocks, and what parents collected or the kernel gave at each "
             "process's end (taskstats)");
-    else if (gaps.has_unwaited)
-        add_unwaited_source(session, results);
     else
-        add_kernel_cpu_source(session, gaps, results);
+        add_kernel_cpu_source(session, exactness, results);
 }
 
 static void add_process_source(const struct gput_session *session, struct gput_results *results)
@@ -150,9 +152,10 @@ static void add_attached_counts_source(
 {
     bool is_refused = isnan(results->accounting.read_bytes);
     if (session->events.has_ends)
-        session_add_source(results, "counts", GPUT_SOURCE_EXACT,
-            "%s of living threads since the beginning, and what the kernel gave at the end of "
-            "others (taskstats; bytes less up to 1023 each)",
+        session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: %s of living threads since the beginning, and what the kernel gave at the "
+            "end of others (taskstats: bytes less up to 1023 a thread, and nothing of the end "
+            "itself)",
             is_refused ? "stat and status (io may not be read)" : "stat, status and io");
     else
         session_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
@@ -162,30 +165,32 @@ static void add_attached_counts_source(
 }
 
 /* Of what was collected, by us or our children, and what was not. */
-static void add_collected_counts_source(
-    const struct gput_session *session, struct gput_results *results)
+static void add_collected_counts_source(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_results *results)
 {
     const struct session_counts *counts = &session->counts;
-    bool has_uncollected = session_has_uncollected(session), has_ends = session->events.has_ends;
-    bool is_short = has_uncollected || counts->living || (counts->without_io && !has_ends);
-    char living[160] = "", without_io[96] = "";
-    if (is_short && has_ends)
+    bool is_short = !exactness->counts;
+    char living[160] = "", why_not[192] = "", without_io[96] = "";
+    if (is_short && session->events.has_ends)
         snprintf(living, sizeof living,
             "; of those that live on or nobody waited for, what the kernel gave at their ends "
             "(taskstats; bytes less up to 1023 a thread) or gives now");
     else if (counts->living)
         snprintf(living, sizeof living,
             "; of %u that live on, stat and io, but no context switches", counts->living);
-    if (counts->without_io && !has_ends)
+    if (exactness->why_not)
+        snprintf(
+            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
+    if (counts->without_io)
         snprintf(without_io, sizeof without_io, "; processes whose bytes could not be read: %u",
             counts->without_io);
     session_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
         "%s%s and /proc/PID/io of all that were waited for%s%s%s", is_short ? "at least: " : "",
-        session->mode == SESSION_SELF ? "getrusage" : "wait4", living,
-        has_uncollected && !has_ends ? "; nobody waited for some processes" : "", without_io);
+        session->mode == SESSION_SELF ? "getrusage" : "wait4", living, why_not, without_io);
 }
 
-static void add_counts_source(const struct gput_session *session, struct gput_results *results)
+static void add_counts_source(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_results *results)
 {
     const char *why_not = why_not_counted(session);
     if (session_has_bytes_so_far(session))
@@ -196,7 +201,7 @@ static void add_counts_source(const struct gput_session *session, struct gput_re
     else if (session->mode == SESSION_ATTACHED)
         add_attached_counts_source(session, results);
     else
-        add_collected_counts_source(session, results);
+        add_collected_counts_source(session, exactness, results);
 }
 
 /* Pages that were dropped may have been filled by others: as much of ours may have been written. */
@@ -278,17 +283,17 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     }
 }
 
-static void fill_sources(
-    const struct gput_session *session, struct session_gaps gaps, struct gput_results *results)
+static void fill_sources(const struct gput_session *session,
+    const struct session_exactness *exactness, struct gput_results *results)
 {
     if (session->mode == SESSION_MACHINE) {
         session_add_source(
             results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
     } else {
         add_ram_source(session, results);
-        add_cpu_sources(session, gaps, results);
+        add_cpu_sources(session, exactness, results);
         add_process_source(session, results);
-        add_counts_source(session, results);
+        add_counts_source(session, exactness, results);
         add_written_source(results);
         session_add_source(
             results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
@@ -366,8 +371,8 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     if (!session->has_ended)
         session_surroundings_update(&session->surroundings);
     process_log_refresh(&session->log);
-    struct session_gaps gaps = session_fill_accounting(session, &results->accounting);
-    session_fill_peaks(session, gaps.has_unwaited, results);
+    struct session_exactness exactness = session_fill_accounting(session, &results->accounting);
+    session_fill_peaks(session, exactness.all_collected, results);
     session_fill_bytes_so_far(session, &results->accounting);
     session_gpus_fill_results(session, results);
     fill_now(session, results);
@@ -377,7 +382,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     for (uint32_t i = 0; i < results->n_later_limits; i++)
         results->later_limits[i] = session->passed[i + 1];
     fill_tracker(session, results);
-    fill_sources(session, gaps, results);
+    fill_sources(session, &exactness, results);
 }
 
 int gput_session_results(

@@ -13,6 +13,7 @@
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
  *   session_books.c    what the kernel counted, against what samples saw
+ *   session_exactness.c  what of it is proven to be exact
  *   session_processes.c  every process by itself
  *   session_peaks.c    from what the kernel kept to peaks
  *   session_state.c    what all of them use
@@ -222,6 +223,25 @@ void session_close_recording(struct gput_session *session);
 /* Whether there is a recording, without any power of the CPU, which it warns of. */
 bool session_records_no_cpu_power(const struct gput_session *session);
 
+/* session_exactness.c; the lock is held, or no thread runs */
+
+/* What is proven of the figures of a session that has ended: what is not, is "at least". */
+struct session_exactness {
+    bool all_collected; /* all have ended, and are in what we collected: nothing is missing of it */
+    bool has_unwaited;  /* some are not, as it seems: nobody waited for them */
+    bool cpu;           /* CPU time; filled in by session_fill_accounting() */
+    bool counts;        /* page faults, context switches, bytes */
+    int64_t collected_ns; /* up to so much CPU time is missing of children that those which live on
+                             have collected: it comes in clock ticks; by the same */
+    const char *why_not;  /* why it is not all_collected, for people; borrowed from the session */
+};
+
+/* All but what session_fill_accounting() fills in. */
+struct session_exactness session_exactness_of(const struct gput_session *session);
+
+/* No process of the tree but main was ever there. */
+bool session_is_alone(const struct gput_session *session);
+
 /* session_books.c; the lock is held, or no thread runs */
 
 /* Notes by how much the CPU time that the kernel told at the ends of processes was too little, as
@@ -238,18 +258,8 @@ int64_t session_unwaited_cpu_ns(const void *session);
 /* At the end, when the log has counted: what the kernel gives of those that were not collected. */
 void session_close_books(struct gput_session *session);
 
-/* What may be missing of the figures: then they are "at least". */
-struct session_gaps {
-    bool has_unwaited;    /* CPU time of processes that nobody waited for */
-    int64_t collected_ns; /* at most that much CPU time of children that those which live on have
-                             collected: it comes in clock ticks */
-};
-
-struct session_gaps session_fill_accounting(
+struct session_exactness session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
-
-/* Of a session that has ended: nobody collected some processes, which may be missing of counts. */
-bool session_has_uncollected(const struct gput_session *session);
 
 /* While it all goes on, and somebody watches: bytes read and written, as of a second ago. */
 bool session_has_bytes_so_far(const struct gput_session *session);
@@ -268,9 +278,9 @@ int session_write_processes(struct gput_session *session, struct gput_error *err
 
 void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak);
 
-/* `has_unwaited` is what session_fill_accounting() said. */
+/* `all_collected` is what session_fill_accounting() said. */
 void session_fill_peaks(
-    const struct gput_session *session, bool has_unwaited, struct gput_results *results);
+    const struct gput_session *session, bool all_collected, struct gput_results *results);
 
 /* session_limits.c; the lock is held */
 

@@ -130,8 +130,10 @@ struct process_peaks process_log_descendants(const struct process_log *log);
  * known had at most `open_bytes` each. NaN when that is not known, and there are such. */
 double process_log_most_together(const struct process_log *log, double open_bytes);
 
-/* Descendants ended, and nobody was given what they had used: their parents ignore SIGCHLD. Without
- * events: that may be, as some process was seen to ignore it. */
+/* Signs that descendants ended and nobody was given what they had used: their parents ignore
+ * SIGCHLD. Neither true nor false proves anything: one in some thousands was collected at once, and
+ * not every one that nobody waits for is announced so. Without events: some process was seen to
+ * ignore it. */
 bool process_log_has_unwaited(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of

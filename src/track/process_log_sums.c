@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-/* Fewer than one in so many are collected before the kernel has announced their end: 4 of 35,000
- * were, all of them among 5,000 under load. */
-#define COLLECTED_AT_ONCE 200
-
 static struct process_record *first(const struct process_log *log)
 {
     return process_table_first(&log->living);
@@ -119,7 +115,7 @@ double process_log_most_together(const struct process_log *log, double open_byte
 bool process_log_has_unwaited(const struct process_log *log)
 {
     if (log->options.has_events)
-        return log->unwaited * COLLECTED_AT_ONCE > log->seen;
+        return log->unwaited > 0;
     bool may_have = log->ignores_children;
     for (struct process_record *record = first(log); record; record = next(log, record))
         may_have |= record->ignores_children;

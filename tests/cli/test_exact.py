@@ -90,7 +90,7 @@ class Exact(CommandTest):
                     for whose in "descendants", "combined":
                         at_most = peaks[f"{whose}_at_most"]
                         self.assertTrue(at_most is None or at_most >= 100e6, peaks)
-                    if self.announced(report) and "live on" not in peaks["descendants_source"]:
+                    if self.knows_ends(report) and "live on" not in peaks["descendants_source"]:
                         self.assertLess(peaks["descendants_at_most"], 110e6)
 
     def test_memory_that_main_had_before_execve_is_mains(self):
@@ -256,7 +256,7 @@ class Exact(CommandTest):
             self.assertEqual(source["state"], "sampled")
             missing = float(re.search(r"^at least: .* up to (\d+) ms less$", source["reason"])[1]) / 1000
             self.assertGreaterEqual(seconds["kernel"] + missing, 0.028)
-            self.assertLess(seconds["captured_percent"], 100 * seconds["kernel"] / (seconds["kernel"] + missing) + 1e-6)
+            self.assertIsNone(seconds["captured_percent"])
 
     def assert_work_is_counted(self, report, times):
         """Of `alloc 40 write 5`; the kernel tells bytes at ends of threads in whole kilobytes."""
@@ -293,7 +293,7 @@ class Exact(CommandTest):
         report = self.track_without_rights(*daemon, options=["--st", "0.05"])
         self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
         self.assertLess(report["accounting"]["bytes"]["written"], 5_010_000)
-        self.assertEqual(report["sources"]["counts"]["state"], "exact")
+        self.assertEqual(report["sources"]["counts"]["state"], "exact" if self.knows_ends(report) else "sampled")
 
     def test_bytes_of_a_daemon_that_no_sample_met_are_no_exact_figure(self):
         report = self.track_without_rights("daemon", "[", "write", 5, "]", "sleep", 0.3)

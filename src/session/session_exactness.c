@@ -1,0 +1,104 @@
+/*
+ * What is exact. Every label, and every bound that rests on what was collected, derives from here.
+ *
+ * wait4() and getrusage() give what a process used, and all that were waited for below it. What
+ * nobody waits for (its parent ignores SIGCHLD or sets SA_NOCLDWAIT, its pid namespace ends) is in
+ * none of them, and nothing that can be read says so. So they are of the whole tree only where that
+ * is proven, in one of two ways:
+ *
+ * - Nothing but main was ever there.
+ * - The kernel announced every process and told the end of each of its threads, and the page faults
+ *   that it told add up to those that were collected. Both are counted in the same place: they
+ * agree to the last one, and no process lives without any. One that nobody waited for is in the
+ * former alone, whyever that was.
+ *
+ * Neither is a parent that still had its child when that ended: of several threads the first may
+ * end before the others, and a parent may leave its child to one who ignores it.
+ */
+#include "session/session_state.h"
+
+bool session_is_alone(const struct gput_session *session)
+{
+    const struct process_log *log = &session->log;
+    return log->seen <= 1 && session->sampler.tree.seen <= 1 && process_log_has_all(log);
+}
+
+/* Descendants that had ended when last looked at, and that nobody had collected. */
+static bool has_zombies(const struct process_tree *tree)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        has_some |= !process->is_main && !process->is_gone && process_is_zombie(process);
+    }
+    return has_some;
+}
+
+/* As told at the ends of all. Our own go on while they are read: only those of our children count.
+ */
+static uint64_t faults_told(const struct gput_session *session)
+{
+    const struct process_log *log = &session->log;
+    struct task_counts counts = process_log_counts(log);
+    if (session->mode == SESSION_SELF && log->main) {
+        struct task_counts own = process_record_counts(log->main);
+        task_counts_subtract(&counts, &own);
+    }
+    return task_counts_faults(&counts);
+}
+
+static uint64_t faults_collected(const struct gput_session *session)
+{
+    const struct session_counts *counts = &session->counts;
+    return session->mode == SESSION_SELF ? counts->children_faults
+                                         : task_counts_faults(&counts->tasks);
+}
+
+/* The kernel announced every process and told its end. */
+static bool has_all_ends(const struct gput_session *session)
+{
+    struct process_peaks descendants = process_log_descendants(&session->log);
+    return descendants.has_all && !descendants.has_living;
+}
+
+/* NULL: it is proven. */
+static const char *why_not_all(const struct gput_session *session, const char *signs)
+{
+    const struct process_log *log = &session->log;
+    const struct session_events *events = &session->events;
+    if (session_is_alone(session))
+        return NULL;
+    if (has_all_ends(session) && faults_told(session) == faults_collected(session))
+        return NULL;
+    if (signs)
+        return signs;
+    if (!events->has_events)
+        return events->why_no_events;
+    if (!process_log_has_all(log))
+        return "the kernel announced more processes than were read in time";
+    if (!events->has_ends)
+        return events->why_no_ends;
+    return process_log_descendants(log).has_living
+               ? "some live on"
+               : "what the kernel told at their ends (taskstats) is not what was collected";
+}
+
+/* Each may be of one that was waited for after all. NULL: there is none. */
+static const char *signs_of_unwaited(const struct gput_session *session)
+{
+    bool has_signs = process_log_has_unwaited(&session->log) || session->counts.lacks_some ||
+                     has_zombies(&session->sampler.tree) ||
+                     (has_all_ends(session) && faults_told(session) > faults_collected(session));
+    return has_signs ? "nobody waited for some processes" : NULL;
+}
+
+struct session_exactness session_exactness_of(const struct gput_session *session)
+{
+    const char *signs = signs_of_unwaited(session);
+    const char *why_not = why_not_all(session, signs);
+    bool all_collected = !why_not && session->mode != SESSION_ATTACHED;
+    return (struct session_exactness){.all_collected = all_collected,
+        .has_unwaited = why_not && signs,
+        .counts = all_collected && !session->counts.without_io,
+        .why_not = why_not};
+}

@@ -1,0 +1,202 @@
+"""A figure that is called exact is: programs that leave nobody the books of what they started."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, refusal, wait_until
+
+CONSUMER = os.environ["GPUT_CONSUMER"]
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+NO_NAMESPACE = refusal(*NAMESPACE, "true")
+# Nobody of the tree is told of its children's ends, also not of those that were started before.
+LEAVE_300_MB = "ignore child [ alloc 300 sleep 0.2 become /bin/true ] wait".split()
+
+
+class Labels(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.prefix, self.tracker, self.consumer = [], COMMAND, CONSUMER
+
+    def as_nobody(self):
+        self.open_to_nobody(COMMAND, CONSUMER)
+        self.prefix, self.tracker, self.consumer = AS_NOBODY, "./gpu-tracker", "./consumer"
+
+    def users(self):
+        """Who runs the tests, and a user without rights; each is to be called."""
+        return [self.as_ourselves] + ([] if NO_NOBODY or os.geteuid() != 0 else [self.as_nobody])
+
+    def as_ourselves(self):
+        pass
+
+    def command_line(self, *command, options=()):
+        return [*self.prefix, self.tracker, "run", "--disable-logs", "--ru", "bytes", "-f", "json", "-o", "report.json",
+                *options, "--", *map(str, command)]
+
+    def report(self):
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assert_agrees(report)
+        return report
+
+    def track(self, *command, options=("--st", "5"), **process_options):
+        (self.folder / "report.json").unlink(missing_ok=True)
+        subprocess.run(self.command_line(*command, options=options), check=True,
+                       **{"cwd": self.folder, "capture_output": True, "timeout": PATIENCE} | process_options)
+        return self.report()
+
+    def consume(self, *words, **options):
+        return self.track(self.consumer, *words, **options)
+
+    def assert_agrees(self, report):
+        """No figure had to be degraded because another one contradicts it: that is a fault elsewhere."""
+        self.assertNotIn("contradict", json.dumps(report))
+
+    def state(self, report, source):
+        return report["sources"][source]["state"]
+
+    def assert_cpu(self, report, truth):
+        """It is exact and the truth, or at least, and no more than that."""
+        source = report["sources"]["kernel_cpu_time"]
+        if source["state"] == "exact":
+            self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], truth)
+        else:
+            self.assertRegex(source["reason"], "^at least: ")
+            self.assertIsNone(report["accounting"]["cpu_seconds"]["captured_percent"])
+
+    def assert_at_least(self, report, *sources):
+        for name in sources:
+            self.assertEqual(self.state(report, name), "sampled")
+            self.assertRegex(report["sources"][name]["reason"], "^at least: ")
+
+    def assert_bounds(self, report, truth):
+        for whose in "descendants", "combined":
+            at_most = report["peaks"][f"{whose}_at_most"]
+            self.assertTrue(at_most is None or at_most >= truth, report["peaks"])
+
+    def test_bounds_hold_where_one_of_300_was_not_waited_for(self):
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                report = self.consume("programs", 300, "/bin/true", *LEAVE_300_MB)
+                self.assert_bounds(report, 300e6)
+                self.assert_at_least(report, "counts")
+                self.assert_cpu(report, 0)
+
+    def test_cpu_time_of_one_of_400_that_was_not_waited_for(self):
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                report = self.consume("programs", 400, "/bin/true", "ignored", 1, 0.5)
+                self.assert_cpu(report, 0.5)
+                self.assert_at_least(report, "counts")
+
+    def test_a_daemon_that_is_killed_with_its_namespace(self):
+        if NO_NAMESPACE:
+            self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
+        script = f'for i in $(seq 300); do /bin/true; done; "$0" daemon [ spin 0.4 tell sleep 1000 ] | head -c 1'
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                report = self.track(*NAMESPACE, "sh", "-c", script, self.consumer)
+                self.assert_cpu(report, 0.4)
+                self.assert_at_least(report, "counts")
+
+    def test_a_child_with_several_threads(self):
+        """Its first thread ends before the others, and then its parent still has it."""
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                report = self.consume("ignore", "child", "[", "leave", "[", "spin", 0.3, "]", "]", "wait")
+                self.assert_cpu(report, 0.3)
+                self.assert_at_least(report, "counts")
+
+    def test_a_process_alone_is_exact(self):
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                report = self.consume("threads", 3, 0.02, "alloc", 20)
+                if report["accounting"]["processes"]["missed"] != 0:
+                    self.skipTest("others may have been started here")
+                for name in "kernel_cpu_time", "counts":
+                    self.assertEqual(self.state(report, name), "exact", report["sources"][name])
+                self.assertIsNotNone(report["accounting"]["cpu_seconds"]["captured_percent"])
+
+    def test_a_tree_is_exact_where_the_kernel_tells_all_ends(self):
+        words = ["child", "[", "child", "[", "threads", 3, 0.01, "]", "alloc", 20, "wait", "]", "swarm", 20, 0,
+                 "programs", 20, "/bin/true", "wait"]
+        report = self.consume(*words)
+        if self.state(report, "process_ends") == "unavailable":
+            self.assert_at_least(report, "counts")
+            return
+        for name in "kernel_cpu_time", "counts":
+            self.assertEqual(self.state(report, name), "exact", report["sources"][name])
+        self.assertIsNotNone(report["peaks"]["descendants_at_most"])
+
+    def test_where_nobody_tells_of_ends_a_tree_is_at_least(self):
+        self.as_nobody()
+        report = self.consume("swarm", 3, 0.01)
+        if self.state(report, "process_ends") != "unavailable":
+            self.skipTest("the kernel tells ends here")
+        self.assert_at_least(report, "counts")
+        self.assert_cpu(report, 0.03)
+        self.assertIsNone(report["peaks"]["descendants_at_most"])
+
+    def test_in_a_pid_namespace_whose_processes_ignore_their_children(self):
+        self.as_nobody()
+        if NO_NAMESPACE:
+            self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
+        self.prefix = [*AS_NOBODY, *NAMESPACE]
+        report = self.consume("child", "[", "ignored", 1, 0.3, "]", "wait")
+        self.assert_cpu(report, 0.3)
+        self.assert_at_least(report, "counts")
+
+    def test_a_tracker_that_was_stopped_for_a_while(self):
+        """What the kernel keeps for it is bounded; what is too much is lost."""
+        self.as_nobody()
+        ready, go = self.folder / "ready", self.folder / "go"
+        os.mkfifo(go)
+        script = 'touch ready; read line < go; "$0" swarm 1500 0; "$0" ignored 1 0.3'
+        tracker = subprocess.Popen(self.command_line("sh", "-c", script, self.consumer, options=["--st", "0.05"]),
+                                   cwd=self.folder, stderr=subprocess.PIPE)
+        self.processes.append(tracker)
+        wait_until(ready.exists)
+        (child,) = self.children(tracker.pid)
+        tracker.send_signal(signal.SIGSTOP)
+        go.write_text("\n")
+        wait_until(lambda: self.has_ended(child), "the command")
+        tracker.send_signal(signal.SIGCONT)
+        _, errors = tracker.communicate(timeout=PATIENCE)
+        self.assertEqual(tracker.returncode, 0, errors)
+        report = self.report()
+        self.assert_cpu(report, 0.3)
+        self.assert_at_least(report, "counts")
+
+    @staticmethod
+    def children(pid):
+        threads = pathlib.Path(f"/proc/{pid}/task").iterdir()
+        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+    @staticmethod
+    def has_ended(pid):
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+    def test_counts_of_an_attached_program_are_at_least(self):
+        script = "read line; for i in $(seq 50); do head -c 900 /dev/zero; done; read line"
+        program = subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        self.processes.append(program)
+        tracker = self.start_command("attach", "--disable-logs", "-f", "json", "-o", "report.json", "--st", "0.05",
+                                     "--resource-usage-file", "kept", program.pid)
+        kept = self.folder / "kept"
+        wait_until(lambda: kept.exists() and kept.stat().st_size > 0, "the first sample")
+        program.stdin.write(b"\n\n")
+        program.stdin.close()
+        program.wait()
+        _, errors = self.finish(tracker)
+        self.assertEqual(tracker.returncode, 0, errors)
+        self.assert_at_least(self.report(), "counts", "kernel_cpu_time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+#include "session/sessions.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+static const struct gput_source *source_of(const struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    fail_msg("no source %s", name);
+    return NULL;
+}
+
+static void assert_state(
+    const struct gput_results *results, const char *name, enum gput_source_state state)
+{
+    const struct gput_source *source = source_of(results, name);
+    if (source->state != state)
+        fail_msg("%s is %s: %s", name, gput_source_state_name(source->state), source->reason);
+    assert_int_equal(strncmp(source->reason, "at least: ", 10) == 0, state == GPUT_SOURCE_SAMPLED);
+}
+
+static void assert_labels(const struct gput_results *results, enum gput_source_state state)
+{
+    assert_state(results, "kernel_cpu_time", state);
+    assert_state(results, "counts", state);
+    assert_int_equal(isnan(results->accounting.captured_percent), state == GPUT_SOURCE_SAMPLED);
+}
+
+static bool has_events(const struct gput_results *results)
+{
+    return source_of(results, "processes")->state == GPUT_SOURCE_EXACT;
+}
+
+static bool has_ends(const struct gput_results *results)
+{
+    return source_of(results, "process_ends")->state != GPUT_SOURCE_UNAVAILABLE;
+}
+
+/* Tracks this process while it has a child, or two: the second is forked and collected by the
+ * first.
+ */
+static struct gput_results track_self_with_children(bool is_waited_for)
+{
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!is_waited_for)
+            signal(SIGCHLD, SIG_IGN);
+        if (fork() == 0) {
+            spin(0.02);
+            _exit(0);
+        }
+        wait(NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    gput_session_destroy(session);
+    return results;
+}
+
+static void we_alone_are_exact(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(0.01);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    spin(0.02);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    gput_session_destroy(session);
+    if (!has_events(&results))
+        skip();
+    assert_labels(&results, GPUT_SOURCE_EXACT);
+}
+
+static void children_that_were_waited_for_are_exact_where_the_kernel_tells_their_ends(void **state)
+{
+    (void)state;
+    struct gput_results results = track_self_with_children(true);
+    assert_labels(&results, has_ends(&results) ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
+}
+
+static void a_child_of_a_child_that_nobody_waits_for_makes_it_at_least(void **state)
+{
+    (void)state;
+    struct gput_results results = track_self_with_children(false);
+    assert_labels(&results, GPUT_SOURCE_SAMPLED);
+}
+
+static void a_command_whose_children_live_on_has_counts_at_least(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_alone(0.01);
+    launch_consumer(session, "daemon [ sleep 0.5 ]");
+    wait_for_end(session);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    struct gput_results results = results_of(session);
+    gput_session_destroy(session);
+    assert_state(&results, "counts", GPUT_SOURCE_SAMPLED);
+    assert_true(isnan(results.peaks.descendants.at_most_bytes));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(we_alone_are_exact),
+        IN_FOLDER(children_that_were_waited_for_are_exact_where_the_kernel_tells_their_ends),
+        IN_FOLDER(a_child_of_a_child_that_nobody_waits_for_makes_it_at_least),
+        IN_FOLDER(a_command_whose_children_live_on_has_counts_at_least),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
