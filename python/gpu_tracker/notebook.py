@@ -31,6 +31,10 @@ Data = collections.namedtuple(
     "Data",
     "gen_mem_used_delta gen_mem_peaked gen_mem_used gpu_mem_used_delta gpu_mem_peaked gpu_mem_used time_delta",
 )
+# The same in the form of later versions of ipygpulogger.
+MemoryData = collections.namedtuple("MemoryData", "used_delta peaked_delta used_total")
+TimeData = collections.namedtuple("TimeData", "time_delta")
+GroupedData = collections.namedtuple("GroupedData", "cpu gpu time")
 
 
 def _mb(value):
@@ -44,29 +48,37 @@ def _text_of(value):
 class CellReport:
     """What a cell used: as text, and as HTML with a small chart. No script in it."""
 
-    def __init__(self, usage, number=None, compact=False):
+    def __init__(self, usage, number=None, compact=False, grouped=False):
         self.usage = usage
         self.number = number
         self.compact = compact
+        self.grouped = grouped
+
+    def _memories(self):
+        return [
+            MemoryData(*map(_mb, (memory.consumed, memory.peaked, memory.used)))
+            for memory in (self.usage.ram, self.usage.gpu_ram)
+        ]
 
     @property
     def data(self):
         """In MB of 2**20 bytes and seconds; None: not to be had."""
-        memories = self.usage.ram, self.usage.gpu_ram
-        figures = [_mb(figure) for memory in memories for figure in (memory.consumed, memory.peaked, memory.used)]
-        return Data(*figures, self.usage.seconds)
+        ram, gpu = self._memories()
+        if self.grouped:
+            return GroupedData(ram, gpu, TimeData(self.usage.seconds))
+        return Data(*ram, *gpu, self.usage.seconds)
 
     def __str__(self):
-        figures = [_text_of(figure) for figure in self.data[:6]]
-        ram, gpu = figures[:3], figures[3:]
+        ram, gpu = ([_text_of(figure) for figure in memory] for memory in self._memories())
         if self.compact:
             gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB"
             return (
                 f"CPU: {'/'.join(ram)} MB | GPU: {gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
             )
         where = "" if self.number is None else f" (In [{self.number}])"
+        label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
-        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in (("Gen", ram), ("GPU", gpu))]
+        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in ((label, ram), ("GPU", gpu))]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -82,6 +94,7 @@ class Options:
 
     def __init__(self, line=""):
         self.interval, self.compact, self.html, self.gc_collect, self.preload = 0.001, False, True, True, True
+        self.grouped = False
         while line.lstrip().startswith("--"):
             word, _, line = line.lstrip().partition(" ")
             if word == "--interval":
@@ -174,7 +187,7 @@ class _CellMeter:
         excluded = tuple(now - before for now, before in zip(self.own_time.spent, self._spent_before))
         with self.own_time:
             usage = self._meter.stop(self._settle, excluded)
-        return None if usage is None else CellReport(usage, number, self._options.compact)
+        return None if usage is None else CellReport(usage, number, self._options.compact, self._options.grouped)
 
 
 class _RunningCells:
@@ -209,10 +222,17 @@ def _number_of(result):
     return result.execution_count if is_kept else None
 
 
+def _is_captured(shell):
+    """Whether %%capture holds what is shown. As its variable's text it has only what was printed."""
+    from IPython.core.displaypub import CapturingDisplayPublisher
+
+    return isinstance(shell.display_pub, CapturingDisplayPublisher)
+
+
 def _show(shell, report, rich):
-    """Under the cell in a notebook, as text in a terminal."""
+    """Under the cell in a notebook, as text in a terminal and below %%capture."""
     with _CellMeter.own_time:
-        if rich and getattr(shell, "kernel", None) is not None:
+        if rich and getattr(shell, "kernel", None) is not None and not _is_captured(shell):
             from IPython.display import display
 
             display(report)
@@ -220,8 +240,12 @@ def _show(shell, report, rich):
             print(report, flush=True)
 
 
+# The logger that reports under every cell of a shell, by the shell's id.
+_reporting = {}
+
+
 class IPyGPULogger:
-    """Prints a report after each cell.
+    """Prints a report after each cell. Of several loggers the one that was started last does; it stops the one before.
 
     compact: one line a cell.
     gc_collect: collect garbage and release the caches of frameworks before memory is read. Without it, memory that is only
@@ -230,16 +254,18 @@ class IPyGPULogger:
     html: in notebooks, a table and a chart beside the text.
     preload: load the GPU context of a framework in the cell after its import, so that it is charged to none. Without it,
         cells can still configure the framework (visible devices, memory growth) before they first use it.
+    grouped: the form of later versions of ipygpulogger: the label "CPU" in place of "Gen", and `data` that unpacks into
+        `cpu_mem, gpu_mem, time_data`, the first two being (used_delta, peaked_delta, used_total), the third (time_delta,).
 
-    `data` is that of the last cell.
+    `data` is that of the last cell, None before it.
     """
 
-    def __init__(self, compact=False, gc_collect=True, interval=0.001, html=True, preload=True):
+    def __init__(self, compact=False, gc_collect=True, interval=0.001, html=True, preload=True, grouped=False):
         if not interval >= 0.001:
             raise ValueError(f"The interval is {interval} seconds; it is at least 0.001.")
         self.options = Options()
         self.options.compact, self.options.gc_collect, self.options.preload = compact, gc_collect, preload
-        self.options.interval, self.options.html = interval, html
+        self.options.interval, self.options.html, self.options.grouped = interval, html, grouped
         self.data = None
         self.report = None
         self._meters = _RunningCells()
@@ -253,16 +279,21 @@ class IPyGPULogger:
         shell = get_ipython()
         if shell is None:
             raise RuntimeError("The logger needs IPython or Jupyter. In a program, use gpu_tracker.Tracker.")
+        earlier = _reporting.get(id(shell))
+        if earlier is not None:
+            earlier.stop()
         if self.options.preload:
             _CellMeter._frameworks.preload()
         shell.events.register("pre_run_cell", self._before)
         shell.events.register("post_run_cell", self._after)
         self._shell = shell
+        _reporting[id(shell)] = self
         return self
 
     def stop(self):
         if self._shell is None:
             return
+        del _reporting[id(self._shell)]
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)
         self._meters.clear()

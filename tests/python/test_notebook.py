@@ -93,7 +93,42 @@ class Loggers(ShellTest):
             "a.stop()",
             "b.stop()",
         )
-        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (1, 2))
+        self.assertEqual((output.count("RAM: Consumed"), output.count("CPU: ")), (0, 2))
+
+    def test_a_logger_that_is_started_replaces_the_one_before(self):
+        output = self.run_cells(
+            "%load_ext gpu_tracker",
+            "from ipygpulogger import IPyGPULogger; IPyGPULogger().start(); print('#1')",
+            "IPyGPULogger(compact=True).start(); print('#2')",
+            "print('#3')",
+            "%gput --on",
+            "print('#4')",
+        )
+        self.assertRegex(output, rf"^#1\n#2\n#3\n{ONE_LINE}#4\n{THREE_LINES}$")
+
+    def test_version(self):
+        output = self.run_cells("import ipygpulogger, gpu_tracker; print(ipygpulogger.__version__ == gpu_tracker.__version__)")
+        self.assertEqual(output, "True\n")
+
+    def test_the_later_form(self):
+        output = self.run_cells(
+            "from ipygpulogger import IPyGPULogger; il = IPyGPULogger(grouped=True).start()",
+            "block = bytearray(100 * 2**20)",
+            "cpu_mem, gpu_mem, time_data = il.data; il.stop()",
+            "delta, peaked, used = cpu_mem; (seconds,) = time_data; print(90 < delta < 115, delta == il.data.cpu.used_delta, "
+            "used == il.data.cpu.used_total, peaked == il.data.cpu.peaked_delta, len(gpu_mem), seconds == il.data.time.time_delta)",
+        )
+        self.assertRegex(output, THREE_LINES.replace("Gen", "CPU"))
+        self.assertTrue(output.endswith("True True True True 3 True\n"), output)
+
+    def test_a_captured_cell_has_its_report_in_what_is_captured(self):
+        output = self.run_cells(
+            "from gpu_tracker.notebook import IPyGPULogger; il = IPyGPULogger().start()",
+            "%%capture held\nprint('inside')\nblock = bytearray(100 * 2**20)",
+            "il.stop()",
+            "print('held:', str(held), sep='\\n')",
+        )
+        self.assertRegex(output, rf"^{THREE_LINES}held:\ninside\n{THREE_LINES}\n$")
 
     def test_stopping_and_starting_again(self):
         output = self.run_cells(
@@ -318,6 +353,18 @@ class Jupyter(package.PackageTest):
         self.assertIn("text/html", outputs[3][-1].data)
         self.assertEqual([output.data["text/plain"] for output in outputs[4] if output.output_type == "execute_result"], ["'slept'"])
         self.assertNotIn("Error in callback", json.dumps(outputs))
+
+    def test_a_captured_cell_has_its_report_as_text_in_what_is_captured(self):
+        outputs = self.execute(
+            "%load_ext gpu_tracker",
+            "%%capture held\nprint('inside')",
+            "print('held:', str(held), sep='\\n')",
+            "%%capture held\n%gput --text 1 + 1",
+            "print('held:', str(held), sep='\\n')",
+        )
+        self.assertRegex(outputs[2][0].text, rf"^held:\ninside\n{THREE_LINES}\n$")
+        self.assertRegex(outputs[4][0].text, rf"^held:\n{THREE_LINES}{THREE_LINES}\n$")
+        self.assertIn("text/html", outputs[1][-1].data)
 
     def messages(self, client, code, begun=None):
         """Of one cell, up to its end. `begun` is called when it prints "begun", and ends it."""
