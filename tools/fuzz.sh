@@ -14,8 +14,8 @@ command -v clang >/dev/null || {
     echo "Installing: clang" >&2
     as_root=
     [ "$(id -u)" -eq 0 ] || as_root=sudo
-    { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends clang llvm; } >/dev/null 2>&1 || {
-        echo "clang cannot be installed here: install Debian's package clang." >&2
+    { $as_root apt-get update && $as_root apt-get install -y --no-install-recommends clang llvm libclang-rt-dev; } >/dev/null 2>&1 || {
+        echo "clang cannot be installed here: install the Debian packages clang, llvm and libclang-rt-dev." >&2
         exit 1
     }
 }

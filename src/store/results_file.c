@@ -195,27 +195,64 @@ static void terminate(char *text, size_t size)
     text[size - 1] = '\0';
 }
 
-static bool limit_is_sane(struct gput_limit_passed *limit)
+/* A byte of a file that is read as a bool: any but 0 and 1 is undefined. */
+static bool is_bool(const bool *flag)
 {
-    unsigned char enforced;
-    memcpy(&enforced, &limit->enforced, 1);
-    terminate(limit->kind_name, sizeof limit->kind_name);
-    return enforced <= 1;
+    unsigned char byte;
+    memcpy(&byte, flag, 1);
+    return byte <= 1;
 }
 
-/* The checksum says that the bytes are as written, not that they were written by us. */
-static bool results_are_sane(struct gput_results *results)
+static bool units_are_sane(const struct gput_results *results)
 {
-    if ((unsigned)results->static_data.ram_unit > GPUT_TERABYTES ||
-        (unsigned)results->static_data.gpu_ram_unit > GPUT_TERABYTES ||
-        (unsigned)results->static_data.time_unit > GPUT_DAYS || !limit_is_sane(&results->limit) ||
-        results->n_later_limits > GPUT_LIMIT_KINDS - 1 || results->n_sources > GPUT_MAX_SOURCES ||
-        results->n_gpus > GPUT_MAX_GPUS)
-        return false;
+    const struct gput_static_data *data = &results->static_data;
+    return (unsigned)data->ram_unit <= GPUT_TERABYTES &&
+           (unsigned)data->gpu_ram_unit <= GPUT_TERABYTES &&
+           (unsigned)data->time_unit <= GPUT_DAYS &&
+           (unsigned)results->energy.unit <= GPUT_KILOWATT_HOURS;
+}
+
+static bool limits_are_sane(struct gput_results *results)
+{
+    bool sane = is_bool(&results->limit.enforced);
+    terminate(results->limit.kind_name, sizeof results->limit.kind_name);
     for (uint32_t i = 0; i < results->n_later_limits; i++) {
-        if (!limit_is_sane(&results->later_limits[i]))
-            return false;
+        struct gput_limit_passed *limit = &results->later_limits[i];
+        terminate(limit->kind_name, sizeof limit->kind_name);
+        sane &= is_bool(&limit->enforced);
     }
+    return sane;
+}
+
+static bool sources_are_sane(struct gput_results *results)
+{
+    bool sane = true;
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        struct gput_source *source = &results->sources[i];
+        terminate(source->name, sizeof source->name);
+        terminate(source->reason, sizeof source->reason);
+        sane &= (unsigned)source->state <= GPUT_SOURCE_UNAVAILABLE;
+    }
+    return sane;
+}
+
+static bool gpus_are_sane(struct gput_results *results)
+{
+    bool sane = true;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        struct gput_gpu *gpu = &results->gpus[i];
+        terminate(gpu->uuid, sizeof gpu->uuid);
+        terminate(gpu->name, sizeof gpu->name);
+        terminate(gpu->vendor, sizeof gpu->vendor);
+        terminate(gpu->pci_address, sizeof gpu->pci_address);
+        terminate(gpu->missing, sizeof gpu->missing);
+        sane &= is_bool(&gpu->selected);
+    }
+    return sane;
+}
+
+static void terminate_texts(struct gput_results *results)
+{
     terminate(results->peaks.main.source, sizeof results->peaks.main.source);
     terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
@@ -223,26 +260,20 @@ static bool results_are_sane(struct gput_results *results)
     terminate(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason);
     terminate(results->energy.co2e_source, sizeof results->energy.co2e_source);
-    for (uint32_t i = 0; i < results->n_sources; i++) {
-        struct gput_source *source = &results->sources[i];
-        terminate(source->name, sizeof source->name);
-        terminate(source->reason, sizeof source->reason);
-        if ((unsigned)source->state > GPUT_SOURCE_UNAVAILABLE)
-            return false;
-    }
-    for (uint32_t i = 0; i < results->n_gpus; i++) {
-        struct gput_gpu *gpu = &results->gpus[i];
-        unsigned char selected;
-        memcpy(&selected, &gpu->selected, 1);
-        terminate(gpu->uuid, sizeof gpu->uuid);
-        terminate(gpu->name, sizeof gpu->name);
-        terminate(gpu->vendor, sizeof gpu->vendor);
-        terminate(gpu->pci_address, sizeof gpu->pci_address);
-        terminate(gpu->missing, sizeof gpu->missing);
-        if (selected > 1)
-            return false;
-    }
-    return true;
+}
+
+/*
+ * The checksum says that the bytes are as written, not that we wrote them. Each member of struct
+ * gput_results that indexes, counts or chooses is checked here, and each text ended: what is loaded
+ * is used without further checks.
+ */
+static bool results_are_sane(struct gput_results *results)
+{
+    if (results->n_later_limits > GPUT_LIMIT_KINDS - 1 || results->n_sources > GPUT_MAX_SOURCES ||
+        results->n_gpus > GPUT_MAX_GPUS || !units_are_sane(results))
+        return false;
+    terminate_texts(results);
+    return limits_are_sane(results) && sources_are_sane(results) && gpus_are_sane(results);
 }
 
 static int find_results(const char *path, const struct str *content, struct gput_results *results,

@@ -242,9 +242,77 @@ static void figures_that_make_no_sense_are_refused(void **state)
     results_file_remove(file);
 }
 
+/* With the checksum that belongs to them: what whoever wants to can write. */
+static int load_with_word(
+    struct results_file *file, size_t offset, int32_t word, struct gput_results *loaded)
+{
+    struct gput_results results = make_results(1);
+    results.n_gpus = 1;
+    memcpy((char *)&results + offset, &word, sizeof word);
+    results_file_update(file, &results);
+    results_file_update(file, &results);
+    return gput_results_load(results_file_path(file), loaded, NULL);
+}
+
+static void a_value_that_no_enum_has_is_refused_whatever_the_checksum(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset;
+        int32_t values;
+    } enums[] = {
+        {offsetof(struct gput_results, static_data.ram_unit), GPUT_TERABYTES + 1},
+        {offsetof(struct gput_results, static_data.gpu_ram_unit), GPUT_TERABYTES + 1},
+        {offsetof(struct gput_results, static_data.time_unit), GPUT_DAYS + 1},
+        {offsetof(struct gput_results, energy.unit), GPUT_KILOWATT_HOURS + 1},
+        {offsetof(struct gput_results, sources[0].state), GPUT_SOURCE_UNAVAILABLE + 1},
+    };
+    struct gput_results loaded;
+    struct results_file *file = create(temporary("kept"));
+    for (size_t i = 0; i < sizeof enums / sizeof enums[0]; i++) {
+        size_t at = enums[i].offset;
+        assert_int_equal(load_with_word(file, at, enums[i].values - 1, &loaded), GPUT_OK);
+        assert_int_equal(load_with_word(file, at, enums[i].values, &loaded), GPUT_ERROR_FORMAT);
+        assert_int_equal(load_with_word(file, at, INT32_MAX, &loaded), GPUT_ERROR_FORMAT);
+        assert_int_equal(load_with_word(file, at, -1, &loaded), GPUT_ERROR_FORMAT);
+    }
+    results_file_remove(file);
+}
+
+static void render_in_every_format(const struct gput_results *results)
+{
+    static const enum gput_format formats[] = {
+        GPUT_TEXT, GPUT_JSON, GPUT_PICKLE, GPUT_PROMETHEUS, GPUT_OPENMETRICS};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char *bytes;
+        assert_int_equal(gput_results_render(results, formats[i], &bytes, NULL, NULL), GPUT_OK);
+        free(bytes);
+    }
+}
+
+static void what_is_accepted_can_be_shown_whichever_word_is_wrong(void **state)
+{
+    (void)state;
+    static const int32_t words[] = {-1, INT32_MAX, 0x41414141};
+    struct gput_results loaded;
+    struct results_file *file = create(temporary("kept"));
+    size_t end = offsetof(struct gput_results, gpus[1]);
+    for (size_t at = 0; at < end; at += sizeof words[0]) {
+        if (at == offsetof(struct gput_results, sources[1])) /* these are not used */
+            at = offsetof(struct gput_results, n_gpus);
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            if (load_with_word(file, at, words[i], &loaded) == GPUT_OK)
+                render_in_every_format(&loaded);
+        }
+    }
+    results_file_remove(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        temporary_test(a_value_that_no_enum_has_is_refused_whatever_the_checksum),
+        temporary_test(what_is_accepted_can_be_shown_whichever_word_is_wrong),
         temporary_test(the_latest_results_are_read_back),
         temporary_test(a_good_end_removes_the_file),
         temporary_test(without_a_path_it_is_hidden_in_the_working_directory),
