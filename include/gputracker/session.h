@@ -63,7 +63,9 @@ struct gput_options {
     bool energy_continue;                  /**< add a segment to the recording that is there */
     const char *listen; /**< where GET /metrics gives results so far to Prometheus:
                              "127.0.0.1:5001", "[::1]:5001", or "5001" for this machine
-                             alone; port 0: any that is free; NULL: nowhere */
+                             alone; port 0: any that is free; NULL: nowhere. Requests for another
+                             name than localhost, that of the host or this machine's are refused;
+                             names to answer to as well follow commas: "0.0.0.0:5001,trainer" */
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */

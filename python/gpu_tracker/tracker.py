@@ -66,7 +66,8 @@ class Tracker:
         year; the report then has what the energy comes to.
     energy_folder: a folder where power is recorded too, in AIPowerMeter's form: `gpu_tracker.power.ExpResults` reads it.
     listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs; a port
-        alone is of this machine only, port 0 any that is free, which `address` then tells.
+        alone is of this machine only, port 0 any that is free, which `address` then tells. Names that others know this machine
+        by follow commas: "0.0.0.0:5001,trainer.example.org".
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when what is tracked passes
         one, a warning says so, and `limit_passed`. Sizes take B, KB, KiB and so on, times s, m, h, d.
     enforce: end what is tracked, with all it started, when it passes a limit: SIGTERM, and five seconds later SIGKILL for

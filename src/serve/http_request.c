@@ -164,6 +164,7 @@ static void read_media_range(struct span range, struct wishes *wishes)
 
 struct fields {
     int hosts;
+    struct span host; /* the last */
     struct wishes wishes;
 };
 
@@ -173,8 +174,10 @@ static int read_field(struct span line, struct fields *fields)
     struct span name = cut(&value, ':');
     if (!is_token(name) || name.length == line.length || memchr(value.at, '\0', value.length))
         return HTTP_BAD_REQUEST;
-    if (is_word(name, "host"))
+    if (is_word(name, "host")) {
         fields->hosts++;
+        fields->host = trim(value);
+    }
     while (is_word(name, "accept") && value.length > 0)
         read_media_range(cut(&value, ','), &fields->wishes);
     return HTTP_OK;
@@ -196,6 +199,10 @@ int http_request_parse(const char *bytes, size_t length, struct http_request *re
         if (line.length == 0) {
             if (status == HTTP_OK && minor > 0 && fields.hosts != 1)
                 status = HTTP_BAD_REQUEST;
+            if (status == HTTP_OK && fields.hosts > 1)
+                status = HTTP_BAD_REQUEST;
+            read.host = fields.host.at;
+            read.host_length = fields.host.length;
             read.wants_openmetrics =
                 fields.wishes.openmetrics > 0 && fields.wishes.openmetrics >= fields.wishes.text;
             if (status == HTTP_OK)

@@ -11,6 +11,8 @@ struct http_request {
     bool is_head;     /* HEAD: the answer has no body */
     const char *path; /* in the bytes that were parsed, without query; not terminated */
     size_t path_length;
+    const char *host; /* of the field Host, in the bytes too; NULL: there was none */
+    size_t host_length;
     bool wants_openmetrics; /* by Accept: rather than Prometheus' own text format */
 };
 
@@ -19,6 +21,7 @@ enum {
     HTTP_OK = 200,
     HTTP_BAD_REQUEST = 400,
     HTTP_METHOD_NOT_ALLOWED = 405,
+    HTTP_MISDIRECTED = 421, /* for a name that is not served: see host_name.h */
     HTTP_BAD_VERSION = 505,
 };
 

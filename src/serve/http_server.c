@@ -1,6 +1,7 @@
 #include "serve/http_server.h"
 
 #include "base/clock.h"
+#include "serve/host_name.h"
 #include "serve/listen_socket.h"
 
 #include <errno.h>
@@ -51,6 +52,7 @@ struct http_server {
     int listen_fd;
     int stop_fd; /* an eventfd */
     char address[LISTEN_ADDRESS_SIZE];
+    char *names; /* that requests may ask for */
     http_handler *handler;
     void *user;
     pthread_t thread;
@@ -130,6 +132,8 @@ static const char *reason_of(int status)
         return "Not Found";
     case 405:
         return "Method Not Allowed";
+    case HTTP_MISDIRECTED:
+        return "Misdirected Request";
     case 431:
         return "Request Header Fields Too Large";
     case 505:
@@ -172,6 +176,18 @@ static void refuse(struct connection *connection, int status)
 {
     struct http_response response = {.status = status, .content_type = "text/plain; charset=utf-8"};
     str_printf(&response.body, "%s\n", reason_of(status));
+    begin_answer(connection, &response, false);
+    str_finish(&response.body);
+}
+
+static void refuse_name(struct connection *connection)
+{
+    struct http_response response = {
+        .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8"};
+    str_append(&response.body,
+        "This name is not served here, so that no web page can have its own name lead here. Ask "
+        "for the address in numbers, or add the name where the address to listen at is given: "
+        "HOST:PORT,NAME\n");
     begin_answer(connection, &response, false);
     str_finish(&response.body);
 }
@@ -230,7 +246,9 @@ static void read_head(struct http_server *server, struct connection *connection)
     int status = http_request_parse(connection->head, connection->head_length, &request);
     if (status == HTTP_MORE && connection->head_length < sizeof connection->head)
         return;
-    if (status == HTTP_OK)
+    if (status == HTTP_OK && !host_name_is_served(request.host, request.host_length, server->names))
+        refuse_name(connection);
+    else if (status == HTTP_OK)
         answer(server, connection, &request);
     else
         refuse(connection, status == HTTP_MORE ? 431 : status);
@@ -351,15 +369,41 @@ static size_t most_connections(void)
     return most > 0 ? most : 1;
 }
 
+/* Those of "HOST:PORT,NAME,NAME": all that are given, and what this machine calls itself. NULL
+ * without memory. */
+static char *names_of(const char *address)
+{
+    struct str names = {0};
+    char own[256] = "";
+    size_t length = strcspn(address, ",");
+    const char *colon = memrchr(address, ':', length);
+    if (gethostname(own, sizeof own - 1) != 0)
+        own[0] = '\0';
+    str_append_bytes(&names, address, colon ? (size_t)(colon - address) : 0);
+    str_printf(&names, ",%s%s", own, address + length);
+    return str_take(&names);
+}
+
+static int listen_at(struct http_server *server, const char *address, struct gput_error *error)
+{
+    char *place = strndup(address, strcspn(address, ","));
+    server->names = names_of(address);
+    int code = place && server->names
+                   ? listen_socket_open(place, &server->listen_fd, server->address, error)
+                   : error_memory(error);
+    free(place);
+    return code;
+}
+
 int http_server_open(const char *address, struct http_server **result, struct gput_error *error)
 {
     *result = NULL;
     struct http_server *server = calloc(1, sizeof *server);
     if (!server)
         return error_memory(error);
-    server->stop_fd = -1;
+    server->stop_fd = server->listen_fd = -1;
     server->most_connections = most_connections();
-    int code = listen_socket_open(address, &server->listen_fd, server->address, error);
+    int code = listen_at(server, address, error);
     if (code == GPUT_OK) {
         server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (server->stop_fd < 0)
@@ -419,5 +463,6 @@ void http_server_close(struct http_server *server)
         shutdown(server->listen_fd, SHUT_RDWR);
         close(server->listen_fd);
     }
+    free(server->names);
     free(server);
 }

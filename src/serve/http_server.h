@@ -29,8 +29,10 @@ typedef void http_handler(
 struct http_server;
 
 /*
- * Begins to listen (see listen_socket_open() for `address` and errors). Who connects waits until
- * http_server_start(). On success the caller calls http_server_close().
+ * Begins to listen at "HOST:PORT" or "HOST:PORT,NAME,NAME" (see listen_socket_open() for the part
+ * before the comma, and for errors). Requests are answered that ask for an address in numbers,
+ * localhost, HOST, this machine's own name or one of the names; "*" is any. Who connects waits
+ * until http_server_start(). On success the caller calls http_server_close().
  */
 int http_server_open(const char *address, struct http_server **server, struct gput_error *error);
 

@@ -131,6 +131,24 @@ class Serving(ServeTest):
         refused = self.get(address, method="POST")
         self.assertEqual((refused.status, refused.getheader("Allow")), (405, "GET, HEAD"))
 
+    def status_for(self, address, host):
+        connection = http.client.HTTPConnection(address[0].strip("[]"), address[1], timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/metrics", headers={"Host": host})
+        return connection.getresponse().status
+
+    def test_no_name_of_somebody_else_is_served(self):
+        process, *address = self.start_serving("serve")
+        port = address[1]
+        for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "192.0.2.7", socket.gethostname()):
+            self.assertEqual(self.status_for(address, host), 200, host)
+        for host in ("rebound.example", f"rebound.example:{port}", "localhost.rebound.example"):
+            self.assertEqual(self.status_for(address, host), 421, host)
+
+    def test_names_to_answer_to(self):
+        process, *address = self.start_serving("serve", listen="127.0.0.1:0,trainer.example,box")
+        self.assertEqual([self.status_for(address, host) for host in ("trainer.example:80", "box", "rebound.example")], [200, 200, 421])
+
     def test_the_machine_alone(self):
         process, *address = self.start_serving("serve", "--st", "0.1", "--energy-folder", "rec", "--measurement-period", "0.2")
         samples = self.wait_for_sample(address, "gputracker_system_cpu_seconds_total", 0)
