@@ -9,6 +9,7 @@
  *   help.c               -h; generate-man.c and generate-completions.c make their files from the
  *                        same tables when the program is built
  *   cmd-*.c              one command each
+ *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
  *   words.c              the text of -e, split as a shell splits it
  *   tracking.c           command line over config file over defaults: the options of a session
  *   track.c              a tracked command from its options to the exit status
@@ -22,6 +23,7 @@
 #include "generate.h"
 #include "help.h"
 #include "message.h"
+#include "output-files.h"
 #include "signals.h"
 #include "standard-streams.h"
 
@@ -56,7 +58,8 @@ static int run_command(const struct arguments *arguments)
         puts(gput_version());
         return finish_output();
     }
-    if (arguments_check_operands(arguments, &error) != GPUT_OK) {
+    if (arguments_check_operands(arguments, &error) != GPUT_OK ||
+        output_files_check(arguments, &error) != GPUT_OK) {
         message_error(&error);
         return EXIT_USAGE;
     }

@@ -91,11 +91,14 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
         .help = "Serve the results so far to Prometheus while tracking runs, at "
                 "http://host:port/metrics. A port alone is of this machine only; port 0 is any "
-                "that is free, and the standard error says which."},
+                "that is free, and the standard error says which. Names that others know this "
+                "machine by follow commas: 0.0.0.0:5001,trainer.example.org."},
     [OPTION_SERVE_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port",
-        .help = "Where to serve: a port alone is of this machine only, 0.0.0.0:5001 or [::]:5001 "
-                "is open to all, port 0 is any that is free, and the standard error says which. "
-                "Defaults to 127.0.0.1:5001."},
+        .help =
+            "Where to serve: a port alone is of this machine only, 0.0.0.0:5001 or [::]:5001 "
+            "is open to all, port 0 is any that is free, and the standard error says which. Names "
+            "that others know this machine by follow commas: 0.0.0.0:5001,trainer.example.org. "
+            "Defaults to 127.0.0.1:5001."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one text."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before: a date as in the recording (\"2023-06-30 16:32:14\"), "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Whether a list with blanks between its words has this one. */
@@ -60,6 +61,13 @@ int report_check_output(const char *path, struct gput_error *error)
     return !path || strcmp(path, "-") == 0 ? GPUT_OK : gput_file_check(path, error);
 }
 
+/* A pipe whose reader has gone, or a terminal that hung up. */
+static bool nobody_reads(int fd, int failure)
+{
+    struct stat info;
+    return failure == EPIPE || (failure == EIO && fstat(fd, &info) == 0 && S_ISCHR(info.st_mode));
+}
+
 static int write_to_screen(int fd, const char *bytes, size_t length, struct gput_error *error)
 {
     while (length > 0) {
@@ -67,7 +75,8 @@ static int write_to_screen(int fd, const char *bytes, size_t length, struct gput
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return fail(error, GPUT_ERROR_IO, "Cannot write the report: %s", strerror(errno));
+            return fail(error, nobody_reads(fd, errno) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+                "Cannot write the report: %s", strerror(errno));
         bytes += done;
         length -= (size_t)done;
     }

@@ -24,7 +24,8 @@ int report_refuse_pickle(struct gput_error *error);
  */
 int report_check_output(const char *path, struct gput_error *error);
 
-/* Writes to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`. */
+/* Writes to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`.
+ * Errors: GPUT_ERROR_STATE where nobody reads any more what goes to a screen (a closed pipe). */
 int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);

@@ -30,8 +30,8 @@ static void announce(int status, const char *output)
     report_write_text(NULL, fd, line, &no_matter);
 }
 
-/* Ends the session and writes what there is to say. Returns false when a file that was asked for
- * could not be written; a screen that nobody reads (a closed pipe) is no failure. *limited: it was
+/* Ends the session and writes what there is to say. Returns false when that could not be written; a
+ * screen that nobody reads (a closed pipe) is no failure. *limited: it was
  * ended for a limit that it passed. */
 static bool print_outcome(struct gput_session *session, const struct tracking *tracking,
     const struct launch_end *end, const struct track_style *style, bool *limited)
@@ -49,7 +49,7 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
             tracking->format, tracking->output, style->screen_fd, &error);
     if (code != GPUT_OK)
         message_error(&error);
-    return code == GPUT_OK || !tracking->output;
+    return code == GPUT_OK || (code == GPUT_ERROR_STATE && !tracking->output);
 }
 
 static int failure_status(const struct gput_error *error, const struct track_style *style)

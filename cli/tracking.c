@@ -1,6 +1,7 @@
 #include "tracking.h"
 
 #include "message.h"
+#include "output-files.h"
 #include "report.h"
 
 #include <errno.h>
@@ -210,6 +211,12 @@ static int read_everything(
     if (code == GPUT_OK)
         code = read_limits(arguments, &options->limits, error);
     set_surroundings(arguments, tracking);
+    if (code == GPUT_OK) /* which a config file may name */
+        code =
+            output_files_keep(tracking->output, options->tracking_file, "the tracking file", error);
+    if (code == GPUT_OK)
+        code = output_files_keep(
+            tracking->output, options->resource_usage_file, "the resource usage file", error);
     return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
 }
 

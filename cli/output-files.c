@@ -1,0 +1,151 @@
+#include "output-files.h"
+
+#include "message.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as many as the system follows */
+
+static const enum option_id outputs[] = {
+    OPTION_OUTPUT, OPTION_CURVE_OUTPUT, OPTION_MERGED_OUTPUT, OPTION_TABLE_OUTPUT};
+
+static bool is_output(enum option_id id)
+{
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (outputs[i] == id)
+            return true;
+    }
+    return false;
+}
+
+/* Splits off the last part of a path. False when it is too long to be one. */
+static bool split_path(const char *path, char folder[PATH_MAX], const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    size_t length = slash ? (size_t)(*name - path) : 1;
+    if (length >= PATH_MAX)
+        return false;
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    return true;
+}
+
+/* Where links at `path` lead that lead to nothing yet; in `target`. */
+static void follow_dangling(const char *path, char target[PATH_MAX])
+{
+    char link[PATH_MAX], folder[PATH_MAX];
+    const char *name;
+    snprintf(target, PATH_MAX, "%s", path);
+    for (int i = 0; i < MOST_LINKS; i++) {
+        ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length < 0 || !split_path(target, folder, &name))
+            return;
+        link[length] = '\0';
+        size_t used = link[0] == '/' ? 0 : strlen(folder) + 1;
+        if (used + (size_t)length + 1 > PATH_MAX)
+            return;
+        if (used > 0) {
+            memcpy(target, folder, used - 1);
+            target[used - 1] = '/';
+        }
+        memcpy(target + used, link, (size_t)length + 1);
+    }
+}
+
+/* Of two files that are not there yet: the same name in the same folder. */
+static bool would_be_same(const char *path, const char *other)
+{
+    char target[PATH_MAX], other_target[PATH_MAX], folder[PATH_MAX], other_folder[PATH_MAX];
+    const char *name, *other_name;
+    struct stat info, other_info;
+    follow_dangling(path, target);
+    follow_dangling(other, other_target);
+    return split_path(target, folder, &name) &&
+           split_path(other_target, other_folder, &other_name) && strcmp(name, other_name) == 0 &&
+           stat(folder, &info) == 0 && stat(other_folder, &other_info) == 0 &&
+           info.st_dev == other_info.st_dev && info.st_ino == other_info.st_ino;
+}
+
+/* By whatever name. Pipes and devices may be named as often as one likes. */
+static bool is_same_file(const char *path, const char *other)
+{
+    struct stat info, other_info;
+    bool there = stat(path, &info) == 0, other_there = stat(other, &other_info) == 0;
+    if (!there && !other_there)
+        return would_be_same(path, other);
+    return there && other_there && S_ISREG(info.st_mode) && info.st_dev == other_info.st_dev &&
+           info.st_ino == other_info.st_ino;
+}
+
+static bool is_file(const char *path)
+{
+    return path && path[0] && strcmp(path, "-") != 0;
+}
+
+int output_files_keep(
+    const char *output, const char *other, const char *what, struct gput_error *error)
+{
+    if (!is_file(output) || !is_file(other) || !is_same_file(output, other))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "-o %.400s is the same file as %s %.400s, which it would replace. Please name another one.",
+        output, what, other);
+}
+
+/* NULL: its argument is no file. */
+static const char *file_of(const struct option_use *use)
+{
+    const char *equals = use->id == OPTION_MAP ? strchr(use->value, '=') : NULL;
+    if (equals)
+        return equals + 1;
+    return option(use->id)->kind == ARGUMENT_FILE ? use->value : NULL;
+}
+
+static int check_against_options(
+    const struct arguments *arguments, const char *output, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < arguments->n_uses; i++) {
+        const struct option_use *use = &arguments->uses[i];
+        const struct option *row = option(use->id);
+        char name[64];
+        if (!is_output(use->id))
+            code = output_files_keep(output, file_of(use), option_name(row, name), error);
+    }
+    return code;
+}
+
+static int check_against_operands(
+    const struct arguments *arguments, const char *output, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (arguments->command->operand != ARGUMENT_FILE || arguments->command->takes_a_command)
+        return GPUT_OK;
+    for (int i = 0; code == GPUT_OK && i < arguments->n_operands; i++)
+        code = output_files_keep(output, arguments->operands[i], "the file", error);
+    return code;
+}
+
+int output_files_check(const struct arguments *arguments, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < sizeof outputs / sizeof outputs[0]; i++) {
+        const char *output = arguments_value(arguments, outputs[i]);
+        if (!output)
+            continue;
+        if (!output[0])
+            return fail(error, GPUT_ERROR_INVALID,
+                "-o needs the name of a file, and was given an empty one. \"-\" is the standard "
+                "output.");
+        code = check_against_options(arguments, output, error);
+        if (code == GPUT_OK)
+            code = check_against_operands(arguments, output, error);
+    }
+    return code;
+}

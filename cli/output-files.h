@@ -1,0 +1,24 @@
+/*
+ * Where a command is told to write: checked before it does anything.
+ */
+#ifndef CLI_OUTPUT_FILES_H
+#define CLI_OUTPUT_FILES_H
+
+#include "arguments.h"
+
+/*
+ * Whether the file that -o names has a name, and is none that the same command line names to be
+ * read or written otherwise.
+ * Errors: GPUT_ERROR_INVALID with the option, and the other name of the file.
+ */
+int output_files_check(const struct arguments *arguments, struct gput_error *error);
+
+/*
+ * The same for a file that did not come from the command line: `output` (NULL and "-" are none)
+ * must not be `other` (NULL is none), which `what` describes: "the tracking file".
+ * Errors: GPUT_ERROR_INVALID.
+ */
+int output_files_keep(
+    const char *output, const char *other, const char *what, struct gput_error *error);
+
+#endif

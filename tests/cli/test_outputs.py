@@ -1,0 +1,105 @@
+"""Reports that find no room, and outputs that would replace what else is written or read."""
+
+import json
+import os
+import subprocess
+
+from command import CommandTest, main
+
+REPLACES = r"^-o \S+ is the same file as .*, which it would replace\. Please name another one\.\n$"
+
+
+class FullScreen(CommandTest):
+    def test_a_report_that_found_no_room_is_a_failure(self):
+        for arguments, stream, status in (
+            (["-e", "true"], "stdout", 125),
+            (["run", "true"], "stderr", 125),
+            (["run", "-o", "-", "true"], "stdout", 125),
+            (["run", "-f", "json", "true"], "stderr", 125),
+            (["attach", "--for", "0.1", os.getpid()], "stdout", 1),
+        ):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                done = self.run_command(*arguments, capture_output=False,
+                                        **({"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} | {stream: full}))
+                self.assertEqual(done.returncode, status)
+                if stream == "stdout":
+                    self.assertIn("Cannot write the report: No space left on device\n", done.stderr)
+
+    def test_the_command_s_own_failure_goes_before_it(self):
+        with open("/dev/full", "w") as full:
+            done = self.run_command("run", "--", "sh", "-c", "exit 4", capture_output=False, stdout=full, stderr=full)
+        self.assertEqual(done.returncode, 4)
+
+    def test_a_pipe_that_nobody_reads_is_none(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = self.run_command("run", "true", capture_output=False, stdout=subprocess.DEVNULL, stderr=writer)
+        os.close(writer)
+        self.assertEqual(done.returncode, 0)
+
+
+class SameFile(CommandTest):
+    def refused(self, *arguments):
+        done = self.run_command(*arguments)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertRegex(done.stderr, REPLACES)
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_report_is_no_tracking_file(self):
+        (self.folder / "link.csv").symlink_to("s.csv")
+        (self.folder / "here").symlink_to(".")
+        for output in ("s.csv", "./s.csv", "link.csv", "here/s.csv", self.folder / "s.csv"):
+            with self.subTest(output=output):
+                self.refused("run", "--tf", "s.csv", "-o", output, "touch", "started")
+                self.refused("-e", "touch started", "--tf", "s.csv", "-o", output)
+        self.assertFalse((self.folder / "s.csv").exists())
+
+    def test_whatever_names_the_file_has(self):
+        (self.folder / "s.csv").write_text("precious")
+        os.link(self.folder / "s.csv", self.folder / "other")
+        self.refused("run", "--overwrite", "--tf", "s.csv", "-o", "other", "touch", "started")
+        self.refused("run", "--resource-usage-file", "s.csv", "-o", "other", "touch", "started")
+        self.assertEqual((self.folder / "s.csv").read_text(), "precious")
+
+    def test_a_config_file_may_name_it(self):
+        (self.folder / "c.json").write_text(json.dumps({"tracking_file": "s.csv"}))
+        done = self.run_command("run", "--tconfig", "c.json", "-o", "s.csv", "touch", "started")
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, REPLACES)
+        self.refused("run", "--tconfig", "c.json", "-o", "c.json", "touch", "started")
+        self.assert_folder_is("c.json")
+
+    def test_what_is_read_is_not_replaced(self):
+        self.run_command("run", "--tf", "a.csv", "true")
+        before = (self.folder / "a.csv").read_bytes()
+        self.refused("sub-track", "analyze", "--tf", "a.csv", "-o", "a.csv")
+        self.assertEqual((self.folder / "a.csv").read_bytes(), before)
+        self.assertEqual(self.run_command("sub-track", "analyze", "--tf", "a.csv", "-f", "json", "-o", "a.json").returncode, 0)
+        self.refused("sub-track", "compare", "-m", "A=a.json", "-o", "a.json")
+        self.refused("show", "-o", "a.json", "a.json")
+        self.refused("timeline", "merge", "-o", "a.csv", "a.csv")
+
+    def test_devices_may_be_named_often(self):
+        done = self.run_command("run", "--tconfig", "/dev/null", "-o", "/dev/null", "true")
+        self.assertNotRegex(done.stderr, "same file")
+
+
+class EmptyName(CommandTest):
+    def test_it_is_refused_before_anything_is_done(self):
+        for arguments in (["-e", "touch started", "-o", ""], ["run", "-o", "", "touch", "started"],
+                          ["attach", "-o", "", os.getpid()], ["doctor", "-o", ""], ["sub-track", "analyze", "--tf", "x.csv", "-o", ""]):
+            with self.subTest(arguments=arguments):
+                done = self.run_command(*arguments)
+                if "Unknown option" in done.stderr:
+                    continue
+                self.assert_fails(done, 2,
+                                  '-o needs the name of a file, and was given an empty one. "-" is the standard output.')
+        for option in ("--tf", "--resource-usage-file", "--energy-folder"):
+            with self.subTest(option=option):
+                done = self.run_command("run", option, "", "touch", "started")
+                self.assertEqual(done.returncode, 125, done)
+        self.assert_folder_is()
+
+
+if __name__ == "__main__":
+    main()
