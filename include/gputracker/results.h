@@ -106,7 +106,8 @@ struct gput_peak {
     double bytes;         /**< it was at least this; NaN when unknown */
     double at_most_bytes; /**< and at most this: equal to `bytes` when it is exact; NaN when nothing
                                bounds it */
-    char source[96];      /**< where it comes from and what is in it, or why it is unknown */
+    char source[GPUT_REASON_SIZE]; /**< where it comes from and what is in it, or why it is unknown
+                                    */
 };
 
 /**
@@ -124,7 +125,8 @@ struct gput_accounting {
     double captured_percent;          /**< sampled of kernel; NaN where kernel is "at least" */
     uint64_t processes_seen;          /**< distinct processes known, main included */
     double processes_missed; /**< started in the tree and not known; NaN: unknown how many */
-    char processes_missed_reason[128];   /**< how the figure above is known, or why it is not */
+    char processes_missed_reason[GPUT_REASON_SIZE]; /**< how the figure above is known, or why it is
+                                                       not */
     double minor_page_faults;            /**< pages that needed no storage: new, copied or cached */
     double major_page_faults;            /**< pages that had to come from storage */
     double voluntary_context_switches;   /**< it waited for something */

@@ -1,14 +1,9 @@
 #include "base/error.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-static void write_message(struct gput_error *error, const char *format, va_list arguments)
-{
-    vsnprintf(error->message, sizeof error->message, format, arguments);
-}
 
 int error_set(struct gput_error *error, enum gput_code code, const char *format, ...)
 {
@@ -16,7 +11,7 @@ int error_set(struct gput_error *error, enum gput_code code, const char *format,
         va_list arguments;
         va_start(arguments, format);
         error->code = code;
-        write_message(error, format, arguments);
+        text_fit_list(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
     }
     return code;
@@ -57,12 +52,14 @@ int error_set_errno(struct gput_error *error, int errno_value, const char *forma
         va_list arguments;
         va_start(arguments, format);
         error->code = code;
-        write_message(error, format, arguments);
+        /* A long path is cut rather than the reason. */
+        const char *reason = strerror(errno_value);
+        size_t size = sizeof error->message;
+        text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);
         va_end(arguments);
 
         size_t length = strlen(error->message);
-        snprintf(
-            error->message + length, sizeof error->message - length, ": %s", strerror(errno_value));
+        text_fit(error->message + length, size - length, ": %s", reason);
     }
     return code;
 }

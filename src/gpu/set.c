@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "gpu/selection.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ void gpu_set_warn(struct gpu_set *set, const char *format, ...)
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    text_fit_list(message, sizeof message, format, arguments);
     va_end(arguments);
     set->warn(set->user, message);
 }
@@ -219,7 +219,7 @@ static void describe_absence(struct gpu_set *set)
             opening ? gpu_waiting_reason : status->detail);
         separator = "; ";
     }
-    snprintf(set->absence, sizeof set->absence, "%s", str_text(&text));
+    text_fit(set->absence, sizeof set->absence, "%s", str_text(&text));
     str_finish(&text);
 }
 

@@ -1,4 +1,5 @@
 #include "gpu/source.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ const char *gpu_figure_name(enum gpu_figure figure)
 static void append(char *text, size_t size, const char *separator, const char *more)
 {
     size_t length = strlen(text);
-    snprintf(text + length, size - length, "%s%s", separator, more);
+    text_fit(text + length, size - length, "%s%s", separator, more);
 }
 
 void gpu_device_explain(
@@ -78,7 +79,7 @@ void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_sta
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(status->detail, sizeof status->detail, format, arguments);
+    text_fit_list(status->detail, sizeof status->detail, format, arguments);
     va_end(arguments);
     snprintf(status->remedy, sizeof status->remedy, "%s", remedy);
     status->state = state;

@@ -1,6 +1,7 @@
 #include "os/own_cgroup.h"
 
 #include "base/str.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -138,7 +139,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
     *own = (struct own_cgroup){0};
     bool is_v1 = here->memory.path && !here->memory.is_v2;
     if (!is_v1 && !here->unified.path) {
-        snprintf(own->why_not, sizeof own->why_not, "no control group counts memory here");
+        text_fit(own->why_not, sizeof own->why_not, "no control group counts memory here");
         return;
     }
     int failure = here->unified.path ? make_below(&own->v2, &here->unified, pid) : 0;
@@ -146,7 +147,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
     if (is_v1)
         failure = make_below(&own->v1, &here->memory, pid);
     if (failure != 0)
-        snprintf(own->why_not, sizeof own->why_not, "no control group can be made here: %s",
+        text_fit(own->why_not, sizeof own->why_not, "no control group can be made here: %s",
             strerror(failure));
 }
 

@@ -24,7 +24,7 @@ struct own_group {
 struct own_cgroup {
     struct own_group v2; /* counts CPU time, and memory where its parent lets it */
     struct own_group v1; /* counts memory, where that is version 1's */
-    char why_not[96];    /* when there is none to count memory, the reason; "" else */
+    char why_not[256];   /* when there is none to count memory, the reason; "" else */
     uint64_t
         entry_bytes; /* that the last child wrote to move itself in, before it was the command */
 };

@@ -5,6 +5,7 @@
 #include <gputracker/doctor.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "gpu/gpu.h"
 #include "os/battery.h"
 #include "os/cgroup.h"
@@ -48,7 +49,7 @@ static void set(struct gput_doctor_source *source, enum gput_doctor_state state,
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(source->reason, sizeof source->reason, format, arguments);
+    text_fit_list(source->reason, sizeof source->reason, format, arguments);
     va_end(arguments);
     snprintf(source->remedy, sizeof source->remedy, "%s", remedy);
     source->state = state;

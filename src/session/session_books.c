@@ -4,9 +4,9 @@
 #include "session/session_state.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* What is compared was read that far apart at the most, one after the other. */
 #define READ_APART_SECONDS 0.001
@@ -373,23 +373,23 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
     if (process_log_has_all(log)) {
         accounting->processes_missed = 0;
         bool has_unwaited = process_log_has_unwaited(log);
-        snprintf(reason, size, "the kernel announced each one (process connector)%s",
+        text_fit(reason, size, "the kernel announced each one (process connector)%s",
             has_unwaited ? "; nobody waited for some: what is missing is in `sources`" : "");
         return;
     }
     if (session->events.has_events) {
-        snprintf(reason, size, "the kernel announced more processes than were read in time");
+        text_fit(reason, size, "the kernel announced more processes than were read in time");
         return;
     }
     uint64_t started = surroundings->started_after - surroundings->started_before;
     uint64_t known = session->mode == SESSION_LAUNCHED ? seen - 1 : 0;
     if (!session->has_ended || !surroundings->has_starts)
-        snprintf(reason, size, "%.120s", session->events.why_no_events);
+        text_fit(reason, size, "%s", session->events.why_no_events);
     else if (started <= known) {
         accounting->processes_missed = 0;
-        snprintf(reason, size, "nothing else was started on this machine");
+        text_fit(reason, size, "nothing else was started on this machine");
     } else
-        snprintf(reason, size, "at most %llu, threads too; %.80s",
+        text_fit(reason, size, "at most %llu, threads too; %s",
             (unsigned long long)(started - known), session->events.why_no_events);
 }
 

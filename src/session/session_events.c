@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "os/cpu_clock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -47,13 +47,13 @@ void session_events_open(struct session_events *events, const char *procfs_root)
     events->has_events =
         cpu_clock_usable(procfs_root) && process_events_open(&events->events, &error) == GPUT_OK;
     if (!events->has_events) {
-        snprintf(events->why_no_events, sizeof events->why_no_events, "%.127s", error.message);
-        snprintf(events->why_no_ends, sizeof events->why_no_ends, "%.127s", error.message);
+        text_fit(events->why_no_events, sizeof events->why_no_events, "%s", error.message);
+        text_fit(events->why_no_ends, sizeof events->why_no_ends, "%s", error.message);
         return;
     }
     events->has_ends = taskstats_open(&events->ends, &error) == GPUT_OK;
     if (!events->has_ends)
-        snprintf(events->why_no_ends, sizeof events->why_no_ends, "%.127s", error.message);
+        text_fit(events->why_no_ends, sizeof events->why_no_ends, "%s", error.message);
     events->exits = events->has_ends ? malloc(EXITS_BATCH * sizeof *events->exits) : NULL;
     if (events->has_ends && !events->exits) {
         taskstats_close(&events->ends);

@@ -22,8 +22,9 @@ struct session_events {
     bool has_events, has_ends;
     bool any_started; /* see session_events_any_started() */
     pid_t own_pid;
-    struct pid_vector own_children;            /* processes that this one started, as announced */
-    char why_no_events[128], why_no_ends[128]; /* "" when they are there */
+    struct pid_vector own_children; /* processes that this one started, as announced */
+    char why_no_events[GPUT_REASON_SIZE / 2],
+        why_no_ends[GPUT_REASON_SIZE / 2]; /* "" when they are there */
 
     struct process_log *log;      /* borrowed */
     pthread_mutex_t *lock;        /* guards the log; borrowed */

@@ -3,14 +3,15 @@
  */
 #include "session/session_state.h"
 
+#include "base/text.h"
+
 #include <math.h>
-#include <stdio.h>
 
 static void set_peak(struct gput_peak *peak, double bytes, double at_most_bytes, const char *source)
 {
     peak->bytes = bytes;
     peak->at_most_bytes = at_most_bytes;
-    snprintf(peak->source, sizeof peak->source, "%.95s", source);
+    text_fit(peak->source, sizeof peak->source, "%s", source);
 }
 
 static void set_exact(struct gput_peak *peak, double bytes, const char *source)

@@ -1,6 +1,7 @@
 #include "session/session_state.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ void session_warn(const struct gput_session *session, const char *format, ...)
     char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    text_fit_list(message, sizeof message, format, arguments);
     va_end(arguments);
     session->options.warn(session->options.user, message);
 }
@@ -36,6 +37,6 @@ void session_add_source(struct gput_results *results, const char *name,
     source->state = state;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(source->reason, sizeof source->reason, format, arguments);
+    text_fit_list(source->reason, sizeof source->reason, format, arguments);
     va_end(arguments);
 }

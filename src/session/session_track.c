@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
 #include "os/cpu_count.h"
@@ -15,7 +16,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -324,7 +324,7 @@ static void make_cgroup(struct gput_session *session)
     const char *procfs = session->options.procfs_root, *sysfs = session->options.sysfs_root;
     cgroup_finish(&session->surrounding);
     if (cgroup_find(procfs, sysfs, getpid(), &session->surrounding, NULL) != GPUT_OK) {
-        snprintf(session->cgroup.why_not, sizeof session->cgroup.why_not,
+        text_fit(session->cgroup.why_not, sizeof session->cgroup.why_not,
             "this kernel has no control groups");
         return;
     }

@@ -1,6 +1,7 @@
 #include "track/energy_meter.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "os/battery.h"
 #include "track/fault_list.h"
 #include "track/gpu_users.h"
@@ -37,17 +38,17 @@ static void explain_powercap(struct energy_meter *meter)
 {
     const struct powercap *powercap = &meter->powercap;
     if (powercap->count == 0 && powercap->n_unnamed > 0) {
-        snprintf(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
+        text_fit(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
             folder_length(powercap->zones), powercap->zones[0].path);
         return;
     }
     if (powercap->count == 0) {
-        snprintf(meter->why_not, sizeof meter->why_not,
+        text_fit(meter->why_not, sizeof meter->why_not,
             "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
             meter->sysfs_root);
         return;
     }
-    snprintf(meter->why_not, sizeof meter->why_not, "%.110s: %s", powercap->zones[0].path,
+    text_fit(meter->why_not, sizeof meter->why_not, "%.200s: %s", powercap->zones[0].path,
         strerror(powercap->zones[0].open_errno));
 }
 
@@ -89,7 +90,7 @@ static void open_counters(struct energy_meter *meter)
     powercap_close(powercap);
     perf_energy_close(&meter->perf);
     meter->uses_perf = false;
-    snprintf(meter->why_not, sizeof meter->why_not, "out of memory");
+    text_fit(meter->why_not, sizeof meter->why_not, "out of memory");
 }
 
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)

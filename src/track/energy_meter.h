@@ -59,7 +59,7 @@ struct energy_meter {
     bool gpu_by_use;        /* some GPU was shared out by use of its processors */
     bool gpu_by_memory;     /* some, by memory in use */
     double unshared_joules; /* of GPUs, nobody's: nothing told who used them */
-    char why_not[160];      /* when the CPU's energy is not to be had */
+    char why_not[256];      /* when the CPU's energy is not to be had */
     char remedy[160];       /* what an administrator can do about it; "" */
 };
 

@@ -62,6 +62,12 @@ class Exact(CommandTest):
             self.assertEqual(source["state"], "sampled")
             self.assertRegex(source["reason"], r"^at least: without 2\d{7} bytes ")
 
+    def test_where_a_peak_comes_from_is_said_to_the_end(self):
+        report = self.track_without_rights("child", "[", "alloc", 50, "]", "wait", "sleep", 0.1)
+        self.assertRegex(report["peaks"]["main_source"], "; at most ru_maxrss of it and its children$")
+        for key, text in report["peaks"].items():
+            self.assertNotIn("…", str(text), key)
+
     def test_a_fork_that_only_reads_has_a_peak_too(self):
         report = self.track("alloc", 60, "child", "[", "sleep", 0.5, "]", "wait", options=["--st", "0.1"])
         peaks = report["peaks"]
