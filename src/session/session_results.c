@@ -1,6 +1,7 @@
 /*
  * From samples and books to results.
  */
+#include "session/results_check.h"
 #include "session/session_state.h"
 
 #include "base/clock.h"
@@ -383,6 +384,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         results->later_limits[i] = session->passed[i + 1];
     fill_tracker(session, results);
     fill_sources(session, &exactness, results);
+    results_check(results);
 }
 
 int gput_session_results(

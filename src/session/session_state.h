@@ -14,6 +14,7 @@
  *   session_gpus.c     each GPU by itself
  *   session_books.c    what the kernel counted, against what samples saw
  *   session_exactness.c  what of it is proven to be exact
+ *   results_check.c    whether results contradict themselves
  *   session_processes.c  every process by itself
  *   session_peaks.c    from what the kernel kept to peaks
  *   session_state.c    what all of them use

@@ -1,5 +1,6 @@
 """What the tests of the built command share: running it, and small programs to track."""
 
+import json
 import os
 import pathlib
 import re
@@ -130,6 +131,10 @@ class CommandTest(unittest.TestCase):
     def finish(self, process):
         """Waits for its end; returns what it printed."""
         return process.communicate(timeout=PATIENCE)
+
+    def assert_agrees(self, report):
+        """No figure had to be taken back because another one contradicts it: that is a fault elsewhere."""
+        self.assertNotIn("contradicted", json.dumps(report))
 
     def assert_is_report(self, text):
         self.assertRegex(text, r"(?m)^Max RAM:\n   Unit: ")

@@ -32,6 +32,7 @@ class ConsumerTest(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.done = done
         report = json.loads((self.folder / "report.json").read_text())
+        self.assert_agrees(report)
         # What the kernel told us, who waited for all of it, less what the tracker says of itself.
         self.true_cpu_seconds = cpu_seconds_of_children() - before - report["tracker"]["cpu_seconds"]
         return report
@@ -273,6 +274,7 @@ class WithoutRights(ConsumerTest):
              "--", "./consumer", *words], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads((self.folder / "report.json").read_text())
+        self.assert_agrees(report)
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.03, report["max_ram"][scope]["total_rss"], 80, more=1)
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.5)
@@ -317,6 +319,7 @@ class WithoutRights(ConsumerTest):
             consumer.wait()
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads((self.folder / "report.json").read_text())
+        self.assert_agrees(report)
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 40, more=2)
         self.assertIn("at least: memory maps of 2 of 2 processes may not be read", report["sources"]["ram"]["reason"])

@@ -20,7 +20,12 @@ class Exact(CommandTest):
         done = self.run_command("run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json", "-o", report,
                                 *options, "--", *(command or [CONSUMER, *map(str, words)]), **process_options)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(report.read_text())
+        return self.read(report)
+
+    def read(self, path):
+        report = json.loads(path.read_text())
+        self.assert_agrees(report)
+        return report
 
     def track_without_rights(self, *words, options=(), **process_options):
         """The same as a user to whom the kernel tells no ends of processes, and who may make no control groups."""
@@ -32,7 +37,7 @@ class Exact(CommandTest):
         subprocess.run([*AS_NOBODY, "./gpu-tracker", "run", "--disable-logs", "--ru", "bytes", "--st", "5", "-f", "json",
                         "-o", report, *options, "--", "./consumer", *map(str, words)],
                        **{"cwd": self.folder, "capture_output": True, "check": True} | process_options)
-        return json.loads(report.read_text())
+        return self.read(report)
 
     def knows_ends(self, report):
         return report["sources"]["process_ends"]["state"] != "unavailable"
@@ -452,7 +457,7 @@ class Exact(CommandTest):
         report = self.folder / "report.json"
         done = self.run_command("attach", "--disable-logs", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(report.read_text())
+        return self.read(report)
 
     def test_the_end_of_an_attached_process_counts_once(self):
         seconds = self.attach("sleep 0.5 spin 1")["accounting"]["cpu_seconds"]

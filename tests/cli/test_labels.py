@@ -49,10 +49,6 @@ class Labels(CommandTest):
     def consume(self, *words, **options):
         return self.track(self.consumer, *words, **options)
 
-    def assert_agrees(self, report):
-        """No figure had to be degraded because another one contradicts it: that is a fault elsewhere."""
-        self.assertNotIn("contradict", json.dumps(report))
-
     def state(self, report, source):
         return report["sources"][source]["state"]
 

@@ -77,10 +77,26 @@ static inline struct gput_session *create_alone(double seconds)
     return create(&options);
 }
 
+/* Nothing had to be taken back. */
+static inline void assert_agrees(const struct gput_results *results)
+{
+    const struct gput_peak *peaks[] = {
+        &results->peaks.main, &results->peaks.descendants, &results->peaks.combined};
+    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
+        if (strstr(peaks[i]->source, "contradicted"))
+            fail_msg("peak %zu: %s", i, peaks[i]->source);
+    }
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        if (strstr(results->sources[i].reason, "contradicted"))
+            fail_msg("%s: %s", results->sources[i].name, results->sources[i].reason);
+    }
+}
+
 static inline struct gput_results results_of(struct gput_session *session)
 {
     struct gput_results results;
     assert_int_equal(gput_session_results(session, &results, NULL), GPUT_OK);
+    assert_agrees(&results);
     return results;
 }
 
@@ -134,6 +150,7 @@ static inline struct gput_results snapshot_after(struct gput_session *session, d
         assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_OK);
         nap(0.01);
     } while (results.elapsed_seconds < seconds);
+    assert_agrees(&results);
     return results;
 }
 

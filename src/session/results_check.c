@@ -1,0 +1,143 @@
+#include "session/results_check.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sums in another order differ by that part. */
+#define ROUNDING 1e-9
+
+#define AT(member) offsetof(struct gput_results, member)
+#define MAX_AT(id) (AT(max) + (id) * sizeof(double))
+
+static double figure_at(const struct gput_results *results, size_t offset)
+{
+    double value;
+    memcpy(&value, (const char *)results + offset, sizeof value);
+    return value;
+}
+
+/* False too where either is not known. */
+static bool is_above(double a, double b)
+{
+    return a > b + ROUNDING * fabs(b);
+}
+
+/* ---- upper bounds ---- */
+
+/* None of these figures is ever above that bound. */
+static const struct bound_rule {
+    size_t peak;
+    size_t least;
+    const char *name; /* of `least` */
+} bound_rules[] = {
+    {AT(peaks.main), AT(peaks.main.bytes), "its own lower bound"},
+    {AT(peaks.main), MAX_AT(GPUT_MAIN_RAM), "max_ram of main"},
+    {AT(peaks.descendants), AT(peaks.descendants.bytes), "its own lower bound"},
+    {AT(peaks.combined), AT(peaks.combined.bytes), "its own lower bound"},
+    {AT(peaks.combined), AT(peaks.main.bytes), "the peak of main"},
+    {AT(peaks.combined), AT(peaks.descendants.bytes), "the peak of a descendant"},
+    {AT(peaks.combined), MAX_AT(GPUT_COMBINED_RAM), "max_ram of all together"},
+};
+
+static unsigned check_bounds(struct gput_results *results)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof bound_rules / sizeof bound_rules[0]; i++) {
+        const struct bound_rule *rule = &bound_rules[i];
+        struct gput_peak *peak = (struct gput_peak *)(void *)((char *)results + rule->peak);
+        if (!is_above(figure_at(results, rule->least), peak->at_most_bytes))
+            continue;
+        peak->at_most_bytes = NAN;
+        snprintf(peak->source, sizeof peak->source,
+            "at least; the upper bound was contradicted by %s", rule->name);
+        found++;
+    }
+    return found;
+}
+
+/* ---- labels ---- */
+
+static struct gput_source *find_source(struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    return NULL;
+}
+
+static bool is_in_state(
+    struct gput_results *results, const char *name, enum gput_source_state state)
+{
+    const struct gput_source *source = find_source(results, name);
+    return source && source->state == state;
+}
+
+/* False: it was not called exact. */
+static bool take_back(struct gput_results *results, const char *name, const char *why)
+{
+    struct gput_source *source = find_source(results, name);
+    char reason[sizeof source->reason];
+    if (!source || source->state != GPUT_SOURCE_EXACT)
+        return false;
+    source->state = GPUT_SOURCE_SAMPLED;
+    memcpy(reason, source->reason, sizeof reason);
+    snprintf(source->reason, sizeof source->reason, "%s: %.400s", why, reason);
+    return true;
+}
+
+/* A source is not exact where the first figure is above the second. */
+static const struct label_rule {
+    const char *source;
+    size_t less, more;
+    const char *why;
+} label_rules[] = {
+    {"kernel_cpu_time", AT(accounting.sampled_cpu_seconds), AT(accounting.kernel_cpu_seconds),
+        "at least: contradicted by what samples saw"},
+    {"kernel_cpu_time", AT(accounting.kernel_user_cpu_seconds), AT(accounting.kernel_cpu_seconds),
+        "at least: contradicted by its user time"},
+    {"kernel_cpu_time", AT(accounting.kernel_system_cpu_seconds), AT(accounting.kernel_cpu_seconds),
+        "at least: contradicted by its system time"},
+    {"cpu_energy", AT(energy.combined), AT(energy.machine.total),
+        "contradicted by the joules of what is tracked, which are more"},
+    {"gpu_energy", AT(energy.combined), AT(energy.machine.total),
+        "contradicted by the joules of what is tracked, which are more"},
+};
+
+static unsigned check_figures(struct gput_results *results)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof label_rules / sizeof label_rules[0]; i++) {
+        const struct label_rule *rule = &label_rules[i];
+        if (is_above(figure_at(results, rule->less), figure_at(results, rule->more)))
+            found += take_back(results, rule->source, rule->why);
+    }
+    return found;
+}
+
+/* What rests on the same proof cannot be exact beside one that is not. */
+static unsigned check_labels(struct gput_results *results)
+{
+    unsigned found = 0;
+    if (is_in_state(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED)) {
+        found +=
+            take_back(results, "counts", "at least: contradicted by CPU time, which is at least");
+        found += !isnan(results->accounting.captured_percent);
+        results->accounting.captured_percent = NAN;
+    }
+    if (results->accounting.processes_missed != 0) {
+        found += take_back(results, "processes", "contradicted by processes that may be missing");
+        found +=
+            take_back(results, "counts", "at least: contradicted by processes that may be missing");
+    }
+    return found;
+}
+
+unsigned results_check(struct gput_results *results)
+{
+    unsigned found = check_bounds(results);
+    found += check_figures(results);
+    return found + check_labels(results);
+}

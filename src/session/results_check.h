@@ -1,0 +1,20 @@
+/*
+ * Whether the figures of a report contradict each other: a lower bound above an upper one, a part
+ * above its whole, an exact figure beside one that says that something is missing.
+ *
+ * That is a fault of ours, and never to be seen. Where it is there all the same, nobody is to rely
+ * on what is contradicted.
+ */
+#ifndef SESSION_RESULTS_CHECK_H
+#define SESSION_RESULTS_CHECK_H
+
+#include <gputracker/results.h>
+
+/*
+ * Takes back upper bounds that another figure is above (NaN), and what is called exact and cannot
+ * be (sampled); the source of each says that it was "contradicted", and by what. Looks at `results`
+ * alone. Returns how many contradictions were found; in what it leaves there is none.
+ */
+unsigned results_check(struct gput_results *results);
+
+#endif
