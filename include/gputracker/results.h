@@ -63,7 +63,7 @@ struct gput_limit_passed {
     bool enforced;      /**< the command was ended for it */
 };
 
-#define GPUT_MAX_SOURCES 24
+#define GPUT_MAX_SOURCES 32
 
 /**
  * One GPU (or MIG instance) over the whole session. A figure is NaN when it could not be read;

@@ -167,6 +167,16 @@ static void add_missing_carbon(const struct gput_session *session, struct gput_r
             "no joules of what is tracked are known to compute it from");
 }
 
+/* Power and use are known as means over the intervals between samples alone. */
+static void add_shares(struct gput_results *results)
+{
+    if (!isnan(results->energy.combined))
+        session_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
+            "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
+            "use of GPUs in it; where power and use change together within an interval, the share "
+            "is too low: less so with shorter ones");
+}
+
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
 static bool explain_no_gpu_energy(const struct gput_session *session, char *text, size_t size)
 {
@@ -200,6 +210,7 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     add_cpu_energy(session, results);
     add_missing_carbon(session, results);
+    add_shares(results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",

@@ -69,6 +69,8 @@ class Energy(CommandTest):
         self.assertEqual(energy["co2e_source"], "360 g/kWh, as given")
         self.assertTrue(0 <= energy["idle_share"] <= 1)
         self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
+        self.assertEqual(results["sources"]["energy_shares"]["state"], "sampled")
+        self.assertRegex(results["sources"]["energy_shares"]["reason"], "^estimate: ")
 
     @unittest.skipIf(os.cpu_count() > 8, "so many processors may tick a hundred times meanwhile")
     def test_shares_of_few_clock_ticks_are_rough(self):
