@@ -67,7 +67,8 @@ struct gput_limit_passed {
 
 /**
  * One GPU (or MIG instance) over the whole session. A figure is NaN when it could not be read;
- * `missing` then says why. Process RAM is what the tracked processes held on this GPU.
+ * `missing` then says why. Process RAM is what the tracked processes held on this GPU; 0 only where
+ * that is known, NaN where its driver may have hidden them.
  */
 struct gput_gpu {
     char uuid[96];        /**< the driver's; where it has none, the PCI address */

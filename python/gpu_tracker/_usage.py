@@ -102,7 +102,7 @@ for _class in (
 
 
 def _of(cls, values, **parts):
-    """The class's fields out of a report's object; parts are fields that are classes themselves."""
+    """The class's fields out of a report's object; parts are fields that are classes themselves. What is missing is 0.0."""
     fields = {}
     for field in dataclasses.fields(cls):
         value = values.get(field.name)
@@ -110,6 +110,8 @@ def _of(cls, values, **parts):
             fields[field.name] = _of(parts[field.name], value or {})
         elif value is not None:
             fields[field.name] = value
+        elif field.default is dataclasses.MISSING:
+            fields[field.name] = 0.0
     return cls(**fields)
 
 

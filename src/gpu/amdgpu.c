@@ -228,7 +228,8 @@ static void amdgpu_read_processes(
         drm_target_check(&state->targets[i], &state->gpus[i].card, i, list);
     drm_clients_read(&state->reader, state->options.procfs_root, tracked, state->targets,
         state->n_gpus, clock_monotonic_ns(), list);
-    kfd_processes_read(state->options.sysfs_root, state->kfd_ids, state->n_gpus, list);
+    kfd_processes_read(state->options.sysfs_root, state->options.procfs_root, tracked,
+        state->kfd_ids, state->n_gpus, list);
 }
 
 const struct gpu_source gpu_source_amdgpu = {

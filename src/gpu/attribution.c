@@ -2,33 +2,43 @@
 
 #include <math.h>
 
-/* Adds a figure to a sum that is NaN only as long as nothing but NaN was added. `any` tells whether
- * something was. */
-static void add(double *sum, bool *any, double value)
-{
-    if (!*any)
-        *sum = value;
-    else if (isnan(*sum))
-        *sum = value;
-    else if (!isnan(value))
-        *sum += value;
-    *any = true;
-}
+/* A sum of what is known, and whether some of it is not. */
+struct sum {
+    double known;
+    bool lacks_some;
+};
 
 struct sums {
-    struct gpu_share share;
-    bool main_ram, descendants_ram, combined_ram, main_sm, descendants_sm, all_sm;
+    struct gpu_share share; /* its counts */
+    struct sum main_ram, descendants_ram, combined_ram, main_sm, descendants_sm, all_sm;
 };
+
+static void add(struct sum *sum, double value)
+{
+    if (isnan(value))
+        sum->lacks_some = true;
+    else
+        sum->known += value;
+}
+
+/* The least that it is. That it is at least 0 says nothing. */
+static double value_of(const struct sum *sum)
+{
+    return sum->lacks_some && !(sum->known > 0) ? NAN : sum->known;
+}
 
 /* Which sums a use was added to already. */
 struct counted {
     bool main, descendants, all;
 };
 
-static void count_pid(struct gpu_share *share, enum pid_owner owner)
+/* A client was found among the files of the process itself: that says nothing of the pids that a
+ * driver answers. */
+static void count_pid(struct gpu_share *share, enum pid_owner owner, bool is_client)
 {
     share->n_unattributed += owner == PID_OWNER_UNKNOWN;
-    share->n_in_sight += owner != PID_OWNER_UNKNOWN;
+    share->n_in_sight += owner != PID_OWNER_UNKNOWN && !is_client;
+    share->n_tracked += owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT;
 }
 
 static void add_use(
@@ -36,21 +46,21 @@ static void add_use(
 {
     bool first = !counted->main && !counted->descendants;
     if (!counted->all)
-        add(&sums->share.all_sm_percent, &sums->all_sm, use->sm_percent);
+        add(&sums->all_sm, use->sm_percent);
     counted->all = true;
     if (owner == PID_OWNER_MAIN && !counted->main) {
-        add(&sums->share.main_ram_bytes, &sums->main_ram, use->ram_bytes);
-        add(&sums->share.main_sm_percent, &sums->main_sm, use->sm_percent);
+        add(&sums->main_ram, use->ram_bytes);
+        add(&sums->main_sm, use->sm_percent);
         counted->main = true;
     } else if (owner == PID_OWNER_DESCENDANT && !counted->descendants) {
-        add(&sums->share.descendants_ram_bytes, &sums->descendants_ram, use->ram_bytes);
-        add(&sums->share.descendants_sm_percent, &sums->descendants_sm, use->sm_percent);
+        add(&sums->descendants_ram, use->ram_bytes);
+        add(&sums->descendants_sm, use->sm_percent);
         counted->descendants = true;
     } else if (owner == PID_OWNER_UNKNOWN && !isnan(use->ram_bytes)) {
         sums->share.unattributed_ram_bytes += use->ram_bytes;
     }
     if (first && (counted->main || counted->descendants))
-        add(&sums->share.combined_ram_bytes, &sums->combined_ram, use->ram_bytes);
+        add(&sums->combined_ram, use->ram_bytes);
 }
 
 static double larger(double a, double b)
@@ -74,6 +84,20 @@ static size_t run_length(const struct gpu_process_list *list, size_t position)
     return end - position;
 }
 
+static struct gpu_share share_of(const struct sums *sums)
+{
+    struct gpu_share share = sums->share;
+    share.main_ram_bytes = value_of(&sums->main_ram);
+    share.descendants_ram_bytes = value_of(&sums->descendants_ram);
+    share.combined_ram_bytes = value_of(&sums->combined_ram);
+    share.main_sm_percent = value_of(&sums->main_sm);
+    share.descendants_sm_percent = value_of(&sums->descendants_sm);
+    share.all_sm_percent = value_of(&sums->all_sm);
+    share.ram_is_at_least = sums->combined_ram.lacks_some;
+    share.sm_is_at_least = sums->main_sm.lacks_some || sums->descendants_sm.lacks_some;
+    return share;
+}
+
 static void lack(struct gpu_share *share, bool ram, bool sm)
 {
     if (ram)
@@ -93,7 +117,7 @@ static void attribute_own(
         use.sm_percent = larger(use.sm_percent, first[i].sm_percent);
     }
     add_use(sums, &counted, &use, owner);
-    count_pid(&sums->share, owner);
+    count_pid(&sums->share, owner, false);
 }
 
 /* A client: one entry for each process that holds it. The same. */
@@ -102,9 +126,9 @@ static void attribute_client(struct sums *sums, const struct gpu_process *first,
 {
     struct counted counted = {0};
     for (size_t i = 0; i < count; i++) {
-        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, first[i].pid, NULL);
+        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, &first[i], NULL);
         add_use(sums, &counted, &first[i], owner);
-        count_pid(&sums->share, owner);
+        count_pid(&sums->share, owner, true);
     }
 }
 
@@ -114,6 +138,7 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
 {
     uint32_t unknown = 0;
     size_t position = 0;
+    pid_book_learn(book, procfs_root, tree, list);
     for (uint32_t device = 0; device < n_devices; device++) {
         struct sums sums = {0};
         while (position < list->count && list->entries[position].device <= device) {
@@ -123,10 +148,10 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
                 attribute_client(&sums, first, count, tree, book, procfs_root);
             else
                 attribute_own(
-                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first->pid, NULL));
+                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first, NULL));
             position += count;
         }
-        shares[device] = sums.share;
+        shares[device] = share_of(&sums);
         unknown += sums.share.n_unattributed;
         lack(&shares[device], list->ram_missing[device], list->sm_missing[device]);
         if (list->only_tracked)

@@ -7,7 +7,8 @@
 #include "gpu/pid_owner.h"
 #include "gpu/source.h"
 
-/* Of one device. NaN: the source cannot tell. */
+/* Of one device. NaN: the source cannot tell. A sum of which a part is not known is the sum of the
+ * others, or NaN where that is 0. */
 struct gpu_share {
     double main_ram_bytes;
     double descendants_ram_bytes;
@@ -15,9 +16,12 @@ struct gpu_share {
     double main_sm_percent;
     double descendants_sm_percent;
     double all_sm_percent; /* of everybody; also NaN where only tracked processes are listed */
+    bool ram_is_at_least;  /* of some tracked process it is not known, of the RAM sums */
+    bool sm_is_at_least;   /* likewise of the use of processors */
     double unattributed_ram_bytes;
     uint32_t n_unattributed; /* pids that belong to no process in sight */
-    uint32_t n_in_sight;     /* those that do */
+    uint32_t n_in_sight;     /* those that do; clients are not counted */
+    uint32_t n_tracked;      /* those of main and the descendants, clients too */
 };
 
 /*

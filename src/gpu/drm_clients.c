@@ -246,13 +246,21 @@ struct reading {
     pid_t pid;
 };
 
-static void add_unknown(struct reading *reading, int target)
+/* Clients of other processes cannot have this number: it is the descriptor's own. */
+static uint64_t own_number(const struct reading *reading, pid_t fd)
+{
+    return UINT64_C(1) << 63 | (uint64_t)(uint32_t)reading->pid << 24 | ((uint32_t)fd & 0xffffff);
+}
+
+/* What is not known of a descriptor; -1: of any that the process may have. */
+static void add_unknown(struct reading *reading, int target, pid_t fd)
 {
     for (uint32_t i = 0; i < reading->n_targets; i++)
         if (target < 0 || (uint32_t)target == i)
             gpu_process_list_add(reading->list, (struct gpu_process){
                                                     .device = i,
                                                     .pid = reading->pid,
+                                                    .client = own_number(reading, fd),
                                                     .ram_bytes = NAN,
                                                     .sm_percent = NAN,
                                                 });
@@ -273,12 +281,9 @@ static int target_of_info(const struct reading *reading, const struct fdinfo *in
     return of_driver >= 0 ? of_driver : NO_CARD;
 }
 
-/* Clients of other processes cannot have this number: it is the descriptor's own. */
 static uint64_t client_number(const struct reading *reading, const struct fdinfo *info, pid_t fd)
 {
-    if (info->has_client)
-        return (info->client + 1) & INT64_MAX;
-    return UINT64_C(1) << 63 | (uint64_t)(uint32_t)reading->pid << 24 | ((uint32_t)fd & 0xffffff);
+    return info->has_client ? (info->client + 1) & INT64_MAX : own_number(reading, fd);
 }
 
 static bool is_listed(const struct reading *reading, uint32_t device, uint64_t client)
@@ -314,7 +319,7 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
         return true;
     if (!read_fdinfo(fdinfo_folder, name, &info)) {
         if (target >= 0)
-            add_unknown(reading, target);
+            add_unknown(reading, target, fd);
         return target >= 0;
     }
     int told = target_of_info(reading, &info);
@@ -377,7 +382,7 @@ static void read_process(struct reading *reading, const char *procfs_root, pid_t
     int fdinfo_folder = refused ? -1 : open_folder(procfs_root, pid, "fdinfo");
     refused |= fdinfo_folder < 0 && (errno == EACCES || errno == EPERM);
     if (refused) {
-        add_unknown(reading, SOME_CARD);
+        add_unknown(reading, SOME_CARD, -1);
     } else if (fdinfo_folder >= 0) {
         struct drm_holder *holder = holder_of(reading->reader, pid, reading->now_ns);
         if (holder)

@@ -81,6 +81,7 @@ struct gpu_device {
     bool mig;                  /* a MIG instance */
     bool tells_card;           /* the first one of its card, which has the card's figures */
     bool in_package;           /* with the CPU, whose package's power includes it */
+    bool shares_ram; /* its RAM is the machine's: what is in use of it says nothing of the GPU */
     bool power_is_counted; /* its power is how its energy counter moved, and no second witness */
     char missing[GPU_FIGURE_COUNT][112]; /* why a figure is not to be had; "" when it is */
 };
@@ -108,10 +109,11 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
-    double all_sm_percent;   /* by all processes; NaN also where the driver tells of ours alone */
+    double all_sm_percent; /* by all processes; NaN also where the driver tells of ours alone */
+    bool lacks_ram;        /* some RAM may be ours and is not in main's and descendants' */
+    bool lacks_samples;    /* of their use of processors the driver gave none: it may come, so that
+                              memory does not stand in for it */
     uint32_t n_unattributed; /* pids in its list that exist nowhere in sight */
-    bool lists_nobody; /* its list is of all processes and empty, and its driver never listed one in
-                          sight: it may hide them, from a container */
     int64_t read_ns; /* when the device's own figures were read (monotonic clock); 0: they were not
                       */
 };
@@ -127,8 +129,9 @@ struct gpu_tree {
 
 /*
  * All devices at one moment. RAM sums are over all GPUs of the brand, utilization over the selected
- * ones. A sum leaves out devices that cannot tell, and is NaN when none can. Without any GPU every
- * sum is 0, unless there is one whose driver does not work: then it is NaN.
+ * ones. A sum leaves out devices that cannot tell, and is NaN when none can, or when the others
+ * give 0 of processes and these may hold some (lacks_ram). Without any GPU every sum is 0, unless
+ * there is one whose driver does not work: then it is NaN.
  */
 struct gpu_sample {
     double main_ram_bytes;
@@ -222,6 +225,7 @@ struct gpu_holding {
     pid_t pid;
     int64_t read_ns;  /* when it was listed (monotonic clock) */
     double ram_bytes; /* NaN: no GPU tells it for this process */
+    bool lacks_some;  /* some GPU does not tell it: it is at least that */
 };
 
 /*
@@ -238,6 +242,16 @@ const struct gpu_holding *gpu_set_holdings(
  * GPU tells it. Valid until the next call with this set. `*some`: there is a GPU that tells it.
  */
 const char *gpu_set_holdings_missing(const struct gpu_set *set, bool *some);
+
+/*
+ * Why the tracked processes may have used more of a device, at some sample so far, than all samples
+ * say: its driver did not list them, or not what they used. NULL: nothing is known to be missing.
+ * Maxima that are 0 are no figures then.
+ */
+const char *gpu_set_past_missing(const struct gpu_set *set, size_t device, enum gpu_figure figure);
+
+/* Whether that was because the driver may hide processes, as from a container. */
+bool gpu_set_hides_processes(const struct gpu_set *set, size_t device);
 
 /*
  * Waits until everything asked for so far is answered, `timeout_seconds` at most; true when it is.

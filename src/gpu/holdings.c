@@ -63,13 +63,13 @@ static bool is_asked(const struct gpu_process_list *list, pid_t pid)
 
 /* The tracked process that the driver means; 0: none. */
 static pid_t tracked_pid(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_book *book, const char *procfs_root, pid_t listed)
+    struct pid_book *book, const char *procfs_root, const struct gpu_process *entry)
 {
-    pid_t pid = listed;
+    pid_t pid = entry->pid;
     /* Also when it has ended since. */
-    if (is_asked(list, listed))
+    if (pid_book_has_own_pids(book, entry) && is_asked(list, pid))
         return pid;
-    enum pid_owner owner = pid_owner_find(book, procfs_root, tree, listed, &pid);
+    enum pid_owner owner = pid_owner_find(book, procfs_root, tree, entry, &pid);
     return owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT ? pid : 0;
 }
 
@@ -87,7 +87,7 @@ static void collect_uses(struct gpu_holdings *holdings, const struct gpu_process
         struct gpu_use use = {.device = entry->device, .ram_bytes = entry->ram_bytes};
         while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1]))
             use.ram_bytes = larger(use.ram_bytes, list->entries[++i].ram_bytes);
-        use.pid = tracked_pid(list, tree, book, procfs_root, entry->pid);
+        use.pid = tracked_pid(list, tree, book, procfs_root, entry);
         if (use.pid && reserve((void **)&holdings->uses, &holdings->use_capacity,
                            holdings->use_count, sizeof use))
             holdings->uses[holdings->use_count++] = use;
@@ -99,26 +99,26 @@ static void collect_uses(struct gpu_holdings *holdings, const struct gpu_process
 /* ---- holdings ---- */
 
 /* `uses` are those of one process. */
-static double sum_of(const struct gpu_use *uses, size_t count, bool asked,
-    const struct gpu_process_list *list, uint32_t n_devices)
+static void sum_up(struct gpu_holding *holding, const struct gpu_use *uses, size_t count,
+    bool asked, const struct gpu_missing *missing, uint32_t n_devices)
 {
-    double sum = NAN;
     size_t at = 0;
     for (uint32_t device = 0; device < n_devices; device++) {
-        bool tells = !list->ram_missing[device];
+        bool tells = !missing[device].ram;
+        holding->lacks_some |= missing[device].ram_may_be_held;
         if (tells && asked && (at == count || uses[at].device > device))
-            add_known(&sum, 0);
+            add_known(&holding->ram_bytes, 0);
         for (; at < count && uses[at].device <= device; at++) {
+            holding->lacks_some |= isnan(uses[at].ram_bytes);
             if (tells)
-                add_known(&sum, uses[at].ram_bytes);
+                add_known(&holding->ram_bytes, uses[at].ram_bytes);
         }
     }
-    return sum;
 }
 
 void gpu_holdings_add(struct gpu_holdings *holdings, const struct gpu_process_list *list,
-    uint32_t n_devices, int64_t read_ns, const struct gpu_tree *tree, struct pid_book *book,
-    const char *procfs_root)
+    const struct gpu_missing *missing, uint32_t n_devices, int64_t read_ns,
+    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
 {
     collect_uses(holdings, list, tree, book, procfs_root);
     const struct gpu_use *uses = holdings->uses;
@@ -133,9 +133,8 @@ void gpu_holdings_add(struct gpu_holdings *holdings, const struct gpu_process_li
         size_t first = use;
         while (use < holdings->use_count && uses[use].pid == pid)
             use++;
-        struct gpu_holding holding = {.pid = pid,
-            .read_ns = read_ns,
-            .ram_bytes = sum_of(uses + first, use - first, was_asked, list, n_devices)};
+        struct gpu_holding holding = {.pid = pid, .read_ns = read_ns, .ram_bytes = NAN};
+        sum_up(&holding, uses + first, use - first, was_asked, missing, n_devices);
         if (reserve(
                 (void **)&holdings->entries, &holdings->capacity, holdings->count, sizeof holding))
             holdings->entries[holdings->count++] = holding;
@@ -148,10 +147,9 @@ static int compare_holdings(const void *left, const void *right)
         &((const struct gpu_holding *)left)->pid, &((const struct gpu_holding *)right)->pid);
 }
 
-void gpu_holdings_settle(struct gpu_holdings *holdings)
+/* One entry of each process, with what all lists tell of it. */
+static void merge(struct gpu_holdings *holdings)
 {
-    if (holdings->count < 2)
-        return;
     qsort(holdings->entries, holdings->count, sizeof *holdings->entries, compare_holdings);
     size_t kept = 0;
     for (size_t i = 1; i < holdings->count; i++) {
@@ -162,8 +160,19 @@ void gpu_holdings_settle(struct gpu_holdings *holdings)
             continue;
         }
         add_known(&last->ram_bytes, next->ram_bytes);
+        last->lacks_some |= next->lacks_some;
         if (next->read_ns < last->read_ns)
             last->read_ns = next->read_ns;
     }
     holdings->count = kept + 1;
+}
+
+void gpu_holdings_settle(struct gpu_holdings *holdings)
+{
+    if (holdings->count > 1)
+        merge(holdings);
+    /* That it holds at least 0 says nothing. */
+    for (size_t i = 0; i < holdings->count; i++)
+        if (holdings->entries[i].lacks_some && holdings->entries[i].ram_bytes == 0)
+            holdings->entries[i].ram_bytes = NAN;
 }

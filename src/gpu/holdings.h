@@ -6,6 +6,7 @@
 
 #include "gpu/pid_owner.h"
 #include "gpu/source.h"
+#include "gpu/unlisted.h"
 
 /* All zeroes is empty. */
 struct gpu_holdings {
@@ -26,12 +27,13 @@ void gpu_holdings_clear(struct gpu_holdings *holdings);
  * Adds what a sorted list, read at `read_ns`, tells of the processes of the tree. What one process
  * has listed twice on a device (compute and graphics) counts with the larger figure; a client held
  * by several processes counts in each. A process that the list was made for and that is not in it
- * holds nothing. Devices that cannot tell are left out; where none can, it is NaN. Without memory
- * processes are missing.
+ * holds nothing. Devices that cannot tell (`missing` has one for each) are left out; where none
+ * can, it is NaN, and likewise where the others hold nothing and these may hold some. Without
+ * memory processes are missing.
  */
 void gpu_holdings_add(struct gpu_holdings *holdings, const struct gpu_process_list *list,
-    uint32_t n_devices, int64_t read_ns, const struct gpu_tree *tree, struct pid_book *book,
-    const char *procfs_root);
+    const struct gpu_missing *missing, uint32_t n_devices, int64_t read_ns,
+    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root);
 
 /* After all lists: one entry a process, with what all lists tell of it. */
 void gpu_holdings_settle(struct gpu_holdings *holdings);

@@ -1,11 +1,14 @@
 #include "gpu/kfd.h"
 
+#include "gpu/device_files.h"
+#include "os/procfs.h"
 #include "os/sysfs.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The number after `key` in a text of lines "key number"; false when it is not there. */
 static bool find_property(const char *text, const char *key, uint64_t *value)
@@ -76,6 +79,20 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
     return is_only && untold == 1;
 }
 
+/* A process of which we know no other use than memory: a tracked one, or one that is not in sight
+ * and may be one. */
+static bool may_be_tracked(
+    const char *procfs_root, const struct gpu_tracked *tracked, pid_t pid, bool *is_out_of_sight)
+{
+    char path[PROCFS_PATH_SIZE];
+    bool is_in_sight = procfs_path(procfs_root, pid, "", path) && access(path, F_OK) == 0;
+    bool is_tracked = false;
+    for (size_t i = 0; i < tracked->count; i++)
+        is_tracked |= tracked->pids[i] == pid;
+    *is_out_of_sight |= !is_in_sight && !is_tracked;
+    return is_tracked || !is_in_sight;
+}
+
 /* Counts a process's memory once, with the larger of what KFD and the card's clients say. */
 static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, double bytes)
 {
@@ -98,21 +115,28 @@ static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, dou
                                });
 }
 
-void kfd_processes_read(const char *sysfs_root, const uint64_t *gpu_ids, uint32_t n_devices,
+void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
+    const struct gpu_tracked *tracked, const uint64_t *gpu_ids, uint32_t n_devices,
     struct gpu_process_list *list)
 {
     char processes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], name[48];
+    bool is_out_of_sight = false;
     if (!sysfs_path(processes, sysfs_root, "class/kfd/kfd/proc"))
         return;
     for (long pid = -1; (pid = sysfs_next_numbered(processes, "", pid)) >= 0;) {
         snprintf(name, sizeof name, "%ld", pid);
         if (!sysfs_path(folder, processes, name))
             continue;
+        bool lacks_use = may_be_tracked(procfs_root, tracked, (pid_t)pid, &is_out_of_sight);
         for (uint32_t device = 0; device < n_devices; device++) {
             uint64_t bytes;
             snprintf(name, sizeof name, "vram_%llu", (unsigned long long)gpu_ids[device]);
-            if (gpu_ids[device] && sysfs_read_uint64(folder, name, &bytes))
-                merge(list, device, (pid_t)pid, (double)bytes);
+            if (!gpu_ids[device] || !sysfs_read_uint64(folder, name, &bytes))
+                continue;
+            merge(list, device, (pid_t)pid, (double)bytes);
+            list->lacks_compute[device] |= lacks_use && bytes > 0;
         }
     }
+    if (is_out_of_sight)
+        list->none_tracked_has_files = device_files_none_open(procfs_root, tracked, "kfd", NULL);
 }

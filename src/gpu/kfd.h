@@ -23,9 +23,11 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
 
 /*
  * Adds to `list`, which has the clients of the same cards, what KFD knows of each process: where
- * both tell, memory counts once, with the larger figure. `gpu_ids` has one id a device, 0: none.
+ * both tell, memory counts once, with the larger figure. Sets lacks_compute, and, when it lists
+ * pids that are not in sight, none_tracked_has_files. `gpu_ids` has one id a device, 0: none.
  */
-void kfd_processes_read(const char *sysfs_root, const uint64_t *gpu_ids, uint32_t n_devices,
+void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
+    const struct gpu_tracked *tracked, const uint64_t *gpu_ids, uint32_t n_devices,
     struct gpu_process_list *list);
 
 #endif

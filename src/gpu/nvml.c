@@ -2,17 +2,21 @@
  * NVIDIA GPUs by way of the driver's own library.
  */
 #include "base/clock.h"
+#include "gpu/device_files.h"
 #include "gpu/nvidia_sleep.h"
 #include "gpu/nvml_processes.h"
 #include "gpu/pci_address.h"
 #include "gpu/source.h"
+#include "gpu/unlisted.h"
 #include "os/meminfo.h"
+#include "os/procfs.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* After an error that is not about one figure, this many readings are left out, twice as many each
  * time. */
@@ -21,7 +25,8 @@
 struct nvml_gpu {
     _Atomic(nvml_device) handle; /* replaced by the thread that reads devices when it got stale */
     atomic_bool lost;
-    nvml_device card; /* of the first MIG instance of a card: the card; else NULL */
+    atomic_bool in_use; /* more memory than a driver needs without anybody */
+    nvml_device card;   /* of the first MIG instance of a card: the card; else NULL */
     struct gpu_device device;
     bool unified;    /* has no memory of its own */
     bool memory_old; /* the newer memory call is refused */
@@ -39,6 +44,7 @@ struct nvml_state {
     unsigned n_refused;    /* GPUs that may not be used, or could not */
     int refused_code;
     struct nvml_process_reader reader;
+    enum { FILES_UNKNOWN, FILES_OF_DRIVER, FILES_OF_NOBODY } files; /* of the processes' thread */
 };
 
 /* ---- probe ---- */
@@ -193,6 +199,7 @@ static void read_capacity(struct nvml_state *state, struct nvml_gpu *gpu)
                    (code == NVML_NOT_SUPPORTED && is_unified_name(gpu->device.name));
     if (gpu->unified)
         code = read_system_memory(state, &memory);
+    gpu->device.shares_ram = gpu->unified;
     gpu->device.ram_capacity_bytes = code == NVML_SUCCESS ? memory.total : NAN;
 }
 
@@ -404,6 +411,7 @@ static int read_ram(
     int code = gpu->unified ? read_system_memory(state, &memory) : read_memory(state, gpu, &memory);
     if (code == NVML_SUCCESS)
         reading->ram_used_bytes = memory.used;
+    atomic_store(&gpu->in_use, !(reading->ram_used_bytes < GPU_LEAST_CONTEXT_BYTES));
     return code;
 }
 
@@ -547,11 +555,37 @@ static void nvml_read_device(void *opaque, uint32_t index, struct gpu_device_rea
     reading->lost = atomic_load(&gpu->lost);
 }
 
+static bool is_in_sight(const struct nvml_state *state, pid_t pid)
+{
+    char path[PROCFS_PATH_SIZE];
+    return procfs_path(state->options.procfs_root, pid, "", path) && access(path, F_OK) == 0;
+}
+
+/* Whether the list shows nobody in sight although some GPU is in use, as inside a container. */
+static bool may_hide_processes(const struct nvml_state *state, const struct gpu_process_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_in_sight(state, list->entries[i].pid))
+            return false;
+    bool in_use = list->count > 0;
+    for (uint32_t i = 0; i < state->n_gpus; i++)
+        in_use |= atomic_load(&state->gpus[i].in_use);
+    return in_use;
+}
+
+/* The library opens /dev/nvidiactl, and processes that use a GPU others beside it; not so in WSL.
+ */
+static bool has_driver_files(struct nvml_state *state)
+{
+    if (state->files == FILES_UNKNOWN)
+        state->files = device_files_are_ours("nvidiactl") ? FILES_OF_DRIVER : FILES_OF_NOBODY;
+    return state->files == FILES_OF_DRIVER;
+}
+
 static void nvml_read_processes(
     void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
 {
     struct nvml_state *state = opaque;
-    (void)tracked; /* the driver lists everybody */
     for (uint32_t i = 0; i < state->n_gpus; i++) {
         struct nvml_gpu *gpu = &state->gpus[i];
         if (atomic_load(&gpu->lost))
@@ -560,6 +594,9 @@ static void nvml_read_processes(
             nvml_processes_read(&state->reader, atomic_load(&gpu->handle), gpu->device.mig, i,
                 clock_monotonic_ns(), list);
     }
+    if (may_hide_processes(state, list) && has_driver_files(state))
+        list->none_tracked_has_files =
+            device_files_none_open(state->options.procfs_root, tracked, "nvidia", "nvidiactl");
 }
 
 const struct gpu_source gpu_source_nvml = {

@@ -296,6 +296,7 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
         list->sm_missing[device] = list->ram_missing[device];
     else if (list->count > first || !usage->asked || usage->unsupported)
         list->sm_missing[device] = read_usage(reader, usage, handle, now_ns);
+    list->lacks_samples[device] = list->count > first && usage->count == 0;
     for (size_t i = first; i < list->count && !list->sm_missing[device]; i++) {
         const struct nvml_usage_entry *entry = usage_of(usage, list->entries[i].pid);
         list->entries[i].sm_percent = entry ? entry->percent : 0;

@@ -40,7 +40,7 @@ void nvml_process_reader_finish(struct nvml_process_reader *reader);
 
 /*
  * Appends the processes of one GPU to `list`, with `device` as their device; sets ram_missing and
- * sm_missing there when the driver refuses. `now_ns` is clock_monotonic_ns().
+ * sm_missing there when the driver refuses, and lacks_samples. `now_ns` is clock_monotonic_ns().
  */
 void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
     uint32_t device, int64_t now_ns, struct gpu_process_list *list);

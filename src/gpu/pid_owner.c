@@ -13,6 +13,7 @@ void pid_book_finish(struct pid_book *book)
 {
     free(book->aliases);
     free(book->known);
+    outer_procfs_finish(&book->outer);
     *book = (struct pid_book){0};
 }
 
@@ -112,18 +113,59 @@ static pid_t find_alias(const struct pid_book *book, pid_t alias)
     return match;
 }
 
-enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
-    const struct gpu_tree *tree, pid_t pid, pid_t *tracked)
+/* Our pid of a process that a procfs of an outer namespace has; 0: it has it, and it is none of
+ * ours; -1: it does not have it. */
+static pid_t find_in_outer(struct pid_book *book, const char *procfs_root, pid_t pid)
 {
-    enum pid_owner owner = find_tracked(tree, pid);
-    if (owner == PID_OWNER_UNKNOWN) {
-        if (exists(procfs_root, pid))
-            return PID_OWNER_STRANGER;
-        fill(book, procfs_root, tree);
-        pid = find_alias(book, pid);
-        owner = pid ? find_tracked(tree, pid) : PID_OWNER_UNKNOWN;
+    if (!book->outer_sought)
+        outer_procfs_find(procfs_root, &book->outer);
+    book->outer_sought = true;
+    return book->outer.root ? outer_procfs_translate(&book->outer, procfs_root, pid) : -1;
+}
+
+void pid_book_learn(struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree,
+    const struct gpu_process_list *list)
+{
+    for (size_t i = 0; i < list->count && !book->lists_outer; i++) {
+        pid_t pid = list->entries[i].pid;
+        book->lists_outer = !list->entries[i].client &&
+                            find_tracked(tree, pid) == PID_OWNER_UNKNOWN &&
+                            !exists(procfs_root, pid) && find_in_outer(book, procfs_root, pid) >= 0;
+    }
+}
+
+/* Of a pid that some process in sight has, or has inside. */
+static enum pid_owner find_inner(
+    struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree, pid_t *pid)
+{
+    enum pid_owner owner = find_tracked(tree, *pid);
+    if (owner != PID_OWNER_UNKNOWN)
+        return owner;
+    if (exists(procfs_root, *pid))
+        return PID_OWNER_STRANGER;
+    fill(book, procfs_root, tree);
+    *pid = find_alias(book, *pid);
+    return *pid ? find_tracked(tree, *pid) : PID_OWNER_UNKNOWN;
+}
+
+bool pid_book_has_own_pids(const struct pid_book *book, const struct gpu_process *entry)
+{
+    return entry->client || !book->lists_outer;
+}
+
+enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
+    const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked)
+{
+    bool is_outer = !pid_book_has_own_pids(book, entry);
+    pid_t ours = is_outer ? find_in_outer(book, procfs_root, entry->pid) : -1;
+    enum pid_owner owner = ours > 0 ? find_tracked(tree, ours) : PID_OWNER_UNKNOWN;
+    if (ours < 0) {
+        ours = entry->pid;
+        owner = find_inner(book, procfs_root, tree, &ours);
+    } else if (owner == PID_OWNER_UNKNOWN) {
+        owner = PID_OWNER_STRANGER;
     }
     if (tracked)
-        *tracked = pid;
+        *tracked = ours;
     return owner;
 }

@@ -1,12 +1,15 @@
 /*
  * Whose a pid is that a driver answered: main's, a descendant's, somebody else's, or nobody's in
- * sight. Drivers can answer the pids of another namespace than ours: those are matched by the NSpid
- * of /proc/PID/status, and only when no process here has that very pid.
+ * sight. Drivers can answer the pids of another namespace than ours. Those of an inner one are
+ * matched by the NSpid of /proc/PID/status, and only when no process here has that very pid. Those
+ * of the host, which older drivers answer inside a container, are looked up in a procfs of the
+ * host, where one is mounted.
  */
 #ifndef GPU_PID_OWNER_H
 #define GPU_PID_OWNER_H
 
-#include "gpu/gpu.h"
+#include "gpu/source.h"
+#include "os/outer_procfs.h"
 
 enum pid_owner {
     PID_OWNER_MAIN,
@@ -15,8 +18,8 @@ enum pid_owner {
     PID_OWNER_UNKNOWN,  /* no process that can be seen from here */
 };
 
-/* The pids that tracked processes have in other namespaces; read when first needed, and once for
- * each process. All zeroes is an empty book. */
+/* What is known of the pids of one driver. Those that tracked processes have in other namespaces
+ * are read when first needed, and once for each process. All zeroes is an empty book. */
 struct pid_book {
     struct pid_alias {
         pid_t alias; /* in a namespace below the one of procfs */
@@ -27,13 +30,25 @@ struct pid_book {
     size_t n_known;
     uint64_t generation; /* of the tree that `known` is about */
     bool filled;
+    struct outer_procfs outer; /* searched for when first needed */
+    bool outer_sought;
+    bool lists_outer; /* the driver answers pids of that namespace, where it has them */
 };
 
 void pid_book_finish(struct pid_book *book);
 
-/* Looks a driver's pid up in the tree; reads procfs only for pids that are not in it. Main's or a
- * descendant's is `*tracked` there; `tracked` may be NULL. */
+/* Notes from a list of processes whether its pids are those of the outer namespace: then they mean
+ * nothing in ours, also where a process here has the same number. */
+void pid_book_learn(struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree,
+    const struct gpu_process_list *list);
+
+/* Whether the pid of an entry is one of our procfs: clients are found there, and most drivers
+ * answer such. */
+bool pid_book_has_own_pids(const struct pid_book *book, const struct gpu_process *entry);
+
+/* Looks the pid of an entry up in the tree; reads procfs only for pids that are not in it. Main's
+ * or a descendant's is `*tracked` there; `tracked` may be NULL. */
 enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
-    const struct gpu_tree *tree, pid_t pid, pid_t *tracked);
+    const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked);
 
 #endif

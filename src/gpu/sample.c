@@ -12,7 +12,8 @@
 #define LISTS_UNTIL_WARNING 3
 
 static const char stale_reason[] = "the driver does not answer any more";
-static const char untold_reason[] = "the driver does not tell it for the tracked processes";
+static const char at_least_reason[] =
+    "at least: of some tracked processes the driver does not tell it";
 static const char forked_reason[] = "opened in another process, before a fork";
 
 static void ask(struct gpu_set *set)
@@ -150,7 +151,7 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     if (!is_new_list && member->attributed_generation == tree->generation)
         return false;
     member->n_unattributed = gpu_attribute(
-        &view->processes, view->n_devices, tree, &set->book, set->procfs_root, member->shares);
+        &view->processes, view->n_devices, tree, &member->book, set->procfs_root, member->shares);
     member->attributed_version = view->processes_version;
     member->attributed_generation = tree->generation;
     if (!is_new_list)
@@ -173,14 +174,90 @@ static void hold(struct gpu_set *set, const struct gpu_tree *tree, int64_t now)
 {
     gpu_holdings_clear(&set->holdings);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
-        const struct gpu_feed_view *view = set->members[i].feed ? set->members[i].view : NULL;
+        struct gpu_member *member = &set->members[i];
+        const struct gpu_feed_view *view = member->feed ? member->view : NULL;
         if (view && view->opened && view->processes_version &&
             now - view->processes_ns <= set->old_ns)
-            gpu_holdings_add(&set->holdings, &view->processes, view->n_devices, view->processes_ns,
-                tree, &set->book, set->procfs_root);
+            gpu_holdings_add(&set->holdings, &view->processes, member->missing, view->n_devices,
+                view->processes_ns, tree, &member->book, set->procfs_root);
     }
     gpu_holdings_settle(&set->holdings);
     set->holdings_version++;
+}
+
+/* What is missing of processes on a device whose list is too old, or has not come yet. */
+static struct gpu_missing missing_list(const struct gpu_feed_view *view)
+{
+    bool is_stale = view->processes_version > 0;
+    const char *reason = is_stale ? stale_reason : gpu_waiting_reason;
+    return (struct gpu_missing){
+        .ram = reason, .sm = reason, .ram_may_be_held = is_stale, .sm_may_be_used = is_stale};
+}
+
+/* A figure of which some may be missing. That it is at least 0 says nothing. */
+static double least(double figure, bool is_hidden)
+{
+    return is_hidden && !(figure > 0) ? NAN : figure;
+}
+
+static void put_share(
+    struct gpu_device_sample *out, const struct gpu_share *share, const struct gpu_missing *missing)
+{
+    out->main_ram_bytes = least(share->main_ram_bytes, missing->ram_is_hidden);
+    out->descendants_ram_bytes = least(share->descendants_ram_bytes, missing->ram_is_hidden);
+    out->combined_ram_bytes = least(share->combined_ram_bytes, missing->ram_is_hidden);
+    out->main_sm_percent = least(share->main_sm_percent, missing->sm_is_hidden);
+    out->descendants_sm_percent = least(share->descendants_sm_percent, missing->sm_is_hidden);
+    out->all_sm_percent = least(share->all_sm_percent, missing->sm_is_hidden);
+    out->n_unattributed = share->n_unattributed;
+}
+
+/* Keeps what may have been used unseen: a maximum does not know it any more when it is over. */
+static void remember_missing(
+    struct gpu_set *set, const struct gpu_member *member, uint32_t i, uint32_t at)
+{
+    const struct gpu_missing *missing = &member->missing[i];
+    struct gpu_missing *past = &set->past_missing[at];
+    /* It shows those in sight, so it would have shown ours. */
+    if (member->has_listed && gpu_reason_is_hidden(past->ram))
+        past->ram = NULL;
+    if (member->has_listed && gpu_reason_is_hidden(past->sm))
+        past->sm = NULL;
+    if (missing->ram_may_be_held)
+        past->ram = missing->ram;
+    if (missing->sm_may_be_used)
+        past->sm = missing->sm;
+}
+
+static const char *reason_of(const char *missing, const char *past, bool is_at_least)
+{
+    return missing ? missing : past ? past : is_at_least ? at_least_reason : NULL;
+}
+
+static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
+    struct gpu_member *member, uint32_t i, bool fresh)
+{
+    const struct gpu_feed_view *view = member->view;
+    const struct gpu_share *share = &member->shares[i];
+    struct gpu_missing *missing = &member->missing[i];
+    uint32_t at = member->position[i];
+    struct gpu_device_sample *out = &sample->devices[at];
+    *missing = fresh ? gpu_missing_find(&(struct gpu_listed){
+                           &view->processes, i, share, &set->devices[at], out, member->has_listed})
+                     : missing_list(view);
+    if (fresh)
+        remember_missing(set, member, i, at);
+    const struct gpu_missing *past = &set->past_missing[at];
+    explain(set, at, GPU_PROCESS_RAM,
+        reason_of(missing->ram, past->ram, fresh && share->ram_is_at_least));
+    explain(set, at, GPU_PROCESS_UTILIZATION,
+        reason_of(missing->sm, past->sm, fresh && share->sm_is_at_least));
+    out->lacks_ram = missing->ram_may_be_held;
+    out->lacks_samples = missing->lacks_samples;
+    if (!fresh)
+        return;
+    put_share(out, share, missing);
+    sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
 }
 
 static void sample_processes(
@@ -191,34 +268,9 @@ static void sample_processes(
         return;
     int64_t age_ns = now - view->processes_ns;
     bool fresh = view->processes_version && age_ns <= set->old_ns;
-    const char *reason = view->processes_version ? stale_reason : gpu_waiting_reason;
-    for (uint32_t i = 0; i < view->n_devices; i++) {
-        uint32_t at = member->position[i];
-        if (at == GPU_MAX_DEVICES)
-            continue;
-        const struct gpu_share *share = &member->shares[i];
-        const char *ram_reason = fresh ? view->processes.ram_missing[i] : reason;
-        const char *sm_reason = fresh ? view->processes.sm_missing[i] : reason;
-        if (!ram_reason && isnan(share->combined_ram_bytes))
-            ram_reason = untold_reason;
-        if (!sm_reason && (isnan(share->main_sm_percent) || isnan(share->descendants_sm_percent)))
-            sm_reason = untold_reason;
-        explain(set, at, GPU_PROCESS_RAM, ram_reason);
-        explain(set, at, GPU_PROCESS_UTILIZATION, sm_reason);
-        if (!fresh)
-            continue;
-        struct gpu_device_sample *out = &sample->devices[at];
-        out->main_ram_bytes = share->main_ram_bytes;
-        out->descendants_ram_bytes = share->descendants_ram_bytes;
-        out->combined_ram_bytes = share->combined_ram_bytes;
-        out->main_sm_percent = share->main_sm_percent;
-        out->descendants_sm_percent = share->descendants_sm_percent;
-        out->all_sm_percent = share->all_sm_percent;
-        out->n_unattributed = share->n_unattributed;
-        out->lists_nobody = !ram_reason && !view->processes.only_tracked && !member->has_listed &&
-                            share->n_unattributed == 0;
-        sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
-    }
+    for (uint32_t i = 0; i < view->n_devices; i++)
+        if (member->position[i] < GPU_MAX_DEVICES)
+            sample_processes_of(set, sample, member, i, fresh);
     if (!fresh)
         return;
     sample->n_unattributed += member->n_unattributed;
@@ -232,14 +284,33 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
+/* RAM of the tracked processes. What some device may hide of it makes 0 of the others no figure. */
+static void sum_up_shares(struct gpu_sample *sample)
 {
-    unsigned busy_known = 0;
+    bool lacks_main = false, lacks_descendants = false, lacks_combined = false;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         add_known(&sample->main_ram_bytes, device->main_ram_bytes);
         add_known(&sample->descendants_ram_bytes, device->descendants_ram_bytes);
         add_known(&sample->combined_ram_bytes, device->combined_ram_bytes);
+        lacks_main |= device->lacks_ram && isnan(device->main_ram_bytes);
+        lacks_descendants |= device->lacks_ram && isnan(device->descendants_ram_bytes);
+        lacks_combined |= device->lacks_ram && isnan(device->combined_ram_bytes);
+    }
+    if (lacks_main && sample->main_ram_bytes == 0)
+        sample->main_ram_bytes = NAN;
+    if (lacks_descendants && sample->descendants_ram_bytes == 0)
+        sample->descendants_ram_bytes = NAN;
+    if (lacks_combined && sample->combined_ram_bytes == 0)
+        sample->combined_ram_bytes = NAN;
+}
+
+static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
+{
+    unsigned busy_known = 0;
+    sum_up_shares(sample);
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
         add_known(&sample->system_ram_bytes, device->ram_used_bytes);
         if (!set->devices[i].selected || isnan(device->utilization_percent))
             continue;

@@ -294,8 +294,8 @@ void gpu_set_close(struct gpu_set *set)
         if (member->view)
             gpu_feed_view_finish(member->view);
         free(member->view);
+        pid_book_finish(&member->book);
     }
-    pid_book_finish(&set->book);
     gpu_holdings_finish(&set->holdings);
     free(set->pids);
     free(set->procfs_root);
@@ -358,6 +358,19 @@ const char *gpu_set_holdings_missing(const struct gpu_set *set, bool *some)
             why = missing;
     }
     return why;
+}
+
+const char *gpu_set_past_missing(const struct gpu_set *set, size_t device, enum gpu_figure figure)
+{
+    const struct gpu_missing *past = &set->past_missing[device];
+    return figure == GPU_PROCESS_RAM           ? past->ram
+           : figure == GPU_PROCESS_UTILIZATION ? past->sm
+                                               : NULL;
+}
+
+bool gpu_set_hides_processes(const struct gpu_set *set, size_t device)
+{
+    return gpu_reason_is_hidden(set->past_missing[device].ram);
 }
 
 const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_t *count)

@@ -20,9 +20,11 @@ struct gpu_member {
 
     uint64_t attributed_version; /* of view->processes */
     uint64_t attributed_generation;
+    struct pid_book book;
     struct gpu_share shares[GPU_MAX_DEVICES];
+    struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
-    bool has_listed; /* some process in sight, at least once */
+    bool has_listed; /* some process in sight, at least once: it hides none of ours */
 };
 
 struct gpu_set {
@@ -41,12 +43,12 @@ struct gpu_set {
     struct gpu_device devices[GPU_MAX_DEVICES];
     const char *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT]; /* what devices[].missing says now */
     bool lost[GPU_MAX_DEVICES];
+    struct gpu_missing past_missing[GPU_MAX_DEVICES]; /* what tracked ones may have used unseen */
     char absence[640];
 
     bool asked; /* since the last sample */
     bool tracking;
     uint64_t generation;
-    struct pid_book book;
     struct gpu_holdings holdings;
     uint64_t holdings_version;
     pid_t *pids; /* of the tree, ascending, for sources that ask each */

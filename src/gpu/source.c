@@ -104,7 +104,9 @@ void gpu_process_list_clear(struct gpu_process_list *list)
 {
     list->count = 0;
     list->n_asked = 0;
-    list->only_tracked = false;
+    list->only_tracked = list->none_tracked_has_files = false;
+    memset(list->lacks_samples, 0, sizeof list->lacks_samples);
+    memset(list->lacks_compute, 0, sizeof list->lacks_compute);
     memset(list->ram_missing, 0, sizeof list->ram_missing);
     memset(list->sm_missing, 0, sizeof list->sm_missing);
 }
@@ -142,6 +144,9 @@ bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process
         memcpy(to->entries, from->entries, from->count * sizeof *from->entries);
     to->count = from->count;
     to->only_tracked = from->only_tracked;
+    to->none_tracked_has_files = from->none_tracked_has_files;
+    memcpy(to->lacks_samples, from->lacks_samples, sizeof to->lacks_samples);
+    memcpy(to->lacks_compute, from->lacks_compute, sizeof to->lacks_compute);
     memcpy(to->ram_missing, from->ram_missing, sizeof to->ram_missing);
     memcpy(to->sm_missing, from->sm_missing, sizeof to->sm_missing);
     return true;

@@ -51,6 +51,13 @@ struct gpu_process_list {
     pid_t *asked; /* the processes it was made for, ascending; owned */
     size_t n_asked, asked_capacity;
     bool only_tracked; /* others may use the devices, too */
+    /* No tracked process has a file of this driver open: pids that are not in sight are not ours.
+     * False also where that cannot be known. */
+    bool none_tracked_has_files;
+    /* Where 0 percent of somebody listed stands only while the device is idle: the driver gave no
+     * sample of anybody's use; it never tells that of compute programs, and lists some. */
+    bool lacks_samples[GPU_MAX_DEVICES];
+    bool lacks_compute[GPU_MAX_DEVICES];
     /* For each device why the figure is missing there, static text; NULL: it is there, and a
      * process that is not listed has none. */
     const char *ram_missing[GPU_MAX_DEVICES];

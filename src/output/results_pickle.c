@@ -19,7 +19,8 @@ static const struct section {
     {"compute_time", "ComputeTime", NULL},
 };
 
-/* An object of a data class, whose fields are named as the members are. */
+/* An object of a data class, whose fields are named as the members are. They are numbers: what is
+ * missing is 0.0 there, and None in the details beside them. */
 static void write_object(
     const struct doc *values, const char *class_name, const char *part_class_name, struct str *text)
 {
@@ -28,6 +29,8 @@ static void write_object(
         pickle_text(text, value->key);
         if (value->kind == DOC_OBJECT)
             write_object(value, part_class_name, NULL, text);
+        else if (value->kind == DOC_NULL)
+            pickle_float(text, 0.0);
         else
             pickle_doc(text, value);
     }

@@ -25,7 +25,8 @@ enum kind {
     GPU_RAM_UNIT,
     TIME_UNIT,
     RAM,     /* double, bytes; shown in the RAM unit */
-    GPU_RAM, /* likewise in the GPU RAM unit */
+    GPU_RAM, /* likewise in the GPU RAM unit; is not 0 where it is missing, but for lack of a GPU */
+    GPU_PERCENT, /* double, likewise */
     ENERGY_UNIT,
     ENERGY,           /* double, joules; shown in the energy unit */
     TIME,             /* double, seconds; shown in the time unit */
@@ -46,7 +47,8 @@ struct line {
     int level;
     const char *key; /* its label in text is made from it */
     enum kind kind;
-    bool documented; /* by the seeds: a figure that this machine does not have is 0, not null */
+    bool documented; /* by the seeds: a figure that this machine does not have is 0, not null (of
+                        GPUs, only where there is none: their figures are 0 then) */
     size_t offset;   /* of the value in struct gput_results */
     bool (*applies)(const struct gput_results *results); /* of a section; NULL: always */
 };
@@ -105,6 +107,13 @@ static bool has_gpus(const struct gput_results *results)
     DOCUMENTED(2, "mean_sum_percent", NUMBER, MEAN(SUM)),               \
     DOCUMENTED(2, "mean_hardware_percent", NUMBER, MEAN(HARDWARE))
 
+#define GPU_UTILIZATION_OF(whose, SUM, HARDWARE)                        \
+    DOCUMENTED(1, whose, SECTION, 0),                                   \
+    DOCUMENTED(2, "max_sum_percent", GPU_PERCENT, MAX(SUM)),            \
+    DOCUMENTED(2, "max_hardware_percent", GPU_PERCENT, MAX(HARDWARE)),  \
+    DOCUMENTED(2, "mean_sum_percent", GPU_PERCENT, MEAN(SUM)),          \
+    DOCUMENTED(2, "mean_hardware_percent", GPU_PERCENT, MEAN(HARDWARE))
+
 #define PEAK_OF(whose, member)                                          \
     OWN(1, whose, RAM, AT(peaks.member.bytes)),                         \
     OWN(1, whose "_at_most", RAM, AT(peaks.member.at_most_bytes)),      \
@@ -141,7 +150,7 @@ static const struct line lines[] = {
     DOCUMENTED(0, "gpu_utilization", SECTION, 0),
     DOCUMENTED(1, "system_gpu_count", COUNT_32, AT(static_data.system_gpu_count)),
     DOCUMENTED(1, "n_expected_gpus", COUNT_32, AT(static_data.n_expected_gpus)),
-    UTILIZATION_OF("gpu_percentages", GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_HARDWARE_UTILIZATION),
+    GPU_UTILIZATION_OF("gpu_percentages", GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_HARDWARE_UTILIZATION),
 
     DOCUMENTED(0, "compute_time", SECTION, 0),
     DOCUMENTED(1, "unit", TIME_UNIT, 0),
@@ -234,7 +243,8 @@ static const struct line lines[] = {
 
 static void add_number(struct doc *parent, const struct line *line, double value)
 {
-    double shown = line->documented && isnan(value) ? 0.0 : value;
+    bool is_gpu = line->kind == GPU_RAM || line->kind == GPU_PERCENT;
+    double shown = line->documented && !is_gpu && isnan(value) ? 0.0 : value;
     struct doc *number = doc_add_double(parent, line->key, shown);
     if (number)
         number->keeps_small = !line->documented;
@@ -381,6 +391,7 @@ static void add_value(
             double_at(results, line->offset) / gput_time_unit_seconds(data->time_unit));
         break;
     case NUMBER:
+    case GPU_PERCENT:
         add_number(parent, line, double_at(results, line->offset));
         break;
     case WHOLE:

@@ -175,6 +175,24 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
     }
 }
 
+/* A source that works may not say who uses its GPUs. */
+static void add_hidden_processes(
+    const struct view *view, const char *name, struct gput_doctor_source *source)
+{
+    size_t count, length = strlen(source->reason);
+    const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(devices[i].source, name) != 0 || !gpu_set_hides_processes(view->gpus, i))
+            continue;
+        snprintf(source->reason + length, sizeof source->reason - length, "; of GPU %zu, %s", i,
+            devices[i].missing[GPU_PROCESS_RAM]);
+        snprintf(source->remedy, sizeof source->remedy,
+            "start the container with --pid=host, or with -v /proc:/host/proc:ro");
+        source->state = GPUT_DOCTOR_PARTLY;
+        return;
+    }
+}
+
 static void look_at_gpu_source(
     const struct view *view, const char *name, struct gput_doctor_source *source)
 {
@@ -184,6 +202,7 @@ static void look_at_gpu_source(
         if (strcmp(statuses[i].name, name) == 0)
             set(source, state_of(statuses[i].state), statuses[i].remedy, "%s",
                 statuses[i].detail[0] ? statuses[i].detail : "its driver has not answered yet");
+    add_hidden_processes(view, name, source);
 }
 
 static void look_at_nvml(const struct view *view, struct gput_doctor_source *source)
@@ -284,12 +303,19 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
 
-static void list_gpus(const struct view *view, struct gput_doctor *doctor)
+/* Samples bring out what each GPU does not tell: the second one has lists made for this process. */
+static void sample_gpus(const struct view *view)
 {
-    /* A sample brings out what each GPU does not tell. */
     struct gpu_tree tree = {.main = getpid()};
     struct gpu_sample sample;
-    gpu_set_sample(view->gpus, &tree, &sample);
+    for (int i = 0; i < 2; i++) {
+        gpu_set_settle(view->gpus, GPU_PATIENCE_SECONDS);
+        gpu_set_sample(view->gpus, &tree, &sample);
+    }
+}
+
+static void list_gpus(const struct view *view, struct gput_doctor *doctor)
+{
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
     for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
@@ -323,7 +349,7 @@ int gput_doctor_examine(
     view.own_procfs = cpu_clock_usable(view.procfs_root);
     memset(doctor, 0, sizeof *doctor);
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
-    gpu_set_settle(view.gpus, GPU_PATIENCE_SECONDS);
+    sample_gpus(&view);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
         snprintf(source->name, sizeof source->name, "%s", checks[i].name);

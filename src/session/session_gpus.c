@@ -94,6 +94,53 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
     data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus);
 }
 
+/* Whether the tracked processes may have used more of a GPU, at some sample, than the samples say.
+ */
+static bool lacks(const struct gput_session *session, size_t device, enum gpu_figure figure)
+{
+    const struct gpu_sample *sample = &session->sampler.gpu;
+    bool lacks_now = figure == GPU_PROCESS_RAM && device < sample->n_devices &&
+                     sample->devices[device].lacks_ram;
+    return lacks_now || gpu_set_past_missing(session->gpus, device, figure);
+}
+
+/* That it was at least 0 says nothing. */
+static double unless_lacking(double figure, bool lacks_some)
+{
+    return lacks_some && figure == 0 ? NAN : figure;
+}
+
+bool session_gpus_lack_processes(const struct gput_session *session)
+{
+    size_t count;
+    gpu_set_devices(session->gpus, &count);
+    for (size_t i = 0; i < count; i++)
+        if (lacks(session, i, GPU_PROCESS_RAM))
+            return true;
+    return false;
+}
+
+double session_gpus_peak_bytes(const struct gput_session *session, double bytes)
+{
+    return unless_lacking(bytes, bytes == 0 && session_gpus_lack_processes(session));
+}
+
+/* What samples without the tracked processes leave open. */
+static void drop_unknown_zeros(
+    const struct gput_session *session, size_t device, struct gput_gpu *gpu)
+{
+    bool lacks_ram = lacks(session, device, GPU_PROCESS_RAM);
+    bool lacks_use = lacks(session, device, GPU_PROCESS_UTILIZATION);
+    double *const ram[] = {
+        &gpu->max_main_ram_bytes, &gpu->max_descendants_ram_bytes, &gpu->max_combined_ram_bytes};
+    double *const use[] = {&gpu->max_main_sm_percent, &gpu->mean_main_sm_percent,
+        &gpu->max_descendants_sm_percent, &gpu->mean_descendants_sm_percent};
+    for (size_t i = 0; i < sizeof ram / sizeof *ram; i++)
+        *ram[i] = unless_lacking(*ram[i], lacks_ram);
+    for (size_t i = 0; i < sizeof use / sizeof *use; i++)
+        *use[i] = unless_lacking(*use[i], lacks_use);
+}
+
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results)
 {
     size_t count;
@@ -128,5 +175,10 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
         memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
+        drop_unknown_zeros(session, i, gpu);
+    }
+    for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
+        results->max[i] = session_gpus_peak_bytes(session, results->max[i]);
+        results->mean[i] = session_gpus_peak_bytes(session, results->mean[i]);
     }
 }

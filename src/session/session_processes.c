@@ -164,6 +164,16 @@ static void take_others(struct gput_processes *list, const struct process_others
     list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
 }
 
+/* Where some may have been used unseen, 0 is no peak. */
+static void drop_unknown_gpu_ram(const struct gput_session *session, struct gput_processes *list)
+{
+    double *others = &list->others.peak_gpu_ram_bytes;
+    *others = session_gpus_peak_bytes(session, *others);
+    for (size_t i = 0; i < list->count; i++)
+        list->processes[i].peak_gpu_ram_bytes =
+            session_gpus_peak_bytes(session, list->processes[i].peak_gpu_ram_bytes);
+}
+
 static int fill_list(struct gput_session *session, struct gput_processes *list)
 {
     struct str commands = {0};
@@ -203,6 +213,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     process_log_count(&session->log);
     int code = fill_list(session, list);
     take_others(list, &session->log.ended.others);
+    drop_unknown_gpu_ram(session, list);
     list->has_command_lines = session->options.command_lines;
     list->ram_unit = session->options.ram_unit;
     list->gpu_ram_unit = session->options.gpu_ram_unit;

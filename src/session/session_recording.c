@@ -404,7 +404,8 @@ static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
         add_of_gpu(gpu, "per_gpu_memory", &memories, i, device->combined_ram_bytes);
         add_of_gpu(gpu, "per_gpu_use_rate", &rates, i, use);
     }
-    add_known(gpu, "nvidia_memory", gpu_usage_sum(&session->gpu_usage, GPU_USAGE_COMBINED_RAM));
+    double held = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_COMBINED_RAM);
+    add_known(gpu, "nvidia_memory", session_gpus_peak_bytes(session, held));
     add_known(
         gpu, "nvidia_use_rate", gpu_usage_sum(&session->gpu_usage, GPU_USAGE_UTILIZATION) / 100);
 }

@@ -236,20 +236,37 @@ static const char *why_no_gpu(const struct gput_session *session)
                : missing;
 }
 
+static bool hides_processes(const struct gput_session *session)
+{
+    size_t count;
+    gpu_set_devices(session->gpus, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gpu_set_hides_processes(session->gpus, i))
+            return true;
+    return false;
+}
+
 static void add_gpu_ram_source(const struct gput_session *session, struct gput_results *results)
 {
     bool some;
     const char *none = why_no_gpu(session);
     const char *why = gpu_set_holdings_missing(session->gpus, &some);
-    if (!session->options.processes)
+    bool lacks_some = session_gpus_lack_processes(session);
+    double most = results->max[GPUT_COMBINED_GPU_RAM];
+    if (session->mode == SESSION_MACHINE || (!session->options.processes && !lacks_some))
         return;
-    if (!some)
+    if (lacks_some && isnan(most) && hides_processes(session))
+        session_add_source(results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE,
+            "%s; of the GPUs, by anybody, %.0f MB were in use at the start and %.0f MB at most",
+            why, session->usage.first[GPUT_SYSTEM_GPU_RAM] * 1e-6,
+            results->max[GPUT_SYSTEM_GPU_RAM] * 1e-6);
+    else if ((!some && !(most > 0)) || (lacks_some && isnan(most)))
         session_add_source(
             results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
     else
         session_add_source(results, "process_gpu_ram", GPUT_SOURCE_SAMPLED,
-            "who holds how much, as drivers list it at each tick, at most ten times a second%s%s",
-            why ? "; not of every GPU: " : "", why ? why : "");
+            "%swho holds how much, as drivers list it at each tick, at most ten times a second%s%s",
+            lacks_some ? "at least: " : "", why ? "; not of every GPU: " : "", why ? why : "");
 }
 
 static const char *state_word(enum gpu_source_state state)

@@ -316,7 +316,12 @@ void session_gpus_add_sample(struct gput_session *session, double seconds);
 /* How many GPUs there are now, and their RAM: drivers can join late. */
 void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data);
 
+/* After the maxima and means of all measurements. */
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results);
+/* Whether the tracked processes may have held more of some GPU than what its driver listed. */
+bool session_gpus_lack_processes(const struct gput_session *session);
+/* A peak of theirs, or NaN where it is 0 for that reason alone. */
+double session_gpus_peak_bytes(const struct gput_session *session, double bytes);
 
 /* session_state.c */
 

@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A process that uses a GPU holds more of its memory, and a driver without any less. */
-#define LEAST_CONTEXT_BYTES (64 * 1024.0 * 1024)
-
 static bool knows_use(const struct gpu_device_sample *gpu)
 {
     return !isnan(gpu->main_sm_percent) && !isnan(gpu->descendants_sm_percent);
@@ -25,29 +22,12 @@ static double use_by_all(const struct gpu_device_sample *gpu)
     return fmax(isnan(all) ? 100 : all, gpu->main_sm_percent + gpu->descendants_sm_percent);
 }
 
-/* Somebody uses it whom the driver does not list. */
-static bool has_hidden_users(const struct gpu_device_sample *gpu)
-{
-    bool shows_use = gpu->utilization_percent > 0 || !knows_use(gpu);
-    return gpu->lists_nobody && shows_use && !(gpu->ram_used_bytes < LEAST_CONTEXT_BYTES);
-}
-
-/* Processes that are not listed, or exist nowhere in sight, as to a driver that answers the pids of
- * the host, may be ours where none of ours is listed. */
-static bool may_hide_ours(const struct gpu_device_sample *gpu)
-{
-    bool has_ours = gpu->main_sm_percent > 0 || gpu->descendants_sm_percent > 0 ||
-                    gpu->main_ram_bytes > 0 || gpu->descendants_ram_bytes > 0;
-    return (gpu->n_unattributed > 0 && !has_ours) || has_hidden_users(gpu);
-}
-
 /* All MIG instances of a card together, of which a container sees its own alone: the memory in use
  * is the card's. Where one does not tell of ours, nor do all. */
 static struct gpu_device_sample card_of(
     const struct gpu_sample *sample, const struct gpu_device *devices, size_t first)
 {
     struct gpu_device_sample card = sample->devices[first];
-    card.lists_nobody = has_hidden_users(&card);
     card.ram_used_bytes = card.card_ram_used_bytes;
     for (size_t i = first + 1; i < sample->n_devices; i++) {
         const struct gpu_device_sample *instance = &sample->devices[i];
@@ -55,8 +35,6 @@ static struct gpu_device_sample card_of(
             continue;
         card.main_ram_bytes += instance->main_ram_bytes;
         card.descendants_ram_bytes += instance->descendants_ram_bytes;
-        card.n_unattributed += instance->n_unattributed;
-        card.lists_nobody |= has_hidden_users(instance);
     }
     return card;
 }
@@ -66,12 +44,10 @@ struct gpu_users gpu_users_find(
 {
     struct gpu_device_sample gpu =
         devices[index].mig ? card_of(sample, devices, index) : sample->devices[index];
-    if (may_hide_ours(&gpu))
-        return (struct gpu_users){.basis = GPU_USERS_UNKNOWN};
     if (knows_use(&gpu))
         return (struct gpu_users){
             GPU_USERS_BY_USE, gpu.main_sm_percent, gpu.descendants_sm_percent, use_by_all(&gpu)};
-    if (knows_memory(&gpu))
+    if (knows_memory(&gpu) && !gpu.lacks_samples)
         return (struct gpu_users){
             GPU_USERS_BY_MEMORY, gpu.main_ram_bytes, gpu.descendants_ram_bytes, gpu.ram_used_bytes};
     return (struct gpu_users){.basis = GPU_USERS_UNKNOWN};

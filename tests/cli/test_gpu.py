@@ -3,9 +3,12 @@
 import csv
 import json
 import os
+import pickle
 import sqlite3
+import subprocess
+import unittest
 
-from command import BUILD, SOURCE, CommandTest, main, python
+from command import BUILD, COMMAND, PATIENCE, SOURCE, CommandTest, main, python, refusal
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 
@@ -344,6 +347,200 @@ class Trouble(GpuTest):
         self.assert_fails(
             self.gpu_tracker("--gb=voodoo", "-e", "true"), 1, '"voodoo" is not a valid GPU brand. Valid values are amd, intel, nvidia'
         )
+
+
+# A GPU in use, and a driver that lists nobody, or pids of the host.
+IN_USE = "gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization 40\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+NOBODY = 4194304  # no process has this pid, which is above the kernel's highest
+HOST_PIDS = IN_USE + f"compute {NOBODY} 9000000000\nsample {NOBODY} 1000 40\n"
+HIDDEN = {"empty list": IN_USE, "pids of the host": HOST_PIDS}
+# Takes memory of the GPU while it runs: writes one scenario, then another.
+RISE = "import os, sys, time\nfor text in sys.argv[2:]:\n open(sys.argv[1] + '.new', 'w').write(text)\n" \
+    " os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.5)"
+SHARES = "main", "descendants", "combined"
+
+# In a pid namespace of its own, where the host's procfs stands in the folder $0.
+CONTAINER = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",
+             'mount --rbind /proc "$0" && mount -t proc proc /proc && exec "$@"']
+NO_CONTAINER = refusal(*CONTAINER, "/mnt", "true")
+
+# Writes the scenario with the pid that it has on the host, and one more than that.
+ON_HOST = """
+import os, sys, time
+host, scenario, text = sys.argv[1:]
+pid = int(os.readlink(host + "/self"))
+with open(scenario + ".new", "w") as file:
+    file.write(text.replace("{main}", str(pid)).replace("{inner}", str(os.getpid())))
+os.rename(scenario + ".new", scenario)
+time.sleep(1)
+"""
+
+
+class Containers(GpuTest):
+    """What drivers hide from containers is missing, never 0."""
+
+    def test_processes_that_may_be_hidden_hold_no_known_memory(self):
+        for name, scenario in HIDDEN.items():
+            with self.subTest(name):
+                self.write(scenario)
+                report, _ = self.tracked("--processes", "--overwrite")
+                self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+                self.assertEqual(report["max_gpu_ram"]["system"], 9000.0)
+                gpu, = report["gpus"]
+                self.assertIsNone(gpu["max_combined_ram"])
+                self.assertIsNone(gpu["max_main_sm_percent"])
+                self.assertRegex(gpu["missing"], "^process_ram, process_utilization: the driver lists ")
+                source = report["sources"]["process_gpu_ram"]
+                self.assertEqual(source["state"], "unavailable")
+                self.assertRegex(source["reason"], "the driver lists .*; of the GPUs, by anybody, 9000 MB were in use at the start")
+                self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {None})
+                self.assertIsNone(report["energy"]["combined"])
+
+    def test_memory_that_rises_while_only_ours_runs_may_be_ours_and_is_not_zero(self):
+        idle = IN_USE.replace(" 9000000000\n", " 4000000\n").replace("utilization 40", "utilization 0")
+        self.write(idle)
+        report, _ = self.tracked("--tf", "t.csv", command=python(RISE, self.scenario, idle, IN_USE, idle))
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+        self.assertIn("4 MB were in use at the start and 9000 MB at most", report["sources"]["process_gpu_ram"]["reason"])
+        self.assertIsNone(report["energy"]["combined"])
+        with open(self.folder / "t.csv", newline="") as file:
+            lines = list(csv.reader(file))
+        columns = [lines[2].index(f"{scope}_gpu_ram") for scope in SHARES]
+        used = lines[2].index("system_gpu_ram")
+        self.assertEqual({row[column] for row in lines[3:] for column in columns if row[used] == "9000.0"}, {""})
+        self.assertIn("0.0", {row[columns[0]] for row in lines[3:]})
+
+    def test_a_gpu_that_nobody_uses_is_not_used_by_ours(self):
+        self.write("gpu GPU-aaaa\nmemory 16000000000 300000000 20000000\nutilization 0\n")
+        report, _ = self.tracked("--processes")
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0] * 3)
+        self.assertNotIn("missing", report["gpus"][0])
+        self.assertEqual(report["sources"]["process_gpu_ram"]["state"], "sampled")
+
+    def test_one_gpu_that_may_hide_some_leaves_no_zero_of_the_others(self):
+        idle = "gpu GPU-bbbb\nmemory 16000000000 0 1000000\nutilization 0\n"
+        self.write(IN_USE + idle)
+        report, _ = self.tracked()
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+        self.assertEqual([gpu["max_combined_ram"] for gpu in report["gpus"]], [None, 0.0])
+        denied = IN_USE + "code nvmlDeviceGetComputeRunningProcesses_v3 4\n"
+        self.write(denied + idle)
+        report, _ = self.tracked("--overwrite")
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+        self.assertIn("denies permission", report["sources"]["process_gpu_ram"]["reason"])
+
+    def test_reports_of_all_formats_say_why(self):
+        self.write(HOST_PIDS)
+        for form in "text", "json", "pickle", "prometheus":
+            done = self.gpu_tracker("run", "--st", "0.05", "--gru", "megabytes", "-f", form, "-o", form, "--", "sleep", "0.3")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.folder / "text").read_text()
+        ram = text[text.index("Max GPU RAM:"):text.index("CPU utilization:")]
+        self.assertEqual(ram.count(": n/a\n"), 3)
+        self.assertIn("System: 9000.0\n", ram)
+        why = "the driver lists only pids that are not in sight"
+        self.assertIn(why, text)
+        self.assertIn(why, (self.folder / "json").read_text())
+        self.assertIn(why.encode(), (self.folder / "pickle").read_bytes())
+        metrics = (self.folder / "prometheus").read_text()
+        self.assertNotRegex(metrics, "(?m)^gputracker_(main|descendants|combined)_gpu_memory_bytes|^gputracker_gpu_combined_memory")
+        self.assertRegex(metrics, "(?m)^gputracker_system_gpu_memory_used_bytes 9")
+        self.assertIn('gputracker_source_info{source="process_gpu_ram",state="unavailable"} 1', metrics)
+
+    def test_a_pickle_has_numbers_where_the_older_classes_have_them(self):
+        self.write(IN_USE)
+        self.gpu_tracker("run", "-f", "pickle", "-o", "t.pkl", "--", "true")
+
+        class Any:
+            class State:
+                def __init__(self, value):
+                    pass
+
+        class Reader(pickle.Unpickler):
+            def find_class(self, module, name):
+                return Any.State if name == "Tracker.State" else Any if name == "Tracker" else type(name, (), {})
+
+        with open(self.folder / "t.pkl", "rb") as file:
+            tracker = Reader(file).load()
+        self.assertEqual(tracker.resource_usage.max_gpu_ram.main, 0.0)
+        self.assertIsNone(tracker.details["max_gpu_ram"]["main"])
+
+    def test_doctor_says_what_is_hidden(self):
+        self.write(IN_USE)
+        doctor = json.loads(self.gpu_tracker("doctor", "-f", "json").stdout)
+        nvml = doctor["sources"]["nvml"]
+        self.assertEqual(nvml["state"], "partly")
+        self.assertIn("lists no process while memory is in use", nvml["reason"])
+        self.assertIn("--pid=host", nvml["remedy"])
+        self.assertIn("process_ram", doctor["gpus"][0]["missing"])
+
+    def test_who_has_no_file_of_the_driver_open_uses_no_gpu(self):
+        control, device = self.folder / "nvidiactl", self.folder / "nvidia0"
+        control.touch()
+        device.touch()
+        for scenario in HIDDEN.values():
+            self.write(scenario)
+            report, _ = self.tracked("--overwrite", FAKE_NVML_CONTROL=str(control), command=("sleep", "1"))
+            self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0] * 3)
+            self.assertNotIn("process_gpu_ram", report["sources"])
+            holder = python("import sys, time; file = open(sys.argv[1]); time.sleep(1)", device)
+            report, _ = self.tracked("--overwrite", FAKE_NVML_CONTROL=str(control), command=holder)
+            self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+
+    def tracked_inside(self, container, command):
+        words = [*container, COMMAND, "run", "--st", "0.05", "--gru", "megabytes", "--processes", "-f", "json", "-o", "out.json", "--"]
+        done = subprocess.run(
+            [*map(str, words), *command], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "out.json").read_text())
+
+    @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
+    def test_pids_of_the_host_are_ours_where_its_procfs_is_mounted(self):
+        host = self.folder / "host"
+        host.mkdir()
+        # The host's process with the pid that ours has inside is another one.
+        scenario = IN_USE + "compute {main} 2000000000\ncompute {inner} 500000000\ncompute 2 100000000\n"
+        self.write(IN_USE)
+        report = self.tracked_inside([*CONTAINER, host], python(ON_HOST, host, self.scenario, scenario))
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [2000.0, 0.0, 2000.0])
+        self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [2e9])
+
+    @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
+    def test_pids_of_the_host_are_nobodys_where_no_procfs_tells(self):
+        self.write(HOST_PIDS.replace(str(NOBODY), str(os.getpid())))
+        report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
+
+
+class NotAvailable(GpuTest):
+    """Memory and use that the driver does not tell."""
+
+    def test_memory_that_is_not_available_is_null(self):
+        report, _ = self.tracked_tree("--processes", scenario=IN_USE + "compute {main} na\nsample {main} 1000 30\n")
+        self.assertEqual((report["max_gpu_ram"]["main"], report["max_gpu_ram"]["combined"]), (None, None))
+        self.assertEqual(report["max_gpu_ram"]["system"], 9000.0)
+        self.assertIn("does not tell it for the tracked processes", report["sources"]["process_gpu_ram"]["reason"])
+        self.assertIn("does not tell it", report["gpus"][0]["missing"])
+        self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {None})
+        report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} na\ncompute {child} 5000000\n")
+        self.assertEqual(report["max_gpu_ram"]["combined"], 5.0)
+        self.assertTrue(report["sources"]["process_gpu_ram"]["reason"].startswith("at least: "), report["sources"])
+
+    def test_a_gpu_that_cannot_be_read_has_no_figures(self):
+        self.write("code nvmlInit 18\n")
+        report, _ = self.tracked()
+        self.assertEqual(set(report["max_gpu_ram"].values()), {"megabytes", None})
+        self.assertEqual(set(report["gpu_utilization"]["gpu_percentages"].values()), {None})
+
+    def test_joules_of_a_busy_gpu_without_samples_of_use_are_not_known(self):
+        for scenario, combined in (("compute {main} 8000000000\n", None), ("compute {main} 8000000000\nsample {main} 1000 40\n", True)):
+            report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + scenario, seconds=0.7)
+            self.assertEqual(report["energy"]["combined"] is not None, combined is not None)
+            self.assertEqual(report["max_gpu_ram"]["main"], 8000.0)
+        report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} 8000000000\n")
+        self.assertIsNone(report["gpus"][0]["max_main_sm_percent"])
+        self.assertIn("gives no samples of what processes use", report["gpus"][0]["missing"])
+        self.assertIn("not shared out", report["sources"]["gpu_energy"]["reason"])
 
 
 if __name__ == "__main__":

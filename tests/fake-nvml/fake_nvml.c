@@ -8,6 +8,7 @@
  *
  * FAKE_ONLY_V1, FAKE_ONLY_V2, FAKE_R535 and FAKE_MINIMAL leave out functions, as drivers do.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -257,6 +258,15 @@ static int begin_on(const char *call, nvmlDevice_t handle, struct device **devic
     return code;
 }
 
+/* As drivers do; it stays open, as theirs does for as long as the library is in use. */
+static void open_control_file(void)
+{
+    static int descriptor = -1;
+    const char *path = getenv("FAKE_NVML_CONTROL");
+    if (path && descriptor < 0)
+        descriptor = open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* ---- the library ---- */
 
 EXPORT nvmlReturn_t nvmlInit_v2(void);
@@ -266,6 +276,7 @@ nvmlReturn_t nvmlInit_v2(void)
     if (code == SUCCESS) {
         initialized_by = getpid();
         inits++;
+        open_control_file();
     }
     return end(code);
 }

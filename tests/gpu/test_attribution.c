@@ -57,7 +57,7 @@ static void a_client_held_by_several_counts_once_in_each_sum(void **state)
     assert_true(shares[0].combined_ram_bytes == 1000);
 }
 
-static void figures_that_are_known_outweigh_those_that_are_not(void **state)
+static void sums_are_at_least_what_is_known_and_0_of_it_is_nothing(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {
@@ -66,12 +66,17 @@ static void figures_that_are_known_outweigh_those_that_are_not(void **state)
         {.pid = CHILD + 2, .ram_bytes = NAN, .sm_percent = NAN},
         {.pid = MAIN, .ram_bytes = NAN, .sm_percent = NAN},
         {.pid = MAIN, .ram_bytes = NAN, .sm_percent = 4},
+        {.device = 1, .pid = CHILD, .ram_bytes = 0, .sm_percent = 0},
+        {.device = 1, .pid = MAIN, .ram_bytes = NAN, .sm_percent = NAN},
     };
-    attribute(entries, 5);
+    attribute(entries, 7);
     assert_true(isnan(shares[0].main_ram_bytes));
     assert_true(shares[0].main_sm_percent == 4);
     assert_true(shares[0].descendants_ram_bytes == 40);
     assert_true(shares[0].combined_ram_bytes == 40);
+    assert_true(shares[0].ram_is_at_least && shares[0].sm_is_at_least);
+    assert_true(shares[1].descendants_ram_bytes == 0);
+    assert_true(isnan(shares[1].combined_ram_bytes) && isnan(shares[1].main_sm_percent));
 }
 
 static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
@@ -95,7 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_not_listed_has_none),
         cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
-        cmocka_unit_test(figures_that_are_known_outweigh_those_that_are_not),
+        cmocka_unit_test(sums_are_at_least_what_is_known_and_0_of_it_is_nothing),
         cmocka_unit_test(pids_of_nobody_are_counted_and_their_memory_told),
     };
     return cmocka_run_group_tests_name("gpu/attribution", tests, NULL, NULL);

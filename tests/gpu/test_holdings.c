@@ -13,7 +13,8 @@ static struct gpu_holdings holdings;
 static void add(const struct gpu_process *entries, size_t count, const pid_t *asked,
     const char *missing_on_first)
 {
-    struct gpu_process_list list = {.ram_missing = {missing_on_first}};
+    struct gpu_process_list list = {0};
+    const struct gpu_missing missing[2] = {{.ram = missing_on_first}};
     struct pid_book book = {0};
     pid_t descendants[] = {CHILD, CHILD + 1};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 2};
@@ -24,7 +25,7 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
     assert_true(gpu_process_list_set_asked(&list, asked, n_asked));
-    gpu_holdings_add(&holdings, &list, 2, 7, &tree, &book, fixture("gpu-namespaces/proc"));
+    gpu_holdings_add(&holdings, &list, missing, 2, 7, &tree, &book, fixture("gpu-namespaces/proc"));
     gpu_process_list_finish(&list);
     pid_book_finish(&book);
 }

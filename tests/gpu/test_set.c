@@ -128,7 +128,7 @@ static void a_driver_that_hangs_stops_neither_samples_nor_the_end(void **state)
 static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
 {
     (void)state;
-    scenario_write(GPU_A);
+    scenario_write(GPU_A "compute 1 5\n");
     struct gpu_set *set = open_threaded(fake_options());
     scenario_write("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n"
                    "gpu GPU-aaaa\nmemory 16000000000 0 3000000000\n");

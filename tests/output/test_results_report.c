@@ -149,15 +149,22 @@ static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **
 {
     (void)state;
     struct gput_results results = make_results();
-    results.max[GPUT_MAIN_GPU_RAM] = NAN;
+    results.max[GPUT_MAIN_RAM] = NAN;
     results.max[GPUT_MAIN_THREADS] = NAN;
+    /* Without any GPU they are 0, not NaN. */
+    results.max[GPUT_MAIN_GPU_RAM] = NAN;
+    results.mean[GPUT_GPU_SUM_UTILIZATION] = NAN;
     results.accounting.kernel_cpu_seconds = NAN;
     results.accounting.captured_percent = NAN;
     results.accounting.processes_missed = NAN;
     results.tracker.rss_bytes = NAN;
     struct doc *doc = report_doc(&results);
-    assert_int_equal(member(doc, "max_gpu_ram", "main")->kind, DOC_DOUBLE);
-    assert_true(member(doc, "max_gpu_ram", "main")->number == 0.0);
+    const struct doc *rss = doc_get(member(doc, "max_ram", "main"), "total_rss");
+    assert_int_equal(rss->kind, DOC_DOUBLE);
+    assert_true(rss->number == 0.0);
+    assert_int_equal(member(doc, "max_gpu_ram", "main")->kind, DOC_NULL);
+    const struct doc *gpu = member(doc, "gpu_utilization", "gpu_percentages");
+    assert_int_equal(doc_get(gpu, "mean_sum_percent")->kind, DOC_NULL);
     assert_int_equal(member(doc, "cpu_utilization", "main_n_threads")->kind, DOC_INT);
     assert_int_equal(member(doc, "cpu_utilization", "main_n_threads")->integer, 0);
     const struct doc *cpu = member(doc, "accounting", "cpu_seconds");

@@ -1,0 +1,70 @@
+#include "gpu/device_files.h"
+
+#include "os/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum finding { ABSENT, PRESENT, UNKNOWN };
+
+/* The end of a path. Mounts of another namespace can be shown with another folder. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum finding find_in_folder(
+    int folder, const struct pid_vector *descriptors, const char *prefix, const char *but)
+{
+    char number[16], path[PATH_MAX];
+    for (size_t i = 0; i < descriptors->count; i++) {
+        snprintf(number, sizeof number, "%d", (int)descriptors->pids[i]);
+        ssize_t length = readlinkat(folder, number, path, sizeof path - 1);
+        if (length < 0 && errno == ENOENT)
+            continue; /* closed since */
+        if (length < 0)
+            return UNKNOWN;
+        path[length] = '\0';
+        const char *name = name_of(path);
+        if (path[0] == '/' && strncmp(name, prefix, strlen(prefix)) == 0 &&
+            !(but && strcmp(name, but) == 0))
+            return PRESENT;
+    }
+    return ABSENT;
+}
+
+static enum finding find(const char *procfs_root, pid_t pid, const char *prefix, const char *but)
+{
+    char path[PROCFS_PATH_SIZE];
+    struct pid_vector descriptors = {0};
+    enum finding finding = UNKNOWN;
+    int folder = procfs_path(procfs_root, pid, "fd", path)
+                     ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                     : -1;
+    if (folder < 0)
+        return errno == ENOENT || errno == ESRCH ? ABSENT : UNKNOWN; /* it has ended */
+    if (procfs_list_fd(folder, &descriptors) == GPUT_OK)
+        finding = find_in_folder(folder, &descriptors, prefix, but);
+    pid_vector_finish(&descriptors);
+    close(folder);
+    return finding;
+}
+
+bool device_files_are_ours(const char *name)
+{
+    return find("/proc", getpid(), name, NULL) == PRESENT;
+}
+
+bool device_files_none_open(
+    const char *procfs_root, const struct gpu_tracked *tracked, const char *prefix, const char *but)
+{
+    for (size_t i = 0; i < tracked->count; i++)
+        if (find(procfs_root, tracked->pids[i], prefix, but) != ABSENT)
+            return false;
+    return tracked->count > 0;
+}

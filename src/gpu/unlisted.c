@@ -1,0 +1,85 @@
+#include "gpu/unlisted.h"
+
+#include "gpu/drm_card.h"
+#include "gpu/set.h"
+
+#include <math.h>
+
+static const char untold_reason[] = "the driver does not tell it for the tracked processes";
+static const char other_pids_reason[] =
+    "the driver lists only pids that are not in sight, as of the host, seen from a container";
+static const char no_pids_reason[] =
+    "the driver lists no process while memory is in use, as inside a container";
+static const char no_samples_reason[] =
+    "the GPU is busy, and the driver gives no samples of what processes use of it";
+static const char no_compute_reason[] =
+    "the driver does not tell how long compute programs (ROCm) use the GPU";
+
+bool gpu_reason_is_hidden(const char *reason)
+{
+    return reason == other_pids_reason || reason == no_pids_reason;
+}
+
+/* Whether somebody uses the device. */
+static bool is_in_use(const struct gpu_listed *listed)
+{
+    const struct gpu_device_sample *sample = listed->sample;
+    if (listed->device->shares_ram)
+        return sample->utilization_percent != 0;
+    return !(sample->ram_used_bytes < GPU_LEAST_CONTEXT_BYTES);
+}
+
+/* Why tracked processes may use the device without being listed, or NULL. A list of the tracked
+ * ones alone is complete but for pids that another source of the driver's added. */
+static const char *why_hidden(const struct gpu_listed *listed)
+{
+    const struct gpu_process_list *list = listed->list;
+    if (listed->has_listed || list->none_tracked_has_files)
+        return NULL;
+    const char *reason = listed->share->n_unattributed > 0          ? other_pids_reason
+                         : !list->only_tracked && is_in_use(listed) ? no_pids_reason
+                                                                    : NULL;
+    /* A list from before there was anything to track says nothing yet. */
+    return reason && list->n_asked == 0 ? gpu_waiting_reason : reason;
+}
+
+/* Why 0 percent of the tracked processes that are listed is no figure, or NULL. */
+static const char *why_no_zero(const struct gpu_listed *listed)
+{
+    const struct gpu_share *share = listed->share;
+    if (share->n_tracked == 0 || share->main_sm_percent > 0 || share->descendants_sm_percent > 0)
+        return NULL;
+    return listed->list->lacks_samples[listed->number]   ? no_samples_reason
+           : listed->list->lacks_compute[listed->number] ? no_compute_reason
+                                                         : NULL;
+}
+
+static bool may_be_some(const char *reason)
+{
+    return reason && reason != drm_card_asleep && reason != gpu_waiting_reason;
+}
+
+struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
+{
+    const struct gpu_share *share = listed->share;
+    struct gpu_missing missing = {
+        .ram = listed->list->ram_missing[listed->number],
+        .sm = listed->list->sm_missing[listed->number],
+    };
+    const char *hidden = missing.ram ? NULL : why_hidden(listed);
+    missing.ram_is_hidden = hidden != NULL;
+    if (!missing.ram)
+        missing.ram = hidden;
+    if (!missing.ram && isnan(share->combined_ram_bytes))
+        missing.ram = untold_reason;
+    if (!missing.sm && listed->sample->utilization_percent != 0)
+        missing.sm = hidden ? hidden : why_no_zero(listed);
+    missing.sm_is_hidden = missing.sm && missing.sm != listed->list->sm_missing[listed->number];
+    if (!missing.sm && (isnan(share->main_sm_percent) || isnan(share->descendants_sm_percent)))
+        missing.sm = untold_reason;
+    missing.ram_may_be_held = may_be_some(missing.ram);
+    missing.lacks_samples = missing.sm == no_samples_reason;
+    /* What a client is busy with is told from its second reading on. */
+    missing.sm_may_be_used = missing.sm_is_hidden && may_be_some(missing.sm);
+    return missing;
+}
