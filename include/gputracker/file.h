@@ -14,8 +14,9 @@ extern "C" {
 
 /**
  * Writes a file so that `path` holds either its old content or all of the new, whatever happens on
- * the way. Of a link, what it leads to is written, and the link stays. What is no regular file (a
- * pipe), and /dev/stdout wherever it leads, is written straight.
+ * the way. Of a link, what it leads to is written, and the link stays; but in a sticky folder that
+ * everybody can write to (/tmp) a link is only followed where it is ours or of the folder's owner.
+ * What is no regular file (a pipe), and /dev/stdout wherever it leads, is written straight.
  *
  * Errors, which name the file: GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_NOT_FOUND (the
  * folder), GPUT_ERROR_MEMORY.

@@ -103,7 +103,7 @@ class OwnProcessSession:
         try:
             # What an earlier session left would be taken for this one's.
             self._remove(self._report_file, self._so_far, self._log)
-            return open(self._log, "wb")
+            return open(self._log, "xb")
         except OSError as error:
             raise type(error)(
                 f"Cannot write {error.filename}: {error.strerror}. The tracking process keeps its files beside "

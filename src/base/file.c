@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include "base/clock.h"
+#include "base/file_target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define MOST_LINKS 40 /* as many as the system follows */
 
 int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error)
 {
@@ -82,71 +81,6 @@ int file_write_fd(
         length -= (size_t)done;
     }
     return GPUT_OK;
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* /dev/stdout and /proc/self/fd/1 are links of the system's; what is in /dev/shm is of users. */
-static bool is_of_the_system(const char *path)
-{
-    return starts_with(path, "/proc/") ||
-           (starts_with(path, "/dev/") && !starts_with(path, "/dev/shm/"));
-}
-
-/* What is called `name` as seen from the folder of `path`. NULL without memory. */
-static char *name_from(const char *path, const char *name)
-{
-    struct str full = {0};
-    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
-    if (slash)
-        str_append_bytes(&full, path, (size_t)(slash - path) + 1);
-    str_append(&full, name);
-    return str_take(&full);
-}
-
-/* Where the links at `path` lead, whether something is there or not; to be freed. NULL with errno
- * set. `*straight`: one of them is the system's, and where it leads is no path. */
-static char *follow_links(const char *path, bool *straight)
-{
-    char link[4096], *at = strdup(path);
-    *straight = false;
-    for (int links = 0; at && !*straight && links < MOST_LINKS; links++) {
-        ssize_t length = readlink(at, link, sizeof link - 1);
-        if (length < 0)
-            return at;
-        link[length] = '\0';
-        *straight = is_of_the_system(at);
-        char *next = name_from(at, link);
-        free(at);
-        at = next;
-    }
-    if (!at || *straight)
-        return at;
-    free(at);
-    errno = ELOOP;
-    return NULL;
-}
-
-bool file_is_straight(const char *path)
-{
-    struct stat info;
-    bool straight;
-    if (stat(path, &info) != 0)
-        return false;
-    if (!S_ISREG(info.st_mode))
-        return true;
-    free(follow_links(path, &straight));
-    return straight;
-}
-
-int file_target(const char *path, char **target, struct gput_error *error)
-{
-    bool straight;
-    *target = follow_links(path, &straight);
-    return *target ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", path);
 }
 
 /* The folder that a file is in. NULL without memory. */
@@ -256,9 +190,7 @@ int file_writing_begin(const char *path, struct file_writing *writing, struct gp
     if (!writing->path)
         return error_memory(error);
     if (file_is_straight(path)) {
-        writing->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-        if (writing->fd < 0)
-            code = error_set_errno(error, errno, "Cannot write %s", path);
+        code = file_target_open(path, O_WRONLY | O_APPEND, 0, &writing->fd, error);
     } else {
         code = file_target(path, &writing->target, error);
         if (code == GPUT_OK)

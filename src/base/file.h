@@ -35,17 +35,6 @@ int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t 
 int file_write_fd(
     int fd, const char *name, const void *bytes, size_t length, struct gput_error *error);
 
-/*
- * Whether what is at `path` has to be written straight: a pipe, a terminal, and /dev/stdout also
- * where it leads to a regular file, since the link there is the system's. To be opened with
- * O_APPEND. All else, as what is not there, can be written beside its target and renamed.
- */
-bool file_is_straight(const char *path);
-
-/* The file that is meant by `path`: where its links lead, whether it is there or not. On success
- * `*target` is to be freed. */
-int file_target(const char *path, char **target, struct gput_error *error);
-
 /* Whether file_writing_begin() could write there, as far as can be told without trying. */
 int file_check(const char *path, struct gput_error *error);
 

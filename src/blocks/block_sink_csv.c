@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/file_target.h"
 #include "blocks/block_sink.h"
 #include "store/sub_tracking_csv.h"
 
@@ -50,11 +51,8 @@ static int csv_join(struct block_sink *base, struct gput_error *error)
     if (code == GPUT_OK &&
         !(sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID))
         code = error_set(error, GPUT_ERROR_STATE, "%s was not shared.", base->path);
-    if (code == GPUT_OK) {
-        sink->fd = open(base->path, O_WRONLY | O_APPEND | O_CLOEXEC);
-        if (sink->fd < 0)
-            code = error_set_errno(error, errno, "Cannot open %s", base->path);
-    }
+    if (code == GPUT_OK)
+        code = file_target_open(base->path, O_WRONLY | O_APPEND, 0, &sink->fd, error);
     base->shared = code == GPUT_OK;
     if (code == GPUT_OK)
         pthread_rwlock_init(&sink->lock, NULL);

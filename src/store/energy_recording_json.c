@@ -2,6 +2,7 @@
  * Writing power_metrics.json: a JSON object a line, and what closes a segment.
  */
 #include "base/file.h"
+#include "base/file_target.h"
 #include "store/energy_recording.h"
 #include "store/energy_recording_format.h"
 
@@ -80,12 +81,9 @@ static int open_json(const char *path, bool continues, void **opened, struct gpu
         free(file);
         return error_memory(error);
     }
-    int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (continues ? 0 : O_EXCL);
-    file->fd = open(path, flags, 0666);
-    int code = GPUT_OK;
-    if (file->fd < 0)
-        code = error_set_errno(error, errno, "Cannot write %s", path);
-    else if (continues)
+    int flags = O_RDWR | O_CREAT | O_APPEND | (continues ? 0 : O_EXCL);
+    int code = file_target_open(path, flags, 0666, &file->fd, error);
+    if (code == GPUT_OK && continues)
         code = close_old_segment(file, error);
     if (code == GPUT_OK)
         *opened = file;

@@ -10,6 +10,7 @@
  *
  * The rows of a moment are written in one transaction.
  */
+#include "base/file_target.h"
 #include "store/energy_recording.h"
 #include "store/energy_recording_format.h"
 #include "store/recording_date.h"
@@ -61,7 +62,12 @@ static int find_segment(struct sqlite_recording *file, struct gput_error *error)
 
 static int open_database(struct sqlite_recording *file, struct gput_error *error)
 {
-    TRY(sqlite_file_create(file->path, &file->database, error));
+    char *target; /* SQLite would follow any link */
+    TRY(file_target(file->path, &target, error));
+    int code = sqlite_file_create(target, &file->database, error);
+    free(target);
+    if (code != GPUT_OK)
+        return code;
     TRY(sqlite_file_run(file->database,
         "CREATE TABLE IF NOT EXISTS power_metrics (date TEXT NOT NULL, segment INTEGER NOT NULL, "
         "device TEXT NOT NULL, name TEXT NOT NULL, key TEXT, value REAL)",

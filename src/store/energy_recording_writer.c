@@ -1,6 +1,7 @@
 #include "store/energy_recording_writer.h"
 
 #include "base/file.h"
+#include "base/file_target.h"
 #include "store/energy_recording_format.h"
 #include "store/recording_date.h"
 
@@ -155,9 +156,23 @@ static int open_file(
     return code;
 }
 
+/* Another's link to a folder, too, leads to where it wants. */
+static int check_links(const char *folder, struct gput_error *error)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    char *path = strndup(folder, length), *target = NULL;
+    int code = path ? file_target(path, &target, error) : error_memory(error);
+    free(target);
+    free(path);
+    return code;
+}
+
 static int begin(struct energy_recording_writer *writer, bool continues, int64_t now_ns,
     struct gput_error *error)
 {
+    TRY(check_links(writer->folder, error));
     TRY(make_folders(writer, error));
     if (!continues)
         TRY(check_folder(writer->folder, error));

@@ -1,6 +1,7 @@
 #include "store/results_file.h"
 
 #include "base/file.h"
+#include "base/file_target.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -110,8 +111,7 @@ static int empty(const struct results_file *file, struct gput_error *error)
 
 static int open_file(struct results_file *file, int how, struct gput_error *error)
 {
-    file->fd = open(file->path, O_RDWR | O_CREAT | O_CLOEXEC | how, 0600);
-    return file->fd >= 0 ? GPUT_OK : error_set_errno(error, errno, "Cannot create %s", file->path);
+    return file_target_open(file->path, O_RDWR | O_CREAT | how, 0600, &file->fd, error);
 }
 
 static void begin_copy(struct copy *copy)

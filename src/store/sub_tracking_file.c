@@ -1,6 +1,7 @@
 #include "store/sub_tracking_file.h"
 
 #include "base/file.h"
+#include "base/file_target.h"
 #include "store/sub_tracking_format.h"
 
 #include <errno.h>

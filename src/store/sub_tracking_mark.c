@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file_target.h"
 #include "store/sqlite_file.h"
 #include "store/sub_tracking_csv.h"
 #include "store/sub_tracking_sqlite.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -78,9 +80,8 @@ static int compose(int fd, const char *path, const struct sub_tracking_row *row,
 static int mark_csv(const char *path, const struct sub_tracking_row *row, const char *name,
     struct gput_error *error)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return error_set_errno(error, errno, "Cannot open %s", path);
+    int fd;
+    TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
     struct str text = {0};
     flock(
         fd, LOCK_EX); /* against others like us; where there are no locks, writing is still whole */
@@ -98,8 +99,10 @@ static int mark_sqlite(const char *path, const struct sub_tracking_row *row, con
 {
     sqlite3 *database = NULL;
     sqlite3_stmt *insert = NULL;
+    char *target; /* SQLite would follow any link */
+    TRY(file_target(path, &target, error));
     int code = GPUT_OK;
-    if (sqlite3_open(path, &database) != SQLITE_OK) {
+    if (sqlite3_open(target, &database) != SQLITE_OK) {
         code = database ? sqlite_file_error(database, "open", path, error) : error_memory(error);
     } else {
         sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
@@ -109,6 +112,7 @@ static int mark_sqlite(const char *path, const struct sub_tracking_row *row, con
     }
     sqlite3_finalize(insert);
     sqlite3_close(database);
+    free(target);
     return code;
 }
 

@@ -2,6 +2,7 @@
  * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows.
  */
 #include "base/file.h"
+#include "base/file_target.h"
 #include "base/number.h"
 #include "store/csv.h"
 #include "store/tracking_format.h"
@@ -65,13 +66,9 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
 
 static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
 {
-    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (overwrite ? O_TRUNC : O_EXCL);
-    *fd = open(path, flags, 0666);
-    if (*fd >= 0)
-        return GPUT_OK;
-    if (errno == EEXIST)
-        return tracking_error_exists(path, error);
-    return error_set_errno(error, errno, "Cannot create %s", path);
+    int flags = O_WRONLY | O_CREAT | O_APPEND | (overwrite ? O_TRUNC : O_EXCL);
+    int code = file_target_open(path, flags, 0666, fd, error);
+    return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
 }
 
 static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,

@@ -5,11 +5,13 @@
  * of a batch waits no longer than a second, and not at all when the next row is expected later.
  */
 #include "base/clock.h"
+#include "base/file_target.h"
 #include "base/number.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_tables.h"
 #include "store/tracking_format.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,12 +138,23 @@ static void finalize_statements(struct sqlite_writer *writer)
         sqlite3_finalize(writer->tables[i].insert);
 }
 
+/* SQLite would follow a link that somebody puts there meanwhile. */
+static int make_file(const char *path, struct gput_error *error)
+{
+    int fd;
+    int code = file_target_open(path, O_WRONLY | O_CREAT | O_EXCL, 0644, &fd, error);
+    if (code == GPUT_OK)
+        close(fd);
+    return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+}
+
 static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
 {
     const char *path = writer->base.path;
     if (!overwrite && access(path, F_OK) == 0)
         return tracking_error_exists(path, error);
     TRY(sqlite_file_remove(path, error));
+    TRY(make_file(path, error));
     TRY(sqlite_file_create(path, &writer->database, error));
     int code = make_tables(writer, error);
     if (code != GPUT_OK) {

@@ -1,5 +1,7 @@
 #include "timeline/output_file.h"
 
+#include "base/file_target.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 #include <gputracker/timeline.h>
 
+#include "base/file_target.h"
 #include "base/str.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/file_target.h"
 #include "testing.h"
 
 #include <dirent.h>

@@ -196,5 +196,99 @@ class OutputFile(CommandTest):
         self.assertEqual(os.listdir(self.folder / "deep"), ["report"])
 
 
+class LinksOfOthers(CommandTest):
+    """In a sticky folder that everybody can write to, as /tmp is; not followed whatever fs.protected_symlinks is here."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("only the superuser can make links of others")
+        self.shared = self.folder / "shared"
+        self.shared.mkdir()
+        self.shared.chmod(0o1777)
+        self.victims = self.folder / "victims"
+        self.victims.mkdir()
+
+    def link(self, name, content="precious", owner=65534):
+        """A link of another user to a file (to nothing, without content) of ours."""
+        victim = self.victims / name
+        if content is not None:
+            victim.write_text(content)
+        (self.shared / name).symlink_to(victim)
+        os.lchown(self.shared / name, owner, owner)
+        return self.shared / name
+
+    def assert_refused(self, done, link):
+        self.assertIn(f"{link} is a link of another user, in a folder where everybody can make one.", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+        self.assert_untouched(link)
+
+    def assert_untouched(self, link):
+        for victim in self.victims.iterdir():
+            self.assertEqual(victim.read_text(), "precious")
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_report_does_not_go_there_and_the_command_is_not_started(self):
+        for content in "precious", None:
+            link = self.link(f"report{content}", content)
+            self.assert_refused(self.run_command("run", "-o", link, "--", "touch", "started"), link)
+
+    def test_nor_does_a_tracking_file(self):
+        for ending, more in ("csv", ["--overwrite"]), ("csv", []), ("sqlite", ["--overwrite"]):
+            link = self.link(f"rows{len(more)}.{ending}")
+            done = self.run_command("run", *more, "--tf", link, "--", "true")
+            if ending == "csv" and more:
+                self.assert_refused(done, link)
+            self.assert_untouched(link)
+
+    def test_nor_do_results_so_far(self):
+        link = self.link("kept", "")
+        self.assertIn("is a link of another user", self.run_command(
+            "run", "--resource-usage-file", link, "--", "touch", "started").stderr)
+        self.assertEqual((self.victims / "kept").read_text(), "")
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_nor_do_recordings_of_power(self):
+        (self.victims / "folder").mkdir()
+        (self.shared / "folder").symlink_to(self.victims / "folder")
+        os.lchown(self.shared / "folder", 65534, 65534)
+        for name in "folder", "folder/":
+            done = self.run_command("run", "--energy-folder", f"{self.shared}/{name}", "--", "touch", "started")
+            self.assertIn("is a link of another user", done.stderr)
+        self.assertEqual(os.listdir(self.victims / "folder"), [])
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_nor_do_marks(self):
+        for ending in "csv", "sqlite":
+            link = self.link(f"marks.{ending}")
+            self.assert_refused(self.run_command("mark", "start", "--stf", link, "x"), link)
+
+    def test_nor_do_combined_marks_and_merged_traces(self):
+        for name in "a.csv", "b.csv":
+            self.run_command("mark", "start", "--stf", name, "x")
+        (self.folder / "trace.json").write_text('[{"name": "x", "ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]')
+        link = self.link("c.csv", None)
+        self.assertNotEqual(self.run_command("sub-track", "combine", "--stf", link, "-p", "a.csv", "-p", "b.csv").returncode, 0)
+        self.assertEqual(os.listdir(self.victims), [])
+        link = self.link("merged.json")
+        self.assert_refused(self.run_command("timeline", "merge", "-o", link, "trace.json"), link)
+
+    def test_nor_is_a_pipe_written_by_one(self):
+        os.mkfifo(self.folder / "pipe")
+        (self.shared / "pipe").symlink_to(self.folder / "pipe")
+        os.lchown(self.shared / "pipe", 65534, 65534)
+        self.assert_refused(self.run_command("run", "-o", self.shared / "pipe", "--", "touch", "started"), self.shared / "pipe")
+
+    def test_ours_and_those_of_the_folders_owner_are(self):
+        self.shared.chmod(0o1777)
+        for owner, folders_owner in (0, 65534), (65534, 65534):
+            os.chown(self.shared, folders_owner, folders_owner)
+            link = self.link(f"report{owner}", "old", owner)
+            done = self.run_command("run", "-o", link, "--", "true")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_is_report((self.victims / f"report{owner}").read_text())
+            self.assertTrue(link.is_symlink())
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,154 @@
+#include "base/file_target.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_LINKS 40 /* as many as the system follows */
+
+/* Where a path leads. */
+struct target {
+    char *path;    /* owned */
+    bool straight; /* one of the links is the system's, and where it leads is no path */
+};
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* /dev/stdout and /proc/self/fd/1 are links of the system's; what is in /dev/shm is of users. */
+static bool is_of_the_system(const char *path)
+{
+    return starts_with(path, "/proc/") ||
+           (starts_with(path, "/dev/") && !starts_with(path, "/dev/shm/"));
+}
+
+/* The folder that a link is in. NULL without memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* What is called `name` as seen from the folder of `path`. NULL without memory. */
+static char *name_from(const char *path, const char *name)
+{
+    struct str full = {0};
+    const char *slash = name[0] == '/' ? NULL : strrchr(path, '/');
+    if (slash)
+        str_append_bytes(&full, path, (size_t)(slash - path) + 1);
+    str_append(&full, name);
+    return str_take(&full);
+}
+
+/* The kernel's rule. What cannot be asked is not followed. */
+static bool may_follow(const char *path, const struct stat *link)
+{
+    struct stat info;
+    char *folder = folder_of(path);
+    bool is_known = folder && stat(folder, &info) == 0;
+    free(folder);
+    if (!is_known)
+        return false;
+    bool is_open_to_all = (info.st_mode & S_ISVTX) && (info.st_mode & S_IWOTH);
+    return !is_open_to_all || link->st_uid == geteuid() || link->st_uid == info.st_uid;
+}
+
+/*
+ * Reads the link at `at`; `*length` is -1 where there is none. By one descriptor, so that what is
+ * read is the link whose owner was asked.
+ */
+static int read_link(const char *path, const char *at, char *link, size_t size, ssize_t *length,
+    struct gput_error *error)
+{
+    struct stat info;
+    *length = -1;
+    int fd = open(at, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    if (fd < 0) /* who opens it to write says why */
+        return GPUT_OK;
+    int code = GPUT_OK;
+    if (fstat(fd, &info) == 0 && S_ISLNK(info.st_mode)) {
+        *length = readlinkat(fd, "", link, size);
+        if (!may_follow(at, &info))
+            code = error_set(error, GPUT_ERROR_PERMISSION,
+                "Cannot write %s: %s is a link of another user, in a folder where everybody can "
+                "make one. Name another file.",
+                path, at);
+    }
+    close(fd);
+    return code;
+}
+
+static int follow_links(const char *path, struct target *target, struct gput_error *error)
+{
+    char link[4096];
+    ssize_t length = 0;
+    *target = (struct target){.path = strdup(path)};
+    for (int links = 0; target->path && !target->straight && links < MOST_LINKS; links++) {
+        int code = read_link(path, target->path, link, sizeof link - 1, &length, error);
+        if (code == GPUT_OK && length < 0)
+            return GPUT_OK;
+        if (code != GPUT_OK) {
+            free(target->path);
+            return code;
+        }
+        link[length] = '\0';
+        target->straight = is_of_the_system(target->path);
+        char *next = name_from(target->path, link);
+        free(target->path);
+        target->path = next;
+    }
+    if (!target->path)
+        return error_memory(error);
+    if (target->straight)
+        return GPUT_OK;
+    free(target->path);
+    return error_set_errno(error, ELOOP, "Cannot write %s", path);
+}
+
+int file_target(const char *path, char **target, struct gput_error *error)
+{
+    struct target found;
+    TRY(follow_links(path, &found, error));
+    *target = found.path;
+    return GPUT_OK;
+}
+
+bool file_is_straight(const char *path)
+{
+    struct stat info;
+    struct target target;
+    if (stat(path, &info) != 0 || follow_links(path, &target, NULL) != GPUT_OK)
+        return false;
+    free(target.path);
+    return target.straight || !S_ISREG(info.st_mode);
+}
+
+int file_target_open(const char *path, int flags, mode_t mode, int *fd, struct gput_error *error)
+{
+    struct target target = {0};
+    *fd = -1;
+    /* O_EXCL refuses any link by itself. */
+    if (!(flags & O_EXCL))
+        TRY(follow_links(path, &target, error));
+    if (!target.path || target.straight)
+        *fd = open(path, flags | O_CLOEXEC, mode);
+    else
+        *fd = open(target.path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+    int failure = errno;
+    free(target.path);
+    if (*fd >= 0)
+        return GPUT_OK;
+    return error_set_errno(
+        error, failure, flags & O_CREAT ? "Cannot create %s" : "Cannot write %s", path);
+}
