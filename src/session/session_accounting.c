@@ -4,7 +4,6 @@
 #include "os/proc_io.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
-#include "os/system_stat.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -140,20 +139,9 @@ void session_surroundings_init(struct session_surroundings *surroundings)
     *surroundings = (struct session_surroundings){.network_fd = -1};
 }
 
-static bool read_starts(const char *procfs_root, uint64_t *started)
+void session_surroundings_begin(
+    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid)
 {
-    struct system_stat stat;
-    if (system_stat_read(procfs_root, &stat, NULL) != GPUT_OK)
-        return false;
-    *started = stat.processes_started;
-    return true;
-}
-
-void session_surroundings_begin(struct session_surroundings *surroundings, const char *procfs_root,
-    pid_t pid, bool counts_starts)
-{
-    surroundings->has_starts =
-        counts_starts && read_starts(procfs_root, &surroundings->started_before);
     if (procfs_open(procfs_root, pid, "net/dev", &surroundings->network_fd, NULL) == GPUT_OK)
         surroundings->has_traffic =
             network_traffic_reread(surroundings->network_fd, &surroundings->before) == GPUT_OK;
@@ -164,13 +152,6 @@ void session_surroundings_update(struct session_surroundings *surroundings)
     if (surroundings->has_traffic)
         surroundings->has_traffic =
             network_traffic_reread(surroundings->network_fd, &surroundings->after) == GPUT_OK;
-}
-
-void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root)
-{
-    session_surroundings_update(surroundings);
-    if (surroundings->has_starts)
-        surroundings->has_starts = read_starts(procfs_root, &surroundings->started_after);
 }
 
 void session_surroundings_finish(struct session_surroundings *surroundings)

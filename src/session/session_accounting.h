@@ -58,24 +58,18 @@ void session_counts_add_io_fd(struct session_counts *counts, int fd);
 void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
     uint64_t start_time_ticks, const struct task_counts *before);
 
-/* Figures of the whole system, at the beginning of a session and since. */
+/* Network traffic of the whole system, at the beginning of a session and since. */
 struct session_surroundings {
     int network_fd; /* of main's network; -1: not to be had */
     bool has_traffic;
-    bool has_starts; /* they were wanted, and can be had */
     struct network_traffic before, after;
-    uint64_t started_before, started_after; /* processes and threads of the whole machine */
 };
 
 void session_surroundings_init(struct session_surroundings *surroundings);
-/* `counts_starts`: also what the machine has started, which costs a reading of stat at both ends.
- */
-void session_surroundings_begin(struct session_surroundings *surroundings, const char *procfs_root,
-    pid_t pid, bool counts_starts);
+void session_surroundings_begin(
+    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid);
 /* The traffic as it is now; may be called again and again. */
 void session_surroundings_update(struct session_surroundings *surroundings);
-/* The last update, with the starts. */
-void session_surroundings_end(struct session_surroundings *surroundings, const char *procfs_root);
 void session_surroundings_finish(struct session_surroundings *surroundings);
 
 /* Fills in what is counted; as of the last update. */

@@ -364,7 +364,6 @@ static void fill_attached_counts(
 static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)
 {
     const struct process_log *log = &session->log;
-    const struct session_surroundings *surroundings = &session->surroundings;
     char *reason = accounting->processes_missed_reason;
     size_t size = sizeof accounting->processes_missed_reason;
     uint64_t seen = session->sampler.tree.seen;
@@ -381,16 +380,15 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
         text_fit(reason, size, "the kernel announced more processes than were read in time");
         return;
     }
-    uint64_t started = surroundings->started_after - surroundings->started_before;
-    uint64_t known = session->mode == SESSION_LAUNCHED ? seen - 1 : 0;
-    if (!session->has_ended || !surroundings->has_starts)
+    uint64_t unknown = session_unknown_starts(session);
+    if (unknown == UINT64_MAX)
         text_fit(reason, size, "%s", session->events.why_no_events);
-    else if (started <= known) {
+    else if (unknown == 0) {
         accounting->processes_missed = 0;
-        text_fit(reason, size, "nothing else was started on this machine");
+        text_fit(reason, size, "nothing else was started: the kernel gave out no other pid");
     } else
-        text_fit(reason, size, "at most %llu, threads too; %s",
-            (unsigned long long)(started - known), session->events.why_no_events);
+        text_fit(reason, size, "at most %llu, threads too; %s", (unsigned long long)unknown,
+            session->events.why_no_events);
 }
 
 /* ---- all of it ---- */

@@ -6,7 +6,8 @@
  * none of them, and nothing that can be read says so. So they are of the whole tree only where that
  * is proven, in one of two ways:
  *
- * - Nothing but main was ever there.
+ * - Nothing but main was ever there: the kernel announces every start, or its counters say that
+ *   nothing else was started.
  * - The kernel announced every process and told the end of each of its threads, and the page faults
  *   that it told add up to those that were collected. Both are counted in the same place: they
  * agree to the last one, and no process lives without any. One that nobody waited for is in the
@@ -17,10 +18,29 @@
  */
 #include "session/session_state.h"
 
+/* What we start ourselves after the first reading: main, and threads of ours. */
+static uint64_t own_starts(const struct gput_session *session)
+{
+    unsigned main = session->mode == SESSION_LAUNCHED, sampler = 1;
+    return main + sampler + (session->options.listen != NULL);
+}
+
+uint64_t session_unknown_starts(const struct gput_session *session)
+{
+    uint64_t own = own_starts(session);
+    uint64_t most = session_starts_between(&session->starts_before, &session->starts_after, own);
+    /* Of a launched command all began since. */
+    uint64_t seen = session->mode == SESSION_LAUNCHED ? session->sampler.tree.seen - 1 : 0;
+    return most == UINT64_MAX ? most : most - own > seen ? most - own - seen : 0;
+}
+
 bool session_is_alone(const struct gput_session *session)
 {
     const struct process_log *log = &session->log;
-    return log->seen <= 1 && session->sampler.tree.seen <= 1 && process_log_has_all(log);
+    bool was_one = log->seen <= 1 && session->sampler.tree.seen <= 1 && !log->ran_out;
+    bool has_others = session->events.has_events ? !process_log_has_all(log)
+                                                 : session_unknown_starts(session) > 0;
+    return was_one && !has_others;
 }
 
 /* Descendants that had ended when last looked at, and that nobody had collected. */

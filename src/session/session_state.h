@@ -14,6 +14,7 @@
  *   session_gpus.c     each GPU by itself
  *   session_books.c    what the kernel counted, against what samples saw
  *   session_exactness.c  what of it is proven to be exact
+ *   session_starts.c   what was started at most
  *   results_check.c    whether results contradict themselves
  *   session_processes.c  every process by itself
  *   session_peaks.c    from what the kernel kept to peaks
@@ -27,6 +28,7 @@
 #include "session/session_accounting.h"
 #include "session/session_events.h"
 #include "session/session_recording.h"
+#include "session/session_starts.h"
 #include "store/results_file.h"
 #include "store/tracking_file.h"
 #include "track/energy_power.h"
@@ -104,6 +106,7 @@ struct gput_session {
     int io_fd;                      /* of a launched command; -1: not to be had */
     struct session_events events;
     struct session_surroundings surroundings;
+    struct session_starts starts_before, starts_after; /* where nothing announces them */
 
     /* The sampling thread, and what it shares with the callers of the API. */
     pthread_t thread;
@@ -242,6 +245,10 @@ struct session_exactness session_exactness_of(const struct gput_session *session
 
 /* No process of the tree but main was ever there. */
 bool session_is_alone(const struct gput_session *session);
+
+/* Where the kernel announces nothing, when the session has ended: at most so many processes and
+ * threads were started besides those that are known. UINT64_MAX: not known. */
+uint64_t session_unknown_starts(const struct gput_session *session);
 
 /* session_books.c; the lock is held, or no thread runs */
 

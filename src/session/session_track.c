@@ -183,6 +183,9 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->options.procfs_root);
+    session->starts_before = session->starts_after = (struct session_starts){0};
+    if (mode != SESSION_MACHINE && !session->events.has_events && session->has_own_procfs)
+        session_starts_read(session->options.procfs_root, &session->starts_before);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     if (mode != SESSION_SELF && session->own_statm_fd < 0)
         procfs_open("/proc", PROCFS_SYSTEM, "self/statm", &session->own_statm_fd, NULL);
@@ -208,8 +211,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->main_start_ticks = main ? main->start_time_ticks : 0;
     session_surroundings_finish(&session->surroundings);
-    session_surroundings_begin(&session->surroundings, session->options.procfs_root,
-        network_pid(session), pid && !session->events.has_events);
+    session_surroundings_begin(
+        &session->surroundings, session->options.procfs_root, network_pid(session));
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -452,7 +455,9 @@ static void end_counting(struct gput_session *session)
     }
     process_log_count(&session->log);
     session_close_books(session);
-    session_surroundings_end(&session->surroundings, session->options.procfs_root);
+    session_surroundings_update(&session->surroundings);
+    if (session->starts_before.is_known)
+        session_starts_read(session->options.procfs_root, &session->starts_after);
     session->has_ended = true;
 }
 

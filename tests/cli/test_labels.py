@@ -148,6 +148,19 @@ class Labels(CommandTest):
         self.assert_cpu(report, 0.3)
         self.assert_at_least(report, "counts")
 
+    def test_alone_in_a_pid_namespace(self):
+        """Nothing announces processes there; but that no other was started can be known."""
+        if NO_NAMESPACE:
+            self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
+        self.as_nobody()
+        self.prefix = [*AS_NOBODY, *NAMESPACE]
+        report = self.consume("spin", 0.02)
+        self.assertEqual(report["accounting"]["processes"]["missed"], 0, report["accounting"]["processes"])
+        for name in "kernel_cpu_time", "counts":
+            self.assertEqual(self.state(report, name), "exact", report["sources"][name])
+        with_threads = self.consume("threads", 2, 0.01)
+        self.assert_at_least(with_threads, "kernel_cpu_time", "counts")
+
     def test_a_tracker_that_was_stopped_for_a_while(self):
         """What the kernel keeps for it is bounded; what is too much is lost."""
         self.as_nobody()

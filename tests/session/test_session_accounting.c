@@ -108,34 +108,6 @@ static void io_of_a_process_that_ended_stays_readable(void **state)
     assert_int_equal(counts.without_io, 0);
 }
 
-static void surroundings_are_read_at_both_ends(void **state)
-{
-    (void)state;
-    struct session_surroundings surroundings;
-    session_surroundings_init(&surroundings);
-    session_surroundings_begin(&surroundings, "/proc", getpid(), true);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(0);
-    waitpid(child, NULL, 0);
-    session_surroundings_end(&surroundings, "/proc");
-    assert_true(surroundings.has_starts);
-    assert_true(surroundings.started_after > surroundings.started_before);
-    session_surroundings_finish(&surroundings);
-}
-
-static void starts_are_read_where_they_are_wanted(void **state)
-{
-    (void)state;
-    struct session_surroundings surroundings;
-    session_surroundings_init(&surroundings);
-    session_surroundings_begin(&surroundings, "/proc", getpid(), false);
-    session_surroundings_end(&surroundings, "/proc");
-    assert_false(surroundings.has_starts);
-    assert_int_equal(surroundings.started_after, 0);
-    session_surroundings_finish(&surroundings);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,8 +116,6 @@ int main(void)
         cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
         cmocka_unit_test(what_a_process_that_lives_had_before_is_not_counted),
         cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
-        cmocka_unit_test(surroundings_are_read_at_both_ends),
-        cmocka_unit_test(starts_are_read_where_they_are_wanted),
     };
     return cmocka_run_group_tests_name("session/session_accounting", tests, NULL, NULL);
 }
