@@ -20,7 +20,7 @@ deps: ## install the Debian packages that are missing
 	@tools/install-deps.sh
 
 run: all ## build, then track a small real program and show what it used
-	$(BUILD)/gpu-tracker run --st 0.1 --tu seconds --ru megabytes -- $(BUILD)/examples/busy-program
+	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program
 
 test: all ## build and run every test
 	@tools/run-tests.py $(BUILD)

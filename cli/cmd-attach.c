@@ -99,8 +99,11 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         return code;
     *limited = results.limit.enforced;
     add_note(&results);
-    return report_write_session(session, &results, tracking->config.options.processes,
-        tracking->format, tracking->output, STDOUT_FILENO, error);
+    if (tracking->quiet && !tracking->output)
+        return GPUT_OK;
+    struct report report = {tracking->format, tracking->output, STDOUT_FILENO, NULL, false, 0};
+    return report_write_session(
+        &report, session, &results, tracking->config.options.processes, error);
 }
 
 static int no_process(struct gput_error *error)
@@ -153,7 +156,7 @@ int cmd_attach(const struct arguments *arguments)
     }
     signals_survive_closed_pipes();
     bool limited = false;
-    int code = tracking_read(arguments, &tracking, &error);
+    int code = tracking_read(arguments, false, &tracking, &error);
     if (code == GPUT_OK) {
         code = attach(arguments, &tracking, &limited, &error);
         tracking_finish(&tracking);

@@ -28,6 +28,7 @@ int cmd_execute(const struct arguments *arguments)
         return EXIT_FAILURE;
     }
     struct track_style style = {
+        .is_older_form = true,
         .announces = true,
         .screen_fd = STDOUT_FILENO,
         .failed_status = EXIT_FAILURE,

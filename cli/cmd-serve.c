@@ -35,7 +35,7 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
 {
     struct tracking tracking;
     struct gput_session *session = NULL;
-    int code = tracking_read(arguments, &tracking, error);
+    int code = tracking_read(arguments, false, &tracking, error);
     if (code != GPUT_OK)
         return code;
     const char *address = arguments_value(arguments, OPTION_SERVE_LISTEN);

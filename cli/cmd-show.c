@@ -31,7 +31,8 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     enum gput_format format;
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     struct gput_results results;
-    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, &format, error);
+    int code = report_read_format(
+        arguments, OPTION_TRACKING_FORMAT, report_usual_format(output), &format, error);
     if (code == GPUT_OK)
         code = gput_results_load(arguments->operands[0], &results, error);
     if (code == GPUT_OK)
@@ -42,7 +43,8 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     if (code != GPUT_OK)
         return code;
     add_note(&results);
-    return report_write(&results, NULL, format, output, STDOUT_FILENO, error);
+    struct report report = {format, output, STDOUT_FILENO, NULL, false, 0};
+    return report_write(&report, &results, NULL, error);
 }
 
 int cmd_show(const struct arguments *arguments)

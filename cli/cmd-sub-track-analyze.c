@@ -38,7 +38,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.user = &shown;
     int code = read_split(arguments, &options.split, error);
     if (code == GPUT_OK)
-        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, &format, error);
+        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, GPUT_TEXT, &format, error);
     if (code == GPUT_OK)
         code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
     if (code != GPUT_OK)

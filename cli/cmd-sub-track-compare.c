@@ -148,7 +148,7 @@ static int compare(const struct arguments *arguments, const struct gput_compare_
     if (code == GPUT_OK && statistic)
         code = gput_statistic_parse(statistic, &options.statistic, error);
     if (code == GPUT_OK)
-        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, &format, error);
+        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, GPUT_TEXT, &format, error);
     if (code == GPUT_OK)
         code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
     if (code != GPUT_OK)

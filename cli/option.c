@@ -18,10 +18,17 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
         .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
-        "text json pickle prometheus",
-        .help = "File format of the output. One of 'text', 'json', 'pickle' (a stopped Tracker, "
-                "which the Python package loads; with -o only) or 'prometheus' (metrics, for a "
-                "textfile collector). Defaults to 'text'."},
+        "summary text full json pickle prometheus",
+        .help = "File format of the output. 'summary' is some ten lines for people, 'text' the "
+                "report of the older gpu_tracker, 'full' every figure with its source, 'json' the "
+                "same for programs, 'pickle' a stopped Tracker, which the Python package loads "
+                "(with -o only), 'prometheus' metrics for a textfile collector. Defaults to 'text' "
+                "with -e; else to 'summary' on the screen, and in a file to what its extension "
+                "says (.json, .pkl, .prom) or 'full'."},
+    [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
+        .help = "Print no report on the screen; -o still writes its file."},
+    [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
+        .help = "With -o: also print the summary on the screen."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file containing the keyword arguments of the Tracker class, to be "
                 "used instead of the corresponding options. Options on the command line win."},

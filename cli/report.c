@@ -3,11 +3,13 @@
 #include "message.h"
 
 #include <gputracker/file.h>
+#include <gputracker/summary.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,31 +31,72 @@ int report_refuse_pickle(struct gput_error *error)
         "A pickle is not for the screen: give the file that it should go to with -o.");
 }
 
-int report_read_format(const struct arguments *arguments, enum option_id id,
+static const struct format_word {
+    const char *word;
+    enum gput_format format;
+} format_words[] = {
+    {"text", GPUT_TEXT},
+    {"json", GPUT_JSON},
+    {"csv", GPUT_CSV},
+    {"pickle", GPUT_PICKLE},
+    {"prometheus", GPUT_PROMETHEUS},
+    {"full", GPUT_FULL},
+    {"summary", GPUT_SUMMARY},
+};
+
+/* "text json csv" as `"text", "json" or "csv"`. */
+static void list_words(const char *words, char *list, size_t size)
+{
+    size_t used = 0;
+    while (*words && used + 1 < size) {
+        size_t length = strcspn(words, " ");
+        const char *next = words + length + (words[length] == ' ');
+        const char *separator = used == 0 ? "" : *next ? ", " : " or ";
+        used +=
+            (size_t)snprintf(list + used, size - used, "%s\"%.*s\"", separator, (int)length, words);
+        words = next;
+    }
+}
+
+int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
     enum gput_format *format, struct gput_error *error)
 {
-    static const char *const words[] = {[GPUT_TEXT] = "text",
-        [GPUT_JSON] = "json",
-        [GPUT_CSV] = "csv",
-        [GPUT_PICKLE] = "pickle",
-        [GPUT_PROMETHEUS] = "prometheus"};
     const char *word = arguments_value(arguments, id);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     bool valid = !word;
-    *format = GPUT_TEXT;
-    for (size_t i = 0; word && i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(word, words[i]) == 0 && has_word(option(id)->words, word)) {
-            *format = (enum gput_format)i;
+    *format = usual;
+    for (size_t i = 0; word && i < sizeof format_words / sizeof format_words[0]; i++) {
+        if (strcmp(format_words[i].word, word) == 0 && has_word(option(id)->words, word)) {
+            *format = format_words[i].format;
             valid = true;
         }
     }
+    char list[128] = "";
+    list_words(option(id)->words, list, sizeof list);
     if (!valid)
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid format. Valid values are \"json\" or \"text\".", word);
+        return fail(error, GPUT_ERROR_INVALID, "\"%s\" is not a valid format. Valid values are %s.",
+            word, list);
     bool to_stdout = !output || strcmp(output, "-") == 0;
     if (*format == GPUT_PICKLE && to_stdout && isatty(STDOUT_FILENO))
         return report_refuse_pickle(error);
     return GPUT_OK;
+}
+
+static bool has_extension(const char *path, const char *extension)
+{
+    size_t length = strlen(path), wanted = strlen(extension);
+    return length > wanted && strcmp(path + length - wanted, extension) == 0;
+}
+
+enum gput_format report_usual_format(const char *path)
+{
+    if (!path || strcmp(path, "-") == 0)
+        return GPUT_SUMMARY;
+    if (has_extension(path, ".json"))
+        return GPUT_JSON;
+    if (has_extension(path, ".pkl") || has_extension(path, ".pickle"))
+        return GPUT_PICKLE;
+    return has_extension(path, ".prom") ? GPUT_PROMETHEUS : GPUT_FULL;
 }
 
 int report_check_output(const char *path, struct gput_error *error)
@@ -96,44 +139,77 @@ int report_write_text(const char *path, int screen_fd, const char *text, struct 
     return report_write_bytes(path, screen_fd, text, strlen(text), error);
 }
 
+/* The columns of a terminal, or what is usual elsewhere. */
+static unsigned screen_width(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+static bool wants_color(int fd)
+{
+    const char *terminal = getenv("TERM");
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(fd) && !(no_color && no_color[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static int render(const struct report *report, enum gput_format format,
+    const struct gput_results *results, const struct gput_processes *processes, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    if (format != GPUT_SUMMARY)
+        return gput_results_render_processes(results, processes, format, bytes, length, error);
+    bool is_file = report->path && strcmp(report->path, "-") != 0;
+    int fd = report->path ? STDOUT_FILENO : report->screen_fd;
+    struct gput_summary_options options = {
+        .command = report->command,
+        .has_status = report->has_status,
+        .status = report->status,
+        .color = !is_file && wants_color(fd),
+        .width = is_file ? 0 : screen_width(fd),
+        .processes = processes,
+    };
+    int code = gput_summary_render(results, &options, bytes, error);
+    *length = code == GPUT_OK ? strlen(*bytes) : 0;
+    return code;
+}
+
 /* What could not be written where it belongs; a pickle as text. */
-static void write_to_standard_error(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format)
+static void write_to_standard_error(const struct report *report, const struct gput_results *results,
+    const struct gput_processes *processes)
 {
     struct gput_error no_matter;
     char *text;
     size_t length;
-    if (format == GPUT_PICKLE)
-        format = GPUT_TEXT;
-    if (gput_results_render_processes(results, processes, format, &text, &length, &no_matter) ==
-        GPUT_OK)
-        write_to_screen(STDERR_FILENO, text, length, &no_matter);
+    enum gput_format format = report->format == GPUT_PICKLE ? GPUT_FULL : report->format;
+    if (render(report, format, results, processes, &text, &length, &no_matter) != GPUT_OK)
+        return;
+    write_to_screen(STDERR_FILENO, text, length, &no_matter);
     free(text);
 }
 
-int report_write(const struct gput_results *results, const struct gput_processes *processes,
-    enum gput_format format, const char *path, int screen_fd, struct gput_error *error)
+int report_write(const struct report *report, const struct gput_results *results,
+    const struct gput_processes *processes, struct gput_error *error)
 {
     char *bytes;
     size_t length;
-    int code = gput_results_render_processes(results, processes, format, &bytes, &length, error);
+    int code = render(report, report->format, results, processes, &bytes, &length, error);
     if (code != GPUT_OK)
         return code;
-    code = report_write_bytes(path, screen_fd, bytes, length, error);
-    if (code != GPUT_OK && path)
-        write_to_standard_error(results, processes, format);
+    code = report_write_bytes(report->path, report->screen_fd, bytes, length, error);
+    if (code != GPUT_OK && report->path)
+        write_to_standard_error(report, results, processes);
     free(bytes);
     return code;
 }
 
-int report_write_session(struct gput_session *session, const struct gput_results *results,
-    bool has_processes, enum gput_format format, const char *path, int screen_fd,
-    struct gput_error *error)
+int report_write_session(const struct report *report, struct gput_session *session,
+    const struct gput_results *results, bool has_processes, struct gput_error *error)
 {
     struct gput_processes *processes = NULL;
     int code = has_processes ? gput_session_processes(session, &processes, error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = report_write(results, processes, format, path, screen_fd, error);
+        code = report_write(report, results, processes, error);
     gput_processes_free(processes);
     return code;
 }

@@ -9,11 +9,15 @@
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
 
-/* Reads the option of a format, whose row says which formats there are; text when it was not given.
- * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "json" or "text".`; that
- * of report_refuse_pickle() when a terminal would get one. */
-int report_read_format(const struct arguments *arguments, enum option_id id,
+/* Reads the option of a format, whose row says which formats there are; `usual` when it was not
+ * given. Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "text" or
+ * "json".`; that of report_refuse_pickle() when a terminal would get one. */
+int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
     enum gput_format *format, struct gput_error *error);
+
+/* The format of a session's report where -f does not say it: a summary on the screen, in a file
+ * what its extension says (.json, .pkl, .pickle, .prom), else everything as text. */
+enum gput_format report_usual_format(const char *path);
 
 /* GPUT_ERROR_INVALID: a pickle is not for the screen. */
 int report_refuse_pickle(struct gput_error *error);
@@ -30,17 +34,26 @@ int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
 
+/* The report of a session: how, where to, and what results do not hold. */
+struct report {
+    enum gput_format format;
+    const char *path; /* "-" is the standard output, NULL `screen_fd` */
+    int screen_fd;
+    const char *const *command; /* for a summary; NULL: not known */
+    bool has_status;
+    int status; /* of the command, as of wait(2) */
+};
+
 /*
- * Writes the report of a session, with its processes unless NULL, as report_write_bytes() does.
- * When the file cannot be written, the report goes to the standard error (for a pickle as text), so
- * that the figures are not lost, and the error is returned.
+ * Writes the report of a session, with its processes unless NULL: a file whole or not at all. When
+ * the file cannot be written, the report goes to the standard error (for a pickle as text), so that
+ * the figures are not lost, and the error is returned.
  */
-int report_write(const struct gput_results *results, const struct gput_processes *processes,
-    enum gput_format format, const char *path, int screen_fd, struct gput_error *error);
+int report_write(const struct report *report, const struct gput_results *results,
+    const struct gput_processes *processes, struct gput_error *error);
 
 /* The same of a session that has ended, with its processes when its options asked for them. */
-int report_write_session(struct gput_session *session, const struct gput_results *results,
-    bool has_processes, enum gput_format format, const char *path, int screen_fd,
-    struct gput_error *error);
+int report_write_session(const struct report *report, struct gput_session *session,
+    const struct gput_results *results, bool has_processes, struct gput_error *error);
 
 #endif

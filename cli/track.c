@@ -30,11 +30,31 @@ static void announce(int status, const char *output)
     report_write_text(NULL, fd, line, &no_matter);
 }
 
+/* The report where -o says, and the summary on the screen where it is wanted there too. */
+static int write_reports(struct gput_session *session, const struct tracking *tracking,
+    const struct report *report, const struct track_style *style,
+    const struct gput_results *results, struct gput_error *error)
+{
+    bool has_processes = tracking->config.options.processes;
+    int code = GPUT_OK;
+    if (tracking->also_summarizes && tracking->output) {
+        struct report summary = *report;
+        struct gput_error no_matter; /* a screen that nobody reads is no failure */
+        summary.format = GPUT_SUMMARY;
+        summary.path = NULL;
+        report_write_session(&summary, session, results, has_processes, &no_matter);
+    }
+    if (tracking->output || !(style->quiet || tracking->quiet))
+        code = report_write_session(report, session, results, has_processes, error);
+    return code;
+}
+
 /* Ends the session and writes what there is to say. Returns false when that could not be written; a
  * screen that nobody reads (a closed pipe) is no failure. *limited: it was
  * ended for a limit that it passed. */
 static bool print_outcome(struct gput_session *session, const struct tracking *tracking,
-    const struct launch_end *end, const struct track_style *style, bool *limited)
+    char *const argv[], const struct launch_end *end, const struct track_style *style,
+    bool *limited)
 {
     struct gput_error error;
     struct gput_results results;
@@ -44,9 +64,16 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
         announce(end->status, tracking->output);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && results.limit.enforced;
-    if (code == GPUT_OK && (tracking->output || !style->quiet))
-        code = report_write_session(session, &results, tracking->config.options.processes,
-            tracking->format, tracking->output, style->screen_fd, &error);
+    struct report report = {
+        .format = tracking->format,
+        .path = tracking->output,
+        .screen_fd = style->screen_fd,
+        .command = (const char *const *)argv,
+        .has_status = !end->abandoned,
+        .status = end->status,
+    };
+    if (code == GPUT_OK)
+        code = write_reports(session, tracking, &report, style, &results, &error);
     if (code != GPUT_OK)
         message_error(&error);
     return code == GPUT_OK || (code == GPUT_ERROR_STATE && !tracking->output);
@@ -82,7 +109,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         return style->failed_status;
     }
     bool limited;
-    bool printed = print_outcome(session, tracking, &end, style, &limited);
+    bool printed = print_outcome(session, tracking, argv, &end, style, &limited);
     if (limited)
         return EXIT_LIMIT_PASSED;
     if (end.abandoned)
@@ -101,7 +128,7 @@ int track_command(
     struct tracking tracking;
     struct gput_session *session = NULL;
     signals_survive_closed_pipes();
-    int code = tracking_read(arguments, &tracking, &error);
+    int code = tracking_read(arguments, style->is_older_form, &tracking, &error);
     if (code != GPUT_OK) {
         message_error(&error);
         return style->failed_status;
@@ -111,6 +138,7 @@ int track_command(
     int status = style->failed_status;
     int killed_by = 0;
     tracking.config.options.starts_nothing_else = true;
+    tracking.config.options.needs_no_gpu = !style->is_older_form;
     code = tracking_create_session(&tracking, &session, &error);
     if (code == GPUT_OK)
         status = track_in_session(session, &tracking, argv, style, &killed_by);

@@ -10,10 +10,11 @@
 
 /* In what the two forms differ. */
 struct track_style {
-    bool announces;    /* say on the standard output that tracking is complete, with the status */
-    bool quiet;        /* no report, but to a file that -o names */
-    int screen_fd;     /* where the report goes without -o */
-    int failed_status; /* exit statuses for failures before the command ran */
+    bool is_older_form; /* -e: the report of the older tool, and its warnings */
+    bool announces;     /* say on the standard output that tracking is complete, with the status */
+    bool quiet;         /* no report, but to a file that -o names */
+    int screen_fd;      /* where the report goes without -o */
+    int failed_status;  /* exit statuses for failures before the command ran */
     int not_executable_status;
     int not_found_status;
 };

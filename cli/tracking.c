@@ -188,17 +188,28 @@ static void set_surroundings(const struct arguments *arguments, struct tracking 
     options->nvml_path = from_environment("GPUT_NVML");
 }
 
-static int read_everything(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+static int read_report(const struct arguments *arguments, bool is_older_form,
+    struct tracking *tracking, struct gput_error *error)
+{
+    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
+    tracking->quiet = arguments_have(arguments, OPTION_QUIET);
+    tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
+    enum gput_format usual = is_older_form ? GPUT_TEXT : report_usual_format(tracking->output);
+    int code =
+        report_read_format(arguments, OPTION_TRACKING_FORMAT, usual, &tracking->format, error);
+    /* The screen also gets what the command prints, whatever it really is. */
+    if (code == GPUT_OK && tracking->format == GPUT_PICKLE && !tracking->output)
+        code = report_refuse_pickle(error);
+    return code;
+}
+
+static int read_everything(const struct arguments *arguments, bool is_older_form,
+    struct tracking *tracking, struct gput_error *error)
 {
     struct gput_options *options = &tracking->config.options;
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
-    tracking->output = arguments_value(arguments, OPTION_OUTPUT);
-    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, &tracking->format, error);
-    /* The screen also gets what the command prints, whatever it really is. */
-    if (code == GPUT_OK && tracking->format == GPUT_PICKLE && !tracking->output)
-        code = report_refuse_pickle(error);
+    int code = read_report(arguments, is_older_form, tracking, error);
     if (code == GPUT_OK)
         code = tracking_read_units(
             arguments, &options->ram_unit, &options->gpu_ram_unit, &options->time_unit, error);
@@ -220,14 +231,14 @@ static int read_everything(
     return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
 }
 
-int tracking_read(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
+    struct gput_error *error)
 {
     *tracking = (struct tracking){.config.options = gput_options_default()};
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
     int code = path ? gput_config_read(path, &tracking->config, error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = read_everything(arguments, tracking, error);
+        code = read_everything(arguments, is_older_form, tracking, error);
     if (code != GPUT_OK)
         tracking_finish(tracking);
     return code;

@@ -13,20 +13,23 @@ struct tracking {
     struct gput_config config; /* with all options in place; owned */
     enum gput_format format;   /* of the report */
     const char *output;        /* path of the report; NULL: the screen */
+    bool quiet;                /* no report on the screen */
+    bool also_summarizes;      /* a summary on the screen next to the report in a file */
     /* No warnings for now: the report will say what is missing, and is alone where they would go.
      */
     _Atomic bool leaves_warnings_to_report;
 };
 
 /*
- * Command line over config file over defaults. The environment gives the roots: GPUT_PROCFS,
+ * Command line over config file over defaults. `is_older_form`: a report is text if -f does not say
+ * otherwise. The environment gives the roots: GPUT_PROCFS,
  * GPUT_SYSFS, GPUT_NVML. Warnings are printed; `tracking` is where they go through, so it stays
  * where it is. On success to be freed by tracking_finish().
  * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_read(), and
  * those of report_check_output().
  */
-int tracking_read(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error);
+int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
+    struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
 /* gput_session_create() of these options, with the option's name where a tracking file is in the

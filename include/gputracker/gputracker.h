@@ -24,6 +24,7 @@
 #include <gputracker/results.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>
+#include <gputracker/summary.h>
 #include <gputracker/table.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>

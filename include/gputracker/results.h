@@ -201,17 +201,19 @@ struct gput_results {
 
 /** How a report is written. */
 enum gput_format {
-    GPUT_TEXT,
+    GPUT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
     GPUT_JSON,
     GPUT_CSV,
     GPUT_PICKLE,
     GPUT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
     GPUT_OPENMETRICS, /**< OpenMetrics 1.0 */
+    GPUT_FULL,        /**< of a session: text with every figure and its source */
+    GPUT_SUMMARY,     /**< of a session: about ten lines for people; see gputracker/summary.h */
 };
 
 /**
- * The report of a session as text, JSON or pickle (which Python's gpu_tracker loads as its own
- * Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
+ * The report of a session as text, summary, JSON or pickle (which Python's gpu_tracker loads as its
+ * own Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
  * Prometheus, which gput_session_snapshot() and an HTTP server of your own can serve: there a
  * figure that is not known is no metric.
  *

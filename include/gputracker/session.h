@@ -72,6 +72,9 @@ struct gput_options {
     /** While a launched command is tracked, the caller starts no other process: every further child
      * of its is an orphan of the command; see gput_session_launch() */
     bool starts_nothing_else;
+    /** There need not be a GPU: no warning when there is none. What is missing stands in the
+     * results all the same. */
+    bool needs_no_gpu;
     struct gput_limits limits; /**< what the tree may use; default: no limits */
     /** NULL: /proc. One of another pid namespace can be named to track a process by the number that
      * it has there, without limits that are enforced, or the machine; what is launched, and the

@@ -2,6 +2,7 @@ from typing import Any, Final, overload
 
 version: Final[str]
 TEXT: Final[int]
+FULL: Final[int]
 JSON: Final[int]
 CSV: Final[int]
 PICKLE: Final[int]

@@ -222,7 +222,7 @@ class Tracker:
         if not self._is_gone:
             self._processes = self._read_processes()
         self._report = json.loads(report(_native.JSON))
-        self._report_text = report(_native.TEXT)
+        self._report_text = report(_native.FULL)
 
     def _read_processes(self):
         """The native table; None when it was not asked for, or is not to be had."""

@@ -520,6 +520,7 @@ int native_add_session(PyObject *module)
         return -1;
     Py_DECREF(type);
     if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 ||
+        PyModule_AddIntConstant(module, "FULL", GPUT_FULL) < 0 ||
         PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
         PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 ||
         PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)

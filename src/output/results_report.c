@@ -7,6 +7,7 @@
 #include "output/processes_report.h"
 #include "output/prometheus.h"
 #include "output/results_pickle.h"
+#include "output/results_summary.h"
 
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
@@ -430,8 +431,8 @@ static void add_value(
     }
 }
 
-/* NULL without memory. */
-static struct doc *results_doc(const struct gput_results *results)
+/* `documented`: only what the seeds document. NULL without memory. */
+static struct doc *results_doc(const struct gput_results *results, bool documented)
 {
     struct doc *root = doc_create_object();
     struct doc *parents[MAX_LEVELS + 1] = {root};
@@ -441,7 +442,8 @@ static struct doc *results_doc(const struct gput_results *results)
         const struct line *line = &lines[i];
         if (line->level > skipped)
             continue;
-        skipped = line->applies && !line->applies(results) ? line->level : MAX_LEVELS;
+        bool applies = !line->applies || line->applies(results);
+        skipped = applies && (line->documented || !documented) ? MAX_LEVELS : line->level;
         if (skipped < MAX_LEVELS)
             continue;
         struct doc *parent = parents[line->level];
@@ -458,44 +460,78 @@ static struct doc *results_doc(const struct gput_results *results)
 
 /* ---- Formats ---- */
 
-static void write_text(struct doc *doc, const struct gput_processes *processes, struct str *text)
+static void write_as_text(const struct gput_results *results,
+    const struct gput_processes *processes, bool documented, struct str *text)
 {
-    text->failed |= doc_failed(doc);
-    doc_text_write(doc, text);
+    struct doc *doc = results_doc(results, documented);
+    text->failed |= !doc;
+    if (doc)
+        doc_text_write(doc, text);
     if (processes)
         processes_report_write_tree(processes, text);
+    doc_destroy(doc);
 }
 
-/* The document with the processes in it. */
-static void add_processes(struct doc *doc, const struct gput_processes *processes)
+static void write_text(
+    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
 {
-    if (processes)
+    write_as_text(results, processes, true, text);
+}
+
+static void write_full(
+    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+{
+    write_as_text(results, processes, false, text);
+}
+
+static void write_summary(
+    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+{
+    results_summary_write(results, &(struct gput_summary_options){.processes = processes}, text);
+}
+
+/* All of the report, with the processes in it. */
+static struct doc *whole_doc(
+    const struct gput_results *results, const struct gput_processes *processes)
+{
+    struct doc *doc = results_doc(results, false);
+    if (doc && processes)
         processes_report_add(doc, processes);
+    return doc;
 }
 
-static void write_json(struct doc *doc, const struct gput_processes *processes, struct str *text)
+static void write_json(
+    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
 {
-    add_processes(doc, processes);
-    text->failed |= doc_failed(doc);
-    doc_write_json(doc, 1, text);
+    struct doc *doc = whole_doc(results, processes);
+    text->failed |= !doc || doc_failed(doc);
+    if (doc)
+        doc_write_json(doc, 1, text);
     str_append_char(text, '\n');
+    doc_destroy(doc);
 }
 
-static void write_pickle(struct doc *doc, const struct gput_processes *processes, struct str *text)
+static void write_pickle(
+    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
 {
     struct str report = {0};
-    write_text(doc, processes, &report);
-    add_processes(doc, processes);
-    text->failed |= report.failed | doc_failed(doc);
-    results_write_pickle(doc, str_text(&report), text);
+    struct doc *doc = whole_doc(results, processes);
+    write_full(results, processes, &report);
+    text->failed |= report.failed || !doc || doc_failed(doc);
+    if (doc)
+        results_write_pickle(doc, str_text(&report), text);
     str_finish(&report);
+    doc_destroy(doc);
 }
 
 static const struct report_format {
     enum gput_format format;
-    void (*write)(struct doc *doc, const struct gput_processes *processes, struct str *text);
+    void (*write)(const struct gput_results *results, const struct gput_processes *processes,
+        struct str *text);
 } formats[] = {
     {GPUT_TEXT, write_text},
+    {GPUT_FULL, write_full},
+    {GPUT_SUMMARY, write_summary},
     {GPUT_JSON, write_json},
     {GPUT_PICKLE, write_pickle},
 };
@@ -522,11 +558,7 @@ static int render_report(const struct gput_results *results, const struct gput_p
     if (!chosen)
         return error_set(error, GPUT_ERROR_INVALID,
             "A report is written as text, JSON, pickle or metrics only.");
-    struct doc *doc = results_doc(results);
-    if (!doc)
-        return error_memory(error);
-    chosen->write(doc, processes, text);
-    doc_destroy(doc);
+    chosen->write(results, processes, text);
     return GPUT_OK;
 }
 

@@ -43,6 +43,8 @@ void session_gpus_warn(const struct gput_session *session)
     const char *missing = gpu_set_missing(session->gpus);
     if (session_has_no_gpu(session) && session_records_no_cpu_power(session))
         return; /* the recording says both at once */
+    if (session_has_no_gpu(session) && session->options.needs_no_gpu)
+        return;
     if (session_has_no_gpu(session))
         session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
     else if (missing)

@@ -136,7 +136,15 @@ class CommandTest(unittest.TestCase):
         """No figure had to be taken back because another one contradicts it: that is a fault elsewhere."""
         self.assertNotIn("contradicted", json.dumps(report))
 
+    def assert_is_summary(self, text):
+        """What run, attach and show print on a screen by default."""
+        text = re.sub("\033\\[[0-9;]*m", "", text)
+        self.assertRegex(text, r"(?m)^  Time  +[0-9]+.* (m?s|min)\b")
+        self.assertRegex(text, r"(?m)^  RAM  +[0-9].*B  peak")
+        self.assertNotIn("Max RAM:", text)
+
     def assert_is_report(self, text):
+        """The report of the older tool, alone or with what -f full adds."""
         self.assertRegex(text, r"(?m)^Max RAM:\n   Unit: ")
         self.assertRegex(text, r"(?m)^Compute time:\n   Unit: .*\n   Time: [0-9.]+$")
 

@@ -78,7 +78,7 @@ class Attach(CommandTest):
         process = self.start(["sleep", "0.5"])
         done = self.run_command("attach", process.pid, "--tu=seconds")
         self.assertEqual(done.returncode, 0)
-        self.assert_is_report(done.stdout)
+        self.assert_is_summary(done.stdout)
 
     @staticmethod
     def counted(pid):
@@ -127,7 +127,7 @@ class Attach(CommandTest):
             tracker.send_signal(number)
             output, _ = self.finish(tracker)
             self.assertEqual(tracker.returncode, 0)
-            self.assert_is_report(output)
+            self.assert_is_summary(output)
             self.assertIsNone(process.poll())
             rows.unlink()
 
@@ -141,7 +141,7 @@ class Attach(CommandTest):
         (self.folder / "config.json").write_text(json.dumps({"process_id": process.pid}))
         done = self.run_command("attach", "--for=0.05", "--tconfig=config.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assert_is_report(done.stdout)
+        self.assert_is_summary(done.stdout)
         (self.folder / "config.json").write_text("{}")
         self.assertEqual(self.run_command("attach", "--tconfig=config.json").returncode, 1)
 
@@ -157,7 +157,7 @@ class Attach(CommandTest):
         process = self.start_busy()
         trackers = [self.start_command("attach", "--for=0.2", process.pid) for _ in range(2)]
         for tracker in trackers:
-            self.assert_is_report(self.finish(tracker)[0])
+            self.assert_is_summary(self.finish(tracker)[0])
 
 
 if __name__ == "__main__":

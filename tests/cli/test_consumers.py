@@ -196,7 +196,7 @@ class JsonAndText(ConsumerTest):
         for pid in children:
             os.kill(int(pid), 9)
         in_json = list(self.leaves(json.loads(shown("-f", "json").stdout)))
-        in_text = list(self.leaves(parse_text(shown("-f", "text").stdout)))
+        in_text = list(self.leaves(parse_text(shown("-f", "full").stdout)))
         self.assertEqual([path for path, _ in in_text], [path for path, _ in in_json])
         for (path, number), (_, text) in zip(in_json, in_text):
             if isinstance(number, (int, float)):

@@ -83,7 +83,7 @@ class Doctor(CommandTest):
             self.run_command("doctor", "--gb", "voodoo"), 1, '"voodoo" is not a valid GPU brand. Valid values are amd, intel, nvidia'
         )
         self.assert_fails(
-            self.run_command("doctor", "-f", "csv"), 1, '"csv" is not a valid format. Valid values are "json" or "text".'
+            self.run_command("doctor", "-f", "csv"), 1, '"csv" is not a valid format. Valid values are "text" or "json".'
         )
 
 

@@ -413,7 +413,7 @@ class Exact(CommandTest):
             self.assertLess(len(report["processes"]), 4200)
 
     def test_the_tree_stands_behind_the_text(self):
-        done = self.run_command("run", "--disable-logs", "--processes", "--command-lines", "-o", "-", "--",
+        done = self.run_command("run", "--disable-logs", "--processes", "--command-lines", "-f", "full", "-o", "-", "--",
                                 CONSUMER, "child", "[", "sleep", "0.2", "]", "wait")
         lines = done.stdout[done.stdout.index("Processes (RAM in gigabytes):"):].splitlines()
         self.assertIn(f"{CONSUMER} child [ sleep 0.2 ] wait", lines[2])

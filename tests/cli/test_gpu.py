@@ -238,14 +238,13 @@ class Figures(GpuTest):
 class Trouble(GpuTest):
     def test_without_a_gpu_there_are_zeros_and_one_warning(self):
         report, warnings = self.tracked(GPUT_NVML="/nonexistent")
-        self.assertEqual(
-            warnings, "gpu-tracker: warning: No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).\n"
-        )
+        self.assertEqual(warnings, "")  # it stands in the report
+        warning = "gpu-tracker: warning: No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).\n"
+        self.assertEqual(self.gpu_tracker("-e", "true", GPUT_NVML="/nonexistent").stderr, warning)
         self.assertEqual(set(report["max_gpu_ram"].values()), {"megabytes", 0.0})
         self.assertEqual(report["gpu_utilization"]["system_gpu_count"], 0)
         self.assertNotIn("gpus", report)
-        _, warnings = self.tracked("--disable-logs", GPUT_NVML="/nonexistent")
-        self.assertEqual(warnings, "")
+        self.assertEqual(self.gpu_tracker("-e", "true", "--disable-logs", GPUT_NVML="/nonexistent").stderr, "")
 
     def test_no_gpu_is_not_said_beside_another_failure(self):
         (self.folder / "t.csv").touch()
@@ -258,8 +257,11 @@ class Trouble(GpuTest):
     def test_json_on_the_standard_error_is_alone_there(self):
         done = self.gpu_tracker("run", "-f", "json", "true", GPUT_NVML="/nonexistent")
         self.assertEqual(json.loads(done.stderr)["sources"]["gpu"]["state"], "unavailable")
-        done = self.gpu_tracker("run", "true", GPUT_NVML="/nonexistent")
+        done = self.gpu_tracker("-e", "true", GPUT_NVML="/nonexistent")
         self.assertIn("warning: No GPU was found", done.stderr)
+        done = self.gpu_tracker("run", "true", GPUT_NVML="/nonexistent")
+        self.assertNotIn("warning", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^  Not known  GPU")
 
     def test_a_driver_that_does_not_start_says_why(self):
         self.write("code nvmlInit 18\n")

@@ -39,6 +39,8 @@ class KeptResults(CommandTest):
         self.assertRegex(file.name, r"\A\.gpu-tracker_")
         done = self.run_command("show", file.name)
         self.assertEqual((done.returncode, done.stderr), (0, PARTIAL))
+        self.assert_is_summary(done.stdout)
+        done = self.run_command("show", "-f", "text", file.name)
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
 
@@ -63,7 +65,7 @@ class KeptResults(CommandTest):
     def test_text_and_json_say_the_same_in_any_unit(self):
         self.kill_half_way("--resource-usage-file", "kept")
         units = ["--ru=kilobytes", "--tu=minutes"]
-        text = parse_text(self.run_command("show", "kept", *units).stdout)
+        text = parse_text(self.run_command("show", "kept", "-f", "full", *units).stdout)
         data = json.loads(self.run_command("show", "kept", "-f", "json", "-o", "-", *units).stdout)
         self.assertEqual(text["Max RAM"]["Unit"], "kilobytes")
         sections = ["max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time"]

@@ -111,7 +111,7 @@ class Limits(CommandTest):
             target.wait()
         self.assertEqual(done.returncode, 124, done.stderr)
         self.assertIn("1 of the processes to be ended for the limit could not be: they belong to another user.", done.stderr)
-        self.assert_is_report(done.stdout)
+        self.assert_is_summary(done.stdout)
 
     def test_cpu_time_of_children_that_nobody_waits_for_counts(self):
         done = self.run_command(

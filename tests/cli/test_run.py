@@ -39,8 +39,8 @@ class Streams(CommandTest):
     def test_run_prints_only_the_report_and_only_to_standard_error(self):
         done = self.run_command("run", "--disable-logs", "--", "echo", "out")
         self.assertEqual(done.stdout, "out\n")
-        self.assertTrue(done.stderr.startswith("Max RAM:\n"), done.stderr)
-        self.assert_is_report(done.stderr)
+        self.assertTrue(done.stderr.startswith("gpu-tracker: echo out\n"), done.stderr)
+        self.assert_is_summary(done.stderr)
 
     def test_execute_announces_and_prints_to_standard_output(self):
         done = self.run_command("--disable-logs", "-e", "echo out")
@@ -57,7 +57,7 @@ class Streams(CommandTest):
         self.assert_is_report((self.folder / "run.txt").read_text())
 
     def test_a_dash_is_the_standard_output(self):
-        self.assert_is_report(self.run_command("run", "-o", "-", "true").stdout)
+        self.assert_is_summary(self.run_command("run", "-o", "-", "true").stdout)
 
     def test_arguments_are_passed_untouched(self):
         arguments = ["", " ", "a b", "$HOME", "*", "'", '"', "\\", "--", "-o", "--st=1", "-h", "é", "\n"]

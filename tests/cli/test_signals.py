@@ -39,7 +39,7 @@ class OfTheCommand(CommandTest):
                 number = getattr(signal, name)
                 done = self.run_command("run", "--", "sh", "-c", f"kill -{int(number)} $$")
                 self.assertEqual(done.returncode, -number)
-                self.assert_is_report(done.stderr)
+                self.assert_is_summary(done.stderr)
 
     def test_a_shell_sees_the_usual_status(self):
         script = f"'{COMMAND}' run -o /dev/null -- sh -c 'kill -9 $$'; echo status $?"
@@ -80,7 +80,7 @@ class SentToUs(CommandTest):
             self.assertEqual(process.stdout.readline(), name + "\n")
         report = self.finish(process)[1]
         self.assertEqual(process.returncode, 7)
-        self.assert_is_report(report)
+        self.assert_is_summary(report)
 
     def test_a_real_time_signal_is_sent_on(self):
         code = LISTENER_BASE + "signal.signal(signal.SIGRTMIN + 3, lambda *_: sys.exit('got it')); wait()"
@@ -163,7 +163,7 @@ class Interrupts(CommandTest):
         process.send_signal(signal.SIGINT)
         output, report = self.finish(process)
         self.assertEqual((process.returncode, output), (3, "cleaning up\n"))
-        self.assert_is_report(report)
+        self.assert_is_summary(report)
 
     def test_the_second_ends_us_at_once_with_the_report_so_far(self):
         process = self.start_command("run", "-o", "report", "--", *self.IGNORES)
@@ -194,7 +194,7 @@ class Interrupts(CommandTest):
         done = subprocess.run(
             ["timeout", "0.5", COMMAND, "run", "--", "sleep", "100"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 124)
-        self.assert_is_report(done.stderr)
+        self.assert_is_summary(done.stderr)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ class Terminal(CommandTest):
         self.send("\x03")
         output = self.expect(r"status \d+")
         self.assertIn("interrupts 1\n", output)
-        self.assert_is_report(output)
+        self.assert_is_summary(output)
         self.expect("PROMPT> ")
         self.assertIn("before 5", self.run_line(f'"$gt" run -o r -- "{sys.executable}" -c "exit(5)"; echo before $?'))
 

@@ -88,11 +88,13 @@ class TrackingPickle(CommandTest):
         self.assert_is_report(done.stderr.partition("\nPeaks:")[0])
 
     def test_other_formats_are_none_of_reports(self):
-        for command, status in (["run", "true"], 125), (["show", "x"], 1), (["doctor"], 1):
+        of_a_session = '"summary", "text", "full", "json", "pickle" or "prometheus"'
+        for command, status, valid in (["run", "true"], 125, of_a_session), (["show", "x"], 1, of_a_session), \
+                (["doctor"], 1, '"text" or "json"'):
             done = self.run_command(*command[:1], "-f", "csv", *command[1:])
-            self.assert_fails(done, status, '"csv" is not a valid format. Valid values are "json" or "text".')
+            self.assert_fails(done, status, f'"csv" is not a valid format. Valid values are {valid}.')
         done = self.run_command("doctor", "-f", "pickle")
-        self.assert_fails(done, 1, '"pickle" is not a valid format. Valid values are "json" or "text".')
+        self.assert_fails(done, 1, '"pickle" is not a valid format. Valid values are "text" or "json".')
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ class WrongUse(CommandTest):
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
         units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
         cases = [
-            (["-f", "xml"], '"xml" is not a valid format. Valid values are "json" or "text".'),
+            (["-f", "xml"], '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
             (["--ru", "miles"], f'"miles" is not a valid RAM unit. {units}'),
             (["--gru=miles"], f'"miles" is not a valid GPU RAM unit. {units}'),
             (["--tu=miles"], '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),
@@ -165,7 +165,7 @@ class Spelling(CommandTest):
         text = self.report_of("--tu", "seconds", "-e", "true", "--ru=bytes")
         self.assertIn("Unit: seconds", text)
         self.assertIn("Unit: bytes", text)
-        done = self.run_command("--tu=days", "run", "--ru", "kilobytes", "true", "--tu=seconds")
+        done = self.run_command("--tu=days", "run", "-f", "text", "--ru", "kilobytes", "true", "--tu=seconds")
         self.assertIn("Unit: days", done.stderr)
         self.assertIn("Unit: kilobytes", done.stderr)
 

@@ -109,7 +109,21 @@ static void a_report_is_written_as_text(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
-    assert_like_fixture(&results, GPUT_TEXT, "output/report.txt");
+    assert_like_fixture(&results, GPUT_FULL, "output/report.txt");
+}
+
+static void text_has_only_what_the_older_tool_reported(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    char *full = render(&results, GPUT_FULL);
+    char *text = render(&results, GPUT_TEXT);
+    char *end = strstr(full, "\nAllowed:\n");
+    assert_non_null(end);
+    end[1] = '\0';
+    assert_string_equal(text, full);
+    free(text);
+    free(full);
 }
 
 static void a_report_is_written_as_json(void **state)
@@ -244,7 +258,7 @@ static void each_gpu_is_reported_by_itself(void **state)
     assert_string_equal(
         doc_get(gpus->last, "missing")->string, "utilization: not supported by this GPU");
     doc_destroy(doc);
-    char *text = render(&results, GPUT_TEXT);
+    char *text = render(&results, GPUT_FULL);
     assert_non_null(
         strstr(text, "\nGPUs:\n   GPU 0:\n      UUID: GPU-0\n      Name: NVIDIA H200\n"));
     free(text);
@@ -291,7 +305,7 @@ static void a_pickle_is_a_stopped_tracker(void **state)
     const struct pickle_value *details = pickle_get(fields, "details");
     const struct pickle_value *peaks = pickle_get(details, "peaks");
     assert_int_equal(pickle_get(peaks, "combined")->kind, PICKLE_NONE);
-    char *report = render(&results, GPUT_TEXT);
+    char *report = render(&results, GPUT_FULL);
     assert_string_equal(pickle_get(fields, "text")->text.bytes, report);
     free(report);
     pickle_destroy(pickle);
@@ -320,6 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_is_written_as_text),
+        cmocka_unit_test(text_has_only_what_the_older_tool_reported),
         cmocka_unit_test(a_report_is_written_as_json),
         cmocka_unit_test(sizes_are_bytes_times_the_factor_of_the_unit),
         cmocka_unit_test(missing_figures_are_zero_where_documented_and_null_elsewhere),

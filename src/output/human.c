@@ -1,0 +1,83 @@
+#include "output/human.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define LARGEST_PREFIX 5
+
+/* Three significant digits, without zeros at the end: 1.9, 25.3, 412. */
+static int significant_decimals(double value)
+{
+    double size = fabs(value);
+    return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+}
+
+static const char *scaled(double value, int smallest_prefix, const char *unit, char *text)
+{
+    static const char *const prefixes[] = {"m", "", "k", "M", "G", "T", "P"};
+    int prefix = 0;
+    if (!isfinite(value)) {
+        snprintf(text, HUMAN_SIZE, "n/a");
+        return text;
+    }
+    while (prefix > smallest_prefix && value != 0 && fabs(value) < 0.9995) {
+        value *= 1000;
+        prefix--;
+    }
+    while (prefix < LARGEST_PREFIX && fabs(value) >= 999.5) {
+        value /= 1000;
+        prefix++;
+    }
+    char number[HUMAN_SIZE];
+    snprintf(number, sizeof number, "%.*f", significant_decimals(value), value);
+    for (char *end = number; *end; end++) { /* "1.90" is "1.9", "4.00" is "4" */
+        if (*end != '.')
+            continue;
+        char *last = end;
+        for (char *digit = end + 1; *digit; digit++)
+            last = *digit == '0' ? last : digit + 1;
+        *last = '\0';
+        break;
+    }
+    snprintf(text, HUMAN_SIZE, "%.20s %s%s", number, prefixes[prefix + 1], unit);
+    return text;
+}
+
+const char *human_bytes(double bytes, char *text)
+{
+    return scaled(bytes, 0, "B", text);
+}
+
+const char *human_joules(double joules, char *text)
+{
+    return scaled(joules, -1, "J", text);
+}
+
+const char *human_watts(double watts, char *text)
+{
+    return scaled(watts, -1, "W", text);
+}
+
+const char *human_grams(double grams, char *text)
+{
+    return scaled(grams, -1, "g", text);
+}
+
+const char *human_seconds(double seconds, char *text)
+{
+    if (!isfinite(seconds) || fabs(seconds) < 59.95)
+        return scaled(seconds, -1, "s", text);
+    double minutes = floor(seconds / 60 + 0.5 / 60);
+    double hours = floor(seconds / 3600 + 0.5 / 60);
+    double days = floor(seconds / 86400 + 0.5 / 24);
+    if (minutes < 60)
+        snprintf(text, HUMAN_SIZE, "%.0f min %.0f s", minutes,
+            fmax(floor(seconds + 0.5) - 60 * minutes, 0));
+    else if (hours < 24)
+        snprintf(text, HUMAN_SIZE, "%.0f h %02.0f min", hours,
+            fmax(floor(seconds / 60 + 0.5) - 60 * hours, 0));
+    else
+        snprintf(text, HUMAN_SIZE, "%.0f d %02.0f h", days,
+            fmax(floor(seconds / 3600 + 0.5) - 24 * days, 0));
+    return text;
+}

@@ -1,0 +1,27 @@
+/*
+ * Figures in a unit that fits them, for people: "412 MB", "3 min 12 s", "1.2 kJ".
+ */
+#ifndef OUTPUT_HUMAN_H
+#define OUTPUT_HUMAN_H
+
+/* Enough for every text of this file, its NUL included. */
+#define HUMAN_SIZE 32
+
+/* All write at most HUMAN_SIZE bytes and return `text`; NaN and infinity are "n/a". */
+
+/* Three significant digits and a decimal prefix: "0 B", "1.9 kB", "412 MB", "25.3 GB". */
+const char *human_bytes(double bytes, char *text);
+
+/* "850 ms", "12.3 s", "3 min 12 s", "2 h 05 min", "3 d 04 h". */
+const char *human_seconds(double seconds, char *text);
+
+/* "36.1 mJ", "412 J", "1.2 kJ", "3.6 MJ". */
+const char *human_joules(double joules, char *text);
+
+/* "6.4 W", "310 W", "1.2 kW". */
+const char *human_watts(double watts, char *text);
+
+/* "0.1 g", "2.4 kg". */
+const char *human_grams(double grams, char *text);
+
+#endif

@@ -1,0 +1,166 @@
+#include "output/results_advice.h"
+
+#include "output/human.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Below this nothing is said about what was not used: starting up takes most of such a run. */
+#define MIN_SECONDS 10.0
+/* What counts as near a limit, and as left unused. */
+#define NEAR_LIMIT 0.9
+#define UNUSED_RAM 0.2
+#define UNUSED_RAM_MIN_BYTES 4e9
+#define IDLE_PERCENT 1.0
+#define LOW_GPU_PERCENT 25.0
+#define SHORT_PROCESS_NS 50000000
+#define NOTABLE_PERCENT 20.0
+#define LATE_PERCENT 5.0
+
+struct advice {
+    const struct gput_results *results;
+    const struct gput_processes *processes;
+    char (*texts)[ADVICE_SIZE];
+    size_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(
+    struct advice *advice, const char *format, ...)
+{
+    va_list arguments;
+    if (advice->count == MAX_ADVICE)
+        return;
+    va_start(arguments, format);
+    vsnprintf(advice->texts[advice->count++], ADVICE_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+static void add_ram_near_limit(struct advice *advice)
+{
+    char limit_text[HUMAN_SIZE];
+    double limit = advice->results->static_data.allowed_ram_bytes;
+    double peak = advice->results->max[GPUT_COMBINED_RAM];
+    if (peak >= NEAR_LIMIT * limit)
+        add(advice, "RAM peaked at %.0f %% of its limit of %s.", 100 * peak / limit,
+            human_bytes(limit, limit_text));
+}
+
+static void add_full_machine(struct advice *advice)
+{
+    double capacity = advice->results->static_data.ram_system_capacity_bytes;
+    double used = advice->results->max[GPUT_SYSTEM_RAM];
+    if (isnan(advice->results->static_data.allowed_ram_bytes) && used >= 0.95 * capacity)
+        add(advice, "The machine's RAM was %.0f %% in use.", 100 * used / capacity);
+}
+
+static void add_unused_ram(struct advice *advice)
+{
+    char limit_text[HUMAN_SIZE];
+    double limit = advice->results->static_data.allowed_ram_bytes;
+    double peak = advice->results->max[GPUT_COMBINED_RAM];
+    if (limit >= UNUSED_RAM_MIN_BYTES && peak <= UNUSED_RAM * limit)
+        add(advice, "RAM peaked at %.0f %% of the %s that were allowed.", 100 * peak / limit,
+            human_bytes(limit, limit_text));
+}
+
+static void add_gpu_ram_near_limit(struct advice *advice)
+{
+    for (uint32_t i = 0; i < advice->results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+        const struct gput_gpu *gpu = &advice->results->gpus[i];
+        if (gpu->selected && gpu->max_ram_bytes >= NEAR_LIMIT * gpu->ram_capacity_bytes)
+            add(advice, "The RAM of GPU %u was %.0f %% in use.", (unsigned)i,
+                100 * gpu->max_ram_bytes / gpu->ram_capacity_bytes);
+    }
+}
+
+static void add_idle_gpus(struct advice *advice)
+{
+    for (uint32_t i = 0; i < advice->results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+        const struct gput_gpu *gpu = &advice->results->gpus[i];
+        if (!gpu->selected)
+            continue;
+        if (gpu->max_utilization_percent < IDLE_PERCENT)
+            add(advice, "GPU %u was idle all the time.", (unsigned)i);
+        else if (gpu->mean_utilization_percent < LOW_GPU_PERCENT)
+            add(advice, "GPU %u was busy %.0f %% of the time.", (unsigned)i,
+                gpu->mean_utilization_percent);
+    }
+}
+
+static void add_unused_cores(struct advice *advice)
+{
+    const struct gput_results *results = advice->results;
+    double allowed = results->static_data.allowed_cores;
+    if (isnan(allowed))
+        allowed = results->static_data.n_expected_cores;
+    double used = results->accounting.kernel_cpu_seconds / results->elapsed_seconds;
+    if (allowed >= 2 && used < allowed / 2 && allowed - used >= 1)
+        add(advice, "%.1f of %g cores used.", used, allowed);
+}
+
+static double short_process_percent(const struct gput_processes *processes)
+{
+    double in_short = 0;
+    double total = processes->others.cpu_seconds;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct gput_process *process = &processes->processes[i];
+        if (isnan(process->cpu_seconds))
+            continue;
+        total += process->cpu_seconds;
+        if (process->end_ns && process->end_ns - process->start_ns < SHORT_PROCESS_NS)
+            in_short += process->cpu_seconds;
+    }
+    return total > 0 ? 100 * in_short / total : 0;
+}
+
+static void add_short_processes(struct advice *advice)
+{
+    double percent = advice->processes ? short_process_percent(advice->processes) : 0;
+    if (percent >= NOTABLE_PERCENT)
+        add(advice, "%.0f %% of CPU time in processes shorter than 50 ms.", percent);
+}
+
+static void add_missed_by_samples(struct advice *advice)
+{
+    double percent = advice->results->accounting.captured_percent;
+    if (percent <= 100 - NOTABLE_PERCENT)
+        add(advice,
+            "Samples saw %.0f %% of the CPU time: curves miss the rest. Sample more often (--st).",
+            percent);
+}
+
+static void add_lost_rows(struct advice *advice)
+{
+    if (advice->results->tracker.rows_lost)
+        add(advice, "%llu samples could not be written to the tracking file.",
+            (unsigned long long)advice->results->tracker.rows_lost);
+}
+
+static void add_late_samples(struct advice *advice)
+{
+    uint64_t ticks = advice->results->tracker.ticks;
+    uint64_t late = advice->results->tracker.late_ticks + advice->results->tracker.missed_ticks;
+    if (ticks >= 20 && (double)late * 100 >= LATE_PERCENT * (double)ticks)
+        add(advice, "%.0f %% of the samples were late: the machine was overloaded.",
+            100 * fmin((double)late / (double)ticks, 1));
+}
+
+size_t results_advice(const struct gput_results *results, const struct gput_processes *processes,
+    char texts[MAX_ADVICE][ADVICE_SIZE])
+{
+    struct advice advice = {results, processes, texts, 0};
+    add_ram_near_limit(&advice);
+    add_gpu_ram_near_limit(&advice);
+    add_full_machine(&advice);
+    add_lost_rows(&advice);
+    add_short_processes(&advice);
+    if (results->elapsed_seconds >= MIN_SECONDS) {
+        add_idle_gpus(&advice);
+        add_unused_cores(&advice);
+        add_unused_ram(&advice);
+        add_missed_by_samples(&advice);
+        add_late_samples(&advice);
+    }
+    return advice.count;
+}

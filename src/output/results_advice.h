@@ -1,0 +1,23 @@
+/*
+ * Advice for the next run, each piece with the figures that it rests on.
+ */
+#ifndef OUTPUT_RESULTS_ADVICE_H
+#define OUTPUT_RESULTS_ADVICE_H
+
+#include <gputracker/processes.h>
+#include <gputracker/results.h>
+
+#include <stddef.h>
+
+#define ADVICE_SIZE 160
+#define MAX_ADVICE 8
+
+/*
+ * Fills `texts` with at most MAX_ADVICE pieces, the most pressing first, and returns how many there
+ * are. Sessions shorter than a few seconds get only what does not depend on their length.
+ * `processes` may be NULL.
+ */
+size_t results_advice(const struct gput_results *results, const struct gput_processes *processes,
+    char texts[MAX_ADVICE][ADVICE_SIZE]);
+
+#endif

@@ -1,0 +1,352 @@
+/*
+ * The summary of a session: a label, one figure and what belongs to it in each line.
+ */
+#include "output/results_summary.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "output/doc_text.h"
+#include "output/human.h"
+#include "output/processes_report.h"
+#include "output/results_advice.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define LABEL_WIDTH 10
+#define FIGURE_WIDTH 12
+#define MAX_SHOWN_GPUS 8
+/* A bound that is farther away than this is worth a word. */
+#define NOTABLE_RISE 1.02
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+struct summary {
+    const struct gput_results *results;
+    const struct gput_summary_options *options;
+    struct str *text;
+};
+
+static void color(struct summary *summary, const char *escape)
+{
+    if (summary->options->color)
+        str_append(summary->text, escape);
+}
+
+/* "  RAM            412 MB  peak …" */
+__attribute__((format(printf, 4, 5))) static void row(
+    struct summary *summary, const char *label, const char *figure, const char *format, ...)
+{
+    char detail[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(detail, sizeof detail, format, arguments);
+    va_end(arguments);
+    str_printf(summary->text, "  %-*s ", LABEL_WIDTH, label);
+    color(summary, BOLD);
+    str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
+    color(summary, PLAIN);
+    str_printf(summary->text, "%s%s\n", detail[0] ? "  " : "", detail);
+}
+
+/* ---- The command ---- */
+
+static bool is_plain_word(const char *word)
+{
+    return word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-+=.,:/@%^") == strlen(word);
+}
+
+/* A word as a shell would take it; line ends and tabs are shown as blanks, other control characters
+ * as "?". */
+static void append_word(const char *word, struct str *text)
+{
+    struct str valid = {0};
+    utf8_append(word, strlen(word), &valid);
+    bool plain = is_plain_word(str_text(&valid));
+    str_append(text, plain ? "" : "'");
+    for (const char *at = str_text(&valid); *at; at++)
+        str_append_char(text, *at == '\n' || *at == '\t'                ? ' '
+                              : (unsigned char)*at < ' ' || *at == 0x7f ? '?'
+                                                                        : *at);
+    str_append(text, plain ? "" : "'");
+    text->failed |= valid.failed;
+    str_finish(&valid);
+}
+
+/* Cuts a text to `width` columns, counting a code point as one, and ends it in "…". */
+static void cut(struct str *text, size_t width)
+{
+    size_t columns = 0;
+    size_t end = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if ((text->data[i] & 0xc0) == 0x80)
+            continue;
+        if (columns == width - 1)
+            end = i;
+        columns++;
+    }
+    if (columns <= width)
+        return;
+    text->length = end;
+    str_append(text, "…");
+}
+
+static void write_command(struct summary *summary)
+{
+    struct str line = {0};
+    for (const char *const *word = summary->options->command; *word; word++) {
+        str_append(&line, word == summary->options->command ? "" : " ");
+        append_word(*word, &line);
+    }
+    unsigned width = summary->options->width;
+    if (width > sizeof "gpu-tracker: ")
+        cut(&line, width - (sizeof "gpu-tracker: " - 1));
+    str_append(summary->text, "gpu-tracker: ");
+    color(summary, BOLD);
+    str_append(summary->text, str_text(&line));
+    color(summary, PLAIN);
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= line.failed;
+    str_finish(&line);
+}
+
+/* ---- The lines ---- */
+
+static void describe_end(const struct summary *summary, char *text, size_t size)
+{
+    const struct gput_limit_passed *limit = &summary->results->limit;
+    int status = summary->options->status;
+    text[0] = '\0';
+    if (limit->enforced)
+        snprintf(text, size, "ended for its limit of %s", limit->kind_name);
+    else if (summary->options->has_status && WIFSIGNALED(status))
+        snprintf(
+            text, size, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (summary->options->has_status)
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+}
+
+static void write_time(struct summary *summary)
+{
+    char figure[HUMAN_SIZE];
+    char end[128];
+    describe_end(summary, end, sizeof end);
+    row(summary, "Time", human_seconds(summary->results->elapsed_seconds, figure), "%s", end);
+}
+
+static const struct gput_source *find_source(const struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    return NULL;
+}
+
+static bool is_exact(const struct gput_results *results, const char *name)
+{
+    const struct gput_source *source = find_source(results, name);
+    return source && source->state == GPUT_SOURCE_EXACT;
+}
+
+static void write_cpu(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    const struct gput_accounting *accounting = &results->accounting;
+    char figure[HUMAN_SIZE], user[HUMAN_SIZE], kernel[HUMAN_SIZE], parts[96] = "";
+    double allowed = results->static_data.allowed_cores;
+    double seconds = accounting->kernel_cpu_seconds;
+    bool is_limited = !isnan(allowed);
+    if (isnan(seconds)) {
+        row(summary, "CPU", "n/a", "%s", "");
+        return;
+    }
+    if (!is_limited)
+        allowed = results->static_data.system_core_count;
+    if (!isnan(accounting->kernel_user_cpu_seconds))
+        snprintf(parts, sizeof parts, "; user %s, system %s",
+            human_seconds(accounting->kernel_user_cpu_seconds, user),
+            human_seconds(accounting->kernel_system_cpu_seconds, kernel));
+    double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
+    row(summary, "CPU", human_seconds(seconds, figure), "%s%.*f of %g cores%s%s",
+        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", cores < 0.095 ? 2 : 1, cores,
+        allowed, is_limited ? " allowed" : "", parts);
+}
+
+static void write_ram(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    double peak = results->max[GPUT_COMBINED_RAM];
+    double at_most = results->peaks.combined.at_most_bytes;
+    double limit = results->static_data.allowed_ram_bytes;
+    bool is_limited = !isnan(limit);
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], main[HUMAN_SIZE], others[HUMAN_SIZE];
+    char bound[64] = "", bound_figure[HUMAN_SIZE];
+    char parts[96] = "";
+    if (!is_limited)
+        limit = results->static_data.ram_system_capacity_bytes;
+    if (at_most > peak * NOTABLE_RISE)
+        snprintf(bound, sizeof bound, " (at most %s)", human_bytes(at_most, bound_figure));
+    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
+        snprintf(parts, sizeof parts, "; main %s, children %s",
+            human_bytes(results->max[GPUT_MAIN_RAM], main),
+            human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
+    char share[16] = "under 1";
+    if (peak / limit >= 0.0095)
+        snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
+    row(summary, "RAM", human_bytes(peak, figure), "peak%s, %s %% of the %s%s%s", bound, share,
+        is_limited ? "allowed " : "machine's ", human_bytes(limit, whole), parts);
+}
+
+static void write_gpu(struct summary *summary, unsigned index, const struct gput_gpu *gpu)
+{
+    char label[32], figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], use[64] = "";
+    char power[64] = "";
+    bool is_ours = !isnan(gpu->max_combined_ram_bytes);
+    double peak = is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes;
+    snprintf(label, sizeof label, "GPU %u", index);
+    if (!isnan(gpu->max_utilization_percent))
+        snprintf(use, sizeof use, "; busy %.0f %%, at most %.0f %%", gpu->mean_utilization_percent,
+            gpu->max_utilization_percent);
+    if (!isnan(gpu->mean_power_watts))
+        snprintf(power, sizeof power, "; %s", human_watts(gpu->mean_power_watts, watts));
+    row(summary, label, human_bytes(peak, figure), "peak%s of %s%s%s  %s",
+        is_ours ? "" : ", by whoever used it,", human_bytes(gpu->ram_capacity_bytes, whole), use,
+        power, gpu->name);
+}
+
+static void write_gpus(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    unsigned shown = 0, more = 0;
+    for (uint32_t i = 0; i < results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+        if (!results->gpus[i].selected)
+            continue;
+        if (shown < MAX_SHOWN_GPUS) {
+            write_gpu(summary, i, &results->gpus[i]);
+            shown++;
+        } else {
+            more++;
+        }
+    }
+    if (more)
+        str_printf(summary->text, "  %-*s and %u more: -f full\n", LABEL_WIDTH, "GPUs", more);
+}
+
+static void write_energy(struct summary *summary)
+{
+    const struct gput_energy *energy = &summary->results->energy;
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
+    char co2e[64] = "";
+    if (isnan(energy->combined) && isnan(energy->machine.total))
+        return;
+    if (!isnan(energy->co2e_grams))
+        snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
+    if (isnan(energy->combined))
+        row(summary, "Energy", human_joules(energy->machine.total, figure),
+            "the whole machine; the command's share is not known%s", co2e);
+    else
+        row(summary, "Energy", human_joules(energy->combined, figure),
+            "of the machine's %s, which took %s%s", human_joules(energy->machine.total, whole),
+            human_watts(energy->mean_watts, watts), co2e);
+}
+
+static void write_io(struct summary *summary)
+{
+    const struct gput_accounting *accounting = &summary->results->accounting;
+    char figure[HUMAN_SIZE], written[HUMAN_SIZE], fetched[HUMAN_SIZE], stored[HUMAN_SIZE];
+    if (isnan(accounting->read_bytes) && isnan(accounting->storage_read_bytes))
+        return;
+    row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
+        "read, %s written; %s from storage, %s to storage",
+        human_bytes(accounting->write_bytes, written),
+        human_bytes(accounting->storage_read_bytes, fetched),
+        human_bytes(accounting->storage_write_bytes, stored));
+}
+
+static void write_processes(struct summary *summary)
+{
+    const struct gput_accounting *accounting = &summary->results->accounting;
+    double threads = summary->results->max[GPUT_COMBINED_THREADS];
+    char figure[HUMAN_SIZE], highest[64] = "";
+    if (!accounting->processes_seen)
+        return;
+    snprintf(figure, sizeof figure, "%llu", (unsigned long long)accounting->processes_seen);
+    if (!isnan(threads))
+        snprintf(highest, sizeof highest, "at most %.0f thread%s at once", threads,
+            threads == 1 ? "" : "s");
+    row(summary, "Processes", figure, "%s%s", accounting->processes_missed > 0 ? "at least; " : "",
+        highest);
+}
+
+/* "not measured: GPU, CPU energy (why: gpu-tracker doctor)". */
+static void write_missing(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    bool first = true;
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE)
+            continue;
+        if (first) {
+            color(summary, DIM);
+            str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Not known");
+        }
+        str_append(summary->text, first ? "" : ", ");
+        doc_text_label(results->sources[i].name, summary->text);
+        first = false;
+    }
+    if (first)
+        return;
+    str_append(summary->text, " (why: -f full, gpu-tracker doctor)");
+    color(summary, PLAIN);
+    str_append_char(summary->text, '\n');
+}
+
+static void write_advice(struct summary *summary)
+{
+    char texts[MAX_ADVICE][ADVICE_SIZE];
+    size_t count = results_advice(summary->results, summary->options->processes, texts);
+    for (size_t i = 0; i < count; i++) {
+        str_printf(summary->text, "  %-*s ", LABEL_WIDTH, i == 0 ? "Advice" : "");
+        color(summary, YELLOW);
+        str_append(summary->text, texts[i]);
+        color(summary, PLAIN);
+        str_append_char(summary->text, '\n');
+    }
+}
+
+void results_summary_write(const struct gput_results *results,
+    const struct gput_summary_options *options, struct str *text)
+{
+    struct summary summary = {results, options, text};
+    if (options->command)
+        write_command(&summary);
+    write_time(&summary);
+    write_cpu(&summary);
+    write_ram(&summary);
+    write_gpus(&summary);
+    write_energy(&summary);
+    write_io(&summary);
+    write_processes(&summary);
+    write_missing(&summary);
+    write_advice(&summary);
+    if (options->processes)
+        processes_report_write_tree(options->processes, text);
+}
+
+int gput_summary_render(const struct gput_results *results,
+    const struct gput_summary_options *options, char **text, struct gput_error *error)
+{
+    static const struct gput_summary_options plain;
+    struct str rendered = {0};
+    results_summary_write(results, options ? options : &plain, &rendered);
+    *text = str_take(&rendered);
+    return *text ? GPUT_OK : error_memory(error);
+}

@@ -1,0 +1,67 @@
+/* Figures in units that fit them. */
+#include "testing.h"
+
+#include "output/human.h"
+
+#include <math.h>
+
+static char text[HUMAN_SIZE];
+
+static void bytes_have_three_digits_and_a_prefix(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes(0, text), "0 B");
+    assert_string_equal(human_bytes(999, text), "999 B");
+    assert_string_equal(human_bytes(999.6, text), "1 kB");
+    assert_string_equal(human_bytes(1900, text), "1.9 kB");
+    assert_string_equal(human_bytes(412e6, text), "412 MB");
+    assert_string_equal(human_bytes(25.277e9, text), "25.3 GB");
+    assert_string_equal(human_bytes(-3e6, text), "-3 MB");
+    assert_string_equal(human_bytes(1e21, text), "1000000 PB");
+    assert_string_equal(human_bytes(100e6, text), "100 MB");
+}
+
+static void seconds_become_minutes_hours_and_days(void **state)
+{
+    (void)state;
+    assert_string_equal(human_seconds(0, text), "0 s");
+    assert_string_equal(human_seconds(0.0012, text), "1.2 ms");
+    assert_string_equal(human_seconds(0.85, text), "850 ms");
+    assert_string_equal(human_seconds(12.34, text), "12.3 s");
+    assert_string_equal(human_seconds(59.94, text), "59.9 s");
+    assert_string_equal(human_seconds(59.97, text), "1 min 0 s");
+    assert_string_equal(human_seconds(192, text), "3 min 12 s");
+    assert_string_equal(human_seconds(119.7, text), "2 min 0 s");
+    assert_string_equal(human_seconds(3599.6, text), "1 h 00 min");
+    assert_string_equal(human_seconds(7500, text), "2 h 05 min");
+    assert_string_equal(human_seconds(86399, text), "1 d 00 h");
+    assert_string_equal(human_seconds(3 * 86400 + 4 * 3600, text), "3 d 04 h");
+}
+
+static void small_amounts_of_energy_keep_their_digits(void **state)
+{
+    (void)state;
+    assert_string_equal(human_joules(0.0361, text), "36.1 mJ");
+    assert_string_equal(human_joules(1234, text), "1.23 kJ");
+    assert_string_equal(human_watts(6.4, text), "6.4 W");
+    assert_string_equal(human_grams(0, text), "0 g");
+}
+
+static void what_is_missing_is_not_zero(void **state)
+{
+    (void)state;
+    assert_string_equal(human_bytes(NAN, text), "n/a");
+    assert_string_equal(human_seconds(NAN, text), "n/a");
+    assert_string_equal(human_seconds(INFINITY, text), "n/a");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
+        cmocka_unit_test(seconds_become_minutes_hours_and_days),
+        cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
+        cmocka_unit_test(what_is_missing_is_not_zero),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

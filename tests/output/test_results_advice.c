@@ -1,0 +1,152 @@
+/* Advice rests on figures; without them there is none. */
+#include "output/results_advice.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static char texts[MAX_ADVICE][ADVICE_SIZE];
+
+/* A command that used what it had for a minute. */
+static struct gput_results busy_minute(void)
+{
+    struct gput_results results;
+    memset(&results, 0, sizeof results);
+    results.static_data.ram_system_capacity_bytes = 32e9;
+    results.static_data.allowed_ram_bytes = NAN;
+    results.static_data.allowed_cores = NAN;
+    results.static_data.n_expected_cores = 4;
+    results.max[GPUT_COMBINED_RAM] = 8e9;
+    results.max[GPUT_SYSTEM_RAM] = 12e9;
+    results.elapsed_seconds = 60;
+    results.accounting.kernel_cpu_seconds = 220;
+    results.accounting.captured_percent = 99;
+    results.tracker.ticks = 60;
+    return results;
+}
+
+static void expect(const struct gput_results *results, const char *text)
+{
+    size_t count = results_advice(results, NULL, texts);
+    assert_int_equal(count, text ? 1 : 0);
+    if (text)
+        assert_string_equal(texts[0], text);
+}
+
+static void there_is_none_where_all_was_used(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    expect(&results, NULL);
+}
+
+static void ram_near_its_limit(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.static_data.allowed_ram_bytes = 8.25e9;
+    expect(&results, "RAM peaked at 97 % of its limit of 8.25 GB.");
+    results.static_data.allowed_ram_bytes = 64e9;
+    expect(&results, "RAM peaked at 12 % of the 64 GB that were allowed.");
+    results.static_data.allowed_ram_bytes = 16e9;
+    expect(&results, NULL);
+}
+
+static void a_machine_without_free_ram(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.max[GPUT_SYSTEM_RAM] = 31e9;
+    expect(&results, "The machine's RAM was 97 % in use.");
+}
+
+static void cores_that_were_not_used(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.accounting.kernel_cpu_seconds = 60;
+    expect(&results, "1.0 of 4 cores used.");
+    results.static_data.allowed_cores = 1;
+    expect(&results, NULL);
+    results.static_data.allowed_cores = 64;
+    results.accounting.kernel_cpu_seconds = NAN;
+    expect(&results, NULL);
+}
+
+static void gpus_that_were_idle_or_nearly(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.n_gpus = 3;
+    for (unsigned i = 0; i < 3; i++) {
+        results.gpus[i].selected = i > 0;
+        results.gpus[i].ram_capacity_bytes = 80e9;
+        results.gpus[i].max_utilization_percent = results.gpus[i].mean_utilization_percent = 90;
+    }
+    results.gpus[0].max_utilization_percent = 0; /* nobody asked for it */
+    results.gpus[1].max_utilization_percent = results.gpus[1].mean_utilization_percent = 0;
+    expect(&results, "GPU 1 was idle all the time.");
+    results.gpus[1].max_utilization_percent = 100;
+    results.gpus[1].mean_utilization_percent = 12;
+    expect(&results, "GPU 1 was busy 12 % of the time.");
+    results.gpus[1].max_utilization_percent = results.gpus[1].mean_utilization_percent = NAN;
+    expect(&results, NULL);
+    results.gpus[2].max_ram_bytes = 76e9;
+    expect(&results, "The RAM of GPU 2 was 95 % in use.");
+}
+
+static void samples_that_miss_much(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.accounting.captured_percent = 40;
+    expect(&results,
+        "Samples saw 40 % of the CPU time: curves miss the rest. Sample more often (--st).");
+    results = busy_minute();
+    results.tracker.late_ticks = 30;
+    expect(&results, "50 % of the samples were late: the machine was overloaded.");
+    results = busy_minute();
+    results.tracker.rows_lost = 3;
+    expect(&results, "3 samples could not be written to the tracking file.");
+}
+
+static void short_processes_are_told_by_their_list(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    struct gput_process list[3] = {
+        {.start_ns = 0, .end_ns = 60000000000, .cpu_seconds = 6},
+        {.start_ns = 1, .end_ns = 40000001, .cpu_seconds = 4},
+        {.start_ns = 1, .end_ns = 0, .cpu_seconds = NAN},
+    };
+    struct gput_processes processes = {.processes = list, .count = 3};
+    assert_int_equal(results_advice(&results, &processes, texts), 1);
+    assert_string_equal(texts[0], "40 % of CPU time in processes shorter than 50 ms.");
+    processes.others.cpu_seconds = 30;
+    assert_int_equal(results_advice(&results, &processes, texts), 0);
+}
+
+static void a_short_session_hears_nothing_of_what_it_left(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.elapsed_seconds = 3;
+    results.accounting.kernel_cpu_seconds = 0.1;
+    results.accounting.captured_percent = 10;
+    expect(&results, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_none_where_all_was_used),
+        cmocka_unit_test(ram_near_its_limit),
+        cmocka_unit_test(a_machine_without_free_ram),
+        cmocka_unit_test(cores_that_were_not_used),
+        cmocka_unit_test(gpus_that_were_idle_or_nearly),
+        cmocka_unit_test(samples_that_miss_much),
+        cmocka_unit_test(short_processes_are_told_by_their_list),
+        cmocka_unit_test(a_short_session_hears_nothing_of_what_it_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

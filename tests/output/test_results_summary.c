@@ -1,0 +1,188 @@
+/* The summary that people read. */
+#include "testing.h"
+
+#include <gputracker/summary.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gput_results training(void)
+{
+    struct gput_results results;
+    memset(&results, 0, sizeof results);
+    results.static_data.ram_system_capacity_bytes = 64e9;
+    results.static_data.allowed_ram_bytes = 8e9;
+    results.static_data.allowed_cores = 4;
+    results.elapsed_seconds = 192;
+    results.max[GPUT_COMBINED_RAM] = 6e9;
+    results.max[GPUT_MAIN_RAM] = 5e9;
+    results.max[GPUT_DESCENDANTS_RAM] = 1.2e9;
+    results.max[GPUT_COMBINED_THREADS] = 24;
+    results.peaks.combined.at_most_bytes = 6.05e9;
+    results.accounting = (struct gput_accounting){
+        .kernel_cpu_seconds = 700,
+        .kernel_user_cpu_seconds = 680,
+        .kernel_system_cpu_seconds = 20,
+        .captured_percent = 99.5,
+        .processes_seen = 9,
+        .read_bytes = 1.7e9,
+        .write_bytes = 12e6,
+        .storage_read_bytes = 0,
+        .storage_write_bytes = NAN,
+    };
+    results.n_gpus = 1;
+    results.gpus[0] = (struct gput_gpu){
+        .name = "NVIDIA H200",
+        .selected = true,
+        .ram_capacity_bytes = 150e9,
+        .max_ram_bytes = 12e9,
+        .max_combined_ram_bytes = 11.2e9,
+        .mean_utilization_percent = 85,
+        .max_utilization_percent = 98,
+        .mean_power_watts = 310.4,
+    };
+    results.energy.machine.total = 65e3;
+    results.energy.combined = 60e3;
+    results.energy.mean_watts = 338;
+    results.energy.co2e_grams = NAN;
+    results.n_sources = 3;
+    results.sources[0] = (struct gput_source){"kernel_cpu_time", GPUT_SOURCE_EXACT, "wait4"};
+    results.sources[1] = (struct gput_source){"cpu_energy", GPUT_SOURCE_UNAVAILABLE, "no RAPL"};
+    results.sources[2] = (struct gput_source){"gpu_power", GPUT_SOURCE_UNAVAILABLE, "no driver"};
+    return results;
+}
+
+static char *summarize(
+    const struct gput_results *results, const struct gput_summary_options *options)
+{
+    struct gput_error error = {0};
+    char *text;
+    if (gput_summary_render(results, options, &text, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return text;
+}
+
+static void all_lines_of_a_training_run(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    const char *const command[] = {"python", "train.py", "--name", "two words", NULL};
+    char *text =
+        summarize(&results, &(struct gput_summary_options){.command = command, .has_status = true});
+    assert_string_equal(text,
+        "gpu-tracker: python train.py --name 'two words'\n"
+        "  Time         3 min 12 s  exit status 0\n"
+        "  CPU         11 min 40 s  3.6 of 4 cores allowed; user 11 min 20 s, system 20 s\n"
+        "  RAM                6 GB  peak, 75 % of the allowed 8 GB; main 5 GB, children 1.2 GB\n"
+        "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
+        "  Energy            60 kJ  of the machine's 65 kJ, which took 338 W\n"
+        "  I/O              1.7 GB  read, 12 MB written; 0 B from storage, n/a to storage\n"
+        "  Processes             9  at most 24 threads at once\n"
+        "  Not known  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
+    free(text);
+}
+
+static void lower_bounds_say_so(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.sources[0].state = GPUT_SOURCE_SAMPLED;
+    results.accounting.kernel_user_cpu_seconds = NAN;
+    results.accounting.processes_missed = 2;
+    results.peaks.combined.at_most_bytes = 7e9;
+    char *text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "11 min 40 s  at least; 3.6 of 4 cores allowed\n"));
+    assert_non_null(strstr(text, "6 GB  peak (at most 7 GB), 75 %"));
+    assert_non_null(strstr(text, "  9  at least; at most 24 threads"));
+    free(text);
+}
+
+static void what_is_missing_is_left_out_or_said(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.accounting.kernel_cpu_seconds = NAN;
+    results.gpus[0].max_combined_ram_bytes = NAN;
+    results.gpus[0].max_utilization_percent = NAN;
+    results.gpus[0].mean_power_watts = NAN;
+    results.energy.combined = NAN;
+    char *text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "  CPU                 n/a\n"));
+    assert_non_null(strstr(text, "  12 GB  peak, by whoever used it, of 150 GB  NVIDIA H200\n"));
+    assert_non_null(strstr(text, "65 kJ  the whole machine; the command's share is not known\n"));
+    results.energy.machine.total = NAN;
+    free(text);
+    text = summarize(&results, NULL);
+    assert_null(strstr(text, "Energy  "));
+    free(text);
+}
+
+static void an_end_by_a_signal_or_a_limit_is_named(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_summary_options options = {.has_status = true, .status = 9};
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "3 min 12 s  killed by signal 9 (Killed)\n"));
+    free(text);
+    results.limit = (struct gput_limit_passed){.kind_name = "ram", .enforced = true};
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "3 min 12 s  ended for its limit of ram\n"));
+    free(text);
+}
+
+static void a_hostile_command_cannot_reach_the_terminal(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    const char *const command[] = {
+        "a\033]0;x\007\n\177", "\xff", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", NULL};
+    char *text = summarize(&results, &(struct gput_summary_options){.command = command});
+    const char expected[] = "gpu-tracker: 'a?]0;x? ?' '\xef\xbf\xbd' '";
+    assert_memory_equal(text, expected, sizeof expected - 1);
+    free(text);
+    text = summarize(&results, &(struct gput_summary_options){.command = command, .width = 30});
+    *strchr(text, '\n') = '\0';
+    assert_string_equal(text, "gpu-tracker: 'a?]0;x? ?' '\xef\xbf\xbd' \xe2\x80\xa6");
+    free(text);
+}
+
+static void color_is_only_there_when_asked_for(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    char *text = summarize(&results, NULL);
+    assert_null(strchr(text, '\033'));
+    free(text);
+    text = summarize(&results, &(struct gput_summary_options){.color = true});
+    assert_non_null(strstr(text, "\033[1m  3 min 12 s\033[0m"));
+    free(text);
+}
+
+static void twenty_gpus_are_not_twenty_lines(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    for (results.n_gpus = 1; results.n_gpus < 20; results.n_gpus++)
+        results.gpus[results.n_gpus] = results.gpus[0];
+    char *text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "  GPU 7 "));
+    assert_null(strstr(text, "  GPU 8 "));
+    assert_non_null(strstr(text, "and 12 more: -f full\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_lines_of_a_training_run),
+        cmocka_unit_test(lower_bounds_say_so),
+        cmocka_unit_test(what_is_missing_is_left_out_or_said),
+        cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
+        cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
+        cmocka_unit_test(color_is_only_there_when_asked_for),
+        cmocka_unit_test(twenty_gpus_are_not_twenty_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
