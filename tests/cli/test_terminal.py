@@ -69,10 +69,10 @@ class Terminal(CommandTest):
                 "print('interrupts', len(n))\n"
                 "sys.exit(5)\n")
         (self.folder / "program.py").write_text(code)
-        self.send(f'"$gt" run -- "{sys.executable}" program.py; echo status $?\n')
+        self.send(f'"$gt" run -- "{sys.executable}" program.py; echo ended with $?\n')
         self.expect("ready")
         self.send("\x03")
-        output = self.expect(r"status \d+")
+        output = self.expect(r"ended with \d+")
         self.assertIn("interrupts 1\n", output)
         self.assert_is_summary(output)
         self.expect("PROMPT> ")
