@@ -96,6 +96,7 @@ static void introduce_lane(const struct timeline_thread *thread, struct timeline
     if (lane != thread->lanes)
         str_printf(&name, " (%d)", (int)(lane - thread->lanes) + 1);
     append_metadata(out, first, "thread_name", pid, lane->tid, "name", str_text(&name));
+    out->failed |= name.failed;
     lane->heading_length = (size_t)snprintf(lane->heading, sizeof lane->heading,
         "\", \"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"ph\": \"", pid, lane->tid);
     str_finish(&name);

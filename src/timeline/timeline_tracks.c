@@ -167,26 +167,31 @@ int64_t timeline_process_number(struct timeline_tracks *tracks, uint32_t process
     return known->pid;
 }
 
-/* Marks a (pid, tid) of the output as used; false when it was, or without memory. */
+static bool has_room_for_tid(struct timeline_tracks *tracks)
+{
+    if (tracks->taken_count * 2 < tracks->taken_capacity)
+        return true;
+    uint32_t capacity = tracks->taken_capacity ? tracks->taken_capacity * 2 : 64;
+    uint64_t *taken = calloc(capacity, sizeof *taken);
+    if (!taken)
+        return false;
+    for (uint32_t i = 0; i < tracks->taken_capacity; i++) {
+        uint64_t slot = tracks->taken[i] >> 1;
+        while (tracks->taken[i] != 0 && taken[slot & (capacity - 1)] != 0)
+            slot++;
+        if (tracks->taken[i] != 0)
+            taken[slot & (capacity - 1)] = tracks->taken[i];
+    }
+    free(tracks->taken);
+    tracks->taken = taken;
+    tracks->taken_capacity = capacity;
+    return true;
+}
+
+/* Marks a (pid, tid) of the output as used; false when it was. There is room for one more. */
 static bool take_tid(struct timeline_tracks *tracks, uint32_t process, int64_t tid)
 {
     uint64_t hash = hash_of(process, 0, tid) | 1;
-    if (tracks->taken_count * 2 >= tracks->taken_capacity) {
-        uint32_t capacity = tracks->taken_capacity ? tracks->taken_capacity * 2 : 64;
-        uint64_t *taken = calloc(capacity, sizeof *taken);
-        if (!taken)
-            return false;
-        for (uint32_t i = 0; i < tracks->taken_capacity; i++) {
-            uint64_t slot = tracks->taken[i] >> 1;
-            while (tracks->taken[i] != 0 && taken[slot & (capacity - 1)] != 0)
-                slot++;
-            if (tracks->taken[i] != 0)
-                taken[slot & (capacity - 1)] = tracks->taken[i];
-        }
-        free(tracks->taken);
-        tracks->taken = taken;
-        tracks->taken_capacity = capacity;
-    }
     uint64_t slot = hash >> 1, mask = tracks->taken_capacity - 1;
     for (; tracks->taken[slot & mask] != 0; slot++)
         if (tracks->taken[slot & mask] == hash)
@@ -219,6 +224,8 @@ static struct timeline_lane *add_lane(
     if (!lanes)
         return NULL;
     thread->lanes = lanes;
+    if (!has_room_for_tid(tracks))
+        return NULL;
     struct timeline_lane *lane = lanes + thread->lane_count;
     *lane = (struct timeline_lane){.tid = find_tid(tracks, thread, thread->lane_count)};
     thread->lane_count++;
