@@ -4,14 +4,11 @@
 #include "base/file_target.h"
 #include "store/sub_tracking_format.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct sub_tracking_format_methods *const formats[] = {
     [SUB_TRACKING_CSV] = &sub_tracking_csv,
@@ -172,30 +169,9 @@ const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader
 static void writer_free(struct sub_tracking_writer *writer)
 {
     free(writer->path);
+    part_file_close(&writer->part);
     free(writer->target);
-    free(writer->beside);
     free(writer);
-}
-
-/* Makes the file beside. Not by mkstemp(), whose files are private: this may be another program's
- * process, whose umask must not be changed even for a moment. */
-static int make_beside(struct sub_tracking_writer *writer, int *fd, struct gput_error *error)
-{
-    *fd = -1;
-    for (unsigned number = 0; *fd < 0 && number < 100; number++) {
-        struct str beside = {0};
-        str_printf(&beside, "%s.%ld-%u.part", writer->target, (long)getpid(), number);
-        free(writer->beside);
-        writer->beside = str_take(&beside);
-        if (!writer->beside)
-            return error_memory(error);
-        *fd = open(writer->beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd < 0 && errno != EEXIST)
-            break;
-    }
-    if (*fd < 0)
-        return error_set_errno(error, errno, "Cannot write %s", writer->path);
-    return GPUT_OK;
 }
 
 int sub_tracking_writer_create(const char *path, unsigned columns,
@@ -209,18 +185,18 @@ int sub_tracking_writer_create(const char *path, unsigned columns,
         return error_memory(error);
     created->methods = formats[format];
     created->columns = columns;
+    created->part.lock_fd = -1;
     created->path = strdup(path);
     int fd = -1;
     int code = created->path ? file_target(path, &created->target, error) : error_memory(error);
     if (code == GPUT_OK)
-        code = make_beside(created, &fd, error);
+        code = part_file_create(created->target, path, &created->part, &fd, error);
     if (code != GPUT_OK) {
         writer_free(created);
         return code;
     }
     code = created->methods->create(created, fd, error);
     if (code != GPUT_OK) {
-        unlink(created->beside);
         writer_free(created);
         return code;
     }
@@ -237,10 +213,8 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub
 int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error)
 {
     int code = writer->methods->complete(writer, error);
-    if (code == GPUT_OK && rename(writer->beside, writer->target) != 0)
-        code = error_set_errno(error, errno, "Cannot write %s", writer->path);
-    if (code != GPUT_OK)
-        unlink(writer->beside);
+    if (code == GPUT_OK)
+        code = part_file_keep(&writer->part, writer->target, writer->path, error);
     writer_free(writer);
     return code;
 }
@@ -250,6 +224,5 @@ void sub_tracking_writer_abandon(struct sub_tracking_writer *writer)
     if (!writer)
         return;
     writer->methods->complete(writer, NULL);
-    unlink(writer->beside);
     writer_free(writer);
 }

@@ -5,6 +5,7 @@
 #ifndef STORE_SUB_TRACKING_FORMAT_H
 #define STORE_SUB_TRACKING_FORMAT_H
 
+#include "base/part_file.h"
 #include "store/salvage.h"
 #include "store/sub_tracking_columns.h"
 #include "store/sub_tracking_file.h"
@@ -23,9 +24,9 @@ struct sub_tracking_reader {
 /* First member of each format's writer. */
 struct sub_tracking_writer {
     const struct sub_tracking_format_methods *methods;
-    char *path;   /* as it was given, for messages */
-    char *target; /* where the file will be: where the links at `path` lead */
-    char *beside; /* where it is until then */
+    char *path;            /* as it was given, for messages */
+    char *target;          /* where the file will be: where the links at `path` lead */
+    struct part_file part; /* where it is until then */
     unsigned columns;
 };
 
@@ -42,7 +43,7 @@ struct sub_tracking_format_methods {
     /* Gives back what open() took, but not the reader itself. */
     void (*close)(struct sub_tracking_reader *reader);
 
-    /* Starts to write to `fd`, which is the empty file writer->beside and the method's to close,
+    /* Starts to write to `fd`, which is the empty file writer->part and the method's to close,
      * whatever happens. */
     int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
     int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,

@@ -254,7 +254,7 @@ static int begin(struct sqlite_writer *writer, struct gput_error *error)
     /* The file is nobody's until it is renamed: no journal, no waiting for the disk. */
     const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
     const char *path = writer->base.path;
-    if (sqlite3_open(writer->base.beside, &writer->database) != SQLITE_OK)
+    if (sqlite3_open(writer->base.part.path, &writer->database) != SQLITE_OK)
         return sqlite_file_error(writer->database, "write", path, error);
     TRY(sqlite_file_run(writer->database, setup, path, error));
     return sub_tracking_sqlite_prepare(

@@ -1,11 +1,12 @@
 """gpu-tracker sub-track combine and gpu-tracker mark, as a user runs them."""
 
+import fcntl
 import os
 import pty
 import sqlite3
 import subprocess
 
-from command import COMMAND, CommandTest, main
+from command import COMMAND, CommandTest, main, wait_until
 
 HEADER = "process_id,code_block_name,position,timestamp\n"
 
@@ -43,6 +44,31 @@ class Combine(CommandTest):
             done = self.combine("--stf", name, *arguments)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
             self.assertEqual((self.folder / name).read_text(), HEADER + "1,X,0,1.5\n2,X,0,1.5\n3,X,0,1.5\n")
+
+    def test_what_a_killed_one_left_goes_with_the_next(self):
+        """A part that nobody holds is left over; one that a living writer holds is not."""
+        self.write("a.csv", "1,X,0,1.5")
+        for name in ("all.csv.123-0.part", "all.csv.124-0.part", "all.csv.part", "all.csv.12-x.part", "other.csv.123-0.part"):
+            self.write(name, "9,Y,0,1.5")
+        with open(self.folder / "all.csv.124-0.part") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertEqual(self.combine("--stf", "all.csv", "-p", "a.csv", "a.csv").returncode, 0)
+        self.assert_folder_is("a.csv", "all.csv", "all.csv.124-0.part", "all.csv.part", "all.csv.12-x.part", "other.csv.123-0.part")
+
+    def test_one_that_is_killed(self):
+        rows = "".join(f"1,block {n},0,{n}.5\n" for n in range(200000))
+        (self.folder / "a.csv").write_text(HEADER + rows)
+        for name in ("all.csv", "all.sqlite", "all.gputblocks"):
+            arguments = ["sub-track", "combine", "--mix", "--stf", name, "-p", "a.csv", "a.csv"]
+            process = self.start_command(*arguments)
+            wait_until(lambda: list(self.folder.glob(name + ".*.part")) or process.poll() is not None, "its part")
+            process.kill()
+            process.wait()
+            if (self.folder / name).exists():
+                continue  # it was quicker
+            self.write("b.csv", "1,X,0,1.5")
+            self.assertEqual(self.run_command(*arguments[:-1], "b.csv").returncode, 0)
+            self.assertEqual([path.name for path in self.folder.glob("*.part")], [])
 
     def test_messages_are_those_of_the_old_tool(self):
         self.write("a.csv", "1,X,0,1.5")
