@@ -132,8 +132,10 @@ void part_file_close(struct part_file *part)
 {
     if (part->path)
         unlink(part->path);
-    if (part->lock_fd >= 0)
+    if (part->lock_fd >= 0) {
+        flock(part->lock_fd, LOCK_UN); /* also where a fork has it open */
         close(part->lock_fd);
+    }
     free(part->path);
     *part = (struct part_file){.lock_fd = -1};
 }

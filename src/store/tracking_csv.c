@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,9 +67,17 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
 
 static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
 {
-    int flags = O_WRONLY | O_CREAT | O_APPEND | (overwrite ? O_TRUNC : O_EXCL);
+    int flags = O_WRONLY | O_CREAT | O_APPEND | (overwrite ? 0 : O_EXCL);
     int code = file_target_open(path, flags, 0666, fd, error);
-    return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+    code = tracking_lock(*fd, path, error);
+    /* What cannot be cut is no regular file. */
+    if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    if (code != GPUT_OK)
+        close(*fd);
+    return code;
 }
 
 static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
@@ -149,6 +158,7 @@ static int flush_csv(struct tracking_file *file, int64_t now_ns, struct gput_err
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
+    flock(writer->fd, LOCK_UN); /* also where a fork has it open */
     if (close(writer->fd) != 0)
         return error_set_errno(error, errno, "Cannot write %s", file->path);
     return GPUT_OK;

@@ -1,7 +1,9 @@
 #include "store/tracking_format.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 static const struct tracking_format *const formats[] = {&tracking_csv, &tracking_sqlite};
 
@@ -23,6 +25,15 @@ int tracking_format_of(
 int tracking_error_exists(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_EXISTS, "File %s already exists.", path);
+}
+
+int tracking_lock(int fd, const char *path, struct gput_error *error)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_EXISTS,
+        "Another tracker is writing to %s. Please name another file, or end that tracker first.",
+        path);
 }
 
 struct tracking_column tracking_column_at(size_t index)

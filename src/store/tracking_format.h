@@ -51,6 +51,13 @@ int tracking_format_of(
 /* `File x already exists.`; returns GPUT_ERROR_EXISTS. */
 int tracking_error_exists(const char *path, struct gput_error *error);
 
+/*
+ * Locks the open file of a tracker until it unlocks it or dies: two that write to one file would
+ * mix their rows. Where the file system knows no locks, none is taken.
+ * Errors: GPUT_ERROR_EXISTS: another tracker writes to it.
+ */
+int tracking_lock(int fd, const char *path, struct gput_error *error);
+
 /* ---- Columns ---- */
 
 /* The timestamp follows the measurements. */

@@ -5,8 +5,8 @@
  * of a batch waits no longer than a second, and not at all when the next row is expected later.
  */
 #include "base/clock.h"
-#include "base/file_target.h"
 #include "base/number.h"
+#include "base/part_file.h"
 #include "store/sqlite_file.h"
 #include "store/sqlite_tables.h"
 #include "store/tracking_format.h"
@@ -29,6 +29,7 @@ struct table {
 struct sqlite_writer {
     struct tracking_file base;
     sqlite3 *database;
+    struct part_file part; /* which the file was at first; holds the lock */
     struct table data;
     struct table tables[TRACKING_FILE_MAX_TABLES];
     unsigned table_count;
@@ -47,34 +48,41 @@ static const char *type_name(enum tracking_value_kind kind)
     return kind == TRACKING_TEXT ? "TEXT" : kind == TRACKING_INTEGER ? "INTEGER" : "REAL";
 }
 
+static int prepare_insert(struct sqlite_writer *writer, const char *name, size_t count,
+    struct table *table, struct gput_error *error)
+{
+    struct str insert = {0};
+    str_append(&insert, "INSERT INTO ");
+    sqlite_file_append_name(&insert, name);
+    for (size_t i = 0; i < count; i++)
+        str_append(&insert, i ? ", ?" : " VALUES (?");
+    str_append_char(&insert, ')');
+    int code = insert.failed ? error_memory(error)
+                             : sqlite_file_prepare(writer->database, insert.data, writer->base.path,
+                                   &table->insert, error);
+    table->columns = count;
+    str_finish(&insert);
+    return code;
+}
+
 static int make_table(struct sqlite_writer *writer, const char *name,
     const struct tracking_column *columns, size_t count, struct table *table,
     struct gput_error *error)
 {
-    struct str create = {0}, insert = {0};
+    struct str create = {0};
     str_append(&create, "CREATE TABLE ");
     sqlite_file_append_name(&create, name);
-    str_append(&insert, "INSERT INTO ");
-    sqlite_file_append_name(&insert, name);
     for (size_t i = 0; i < count; i++) {
         str_append(&create, i ? ", " : " (");
         sqlite_file_append_name(&create, columns[i].name);
         str_printf(&create, " %s", type_name(columns[i].kind));
-        str_append(&insert, i ? ", ?" : " VALUES (?");
     }
     str_append_char(&create, ')');
-    str_append_char(&insert, ')');
-
-    int code = create.failed || insert.failed ? error_memory(error) : GPUT_OK;
-    if (code == GPUT_OK)
-        code = sqlite_file_run(writer->database, create.data, writer->base.path, error);
-    if (code == GPUT_OK)
-        code = sqlite_file_prepare(
-            writer->database, insert.data, writer->base.path, &table->insert, error);
-    table->columns = count;
+    int code = create.failed
+                   ? error_memory(error)
+                   : sqlite_file_run(writer->database, create.data, writer->base.path, error);
     str_finish(&create);
-    str_finish(&insert);
-    return code;
+    return code == GPUT_OK ? prepare_insert(writer, name, count, table, error) : code;
 }
 
 static void bind_value(sqlite3_stmt *statement, int index, struct tracking_value value)
@@ -119,16 +127,42 @@ static int write_static_data(struct sqlite_writer *writer, struct gput_error *er
     return code;
 }
 
+/* Makes the tables in a file that nobody knows yet: a tracker that is killed meanwhile leaves no
+ * file that lacks them. */
 static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
 {
     const char *path = writer->base.path;
     struct tracking_column columns[TRACKING_COLUMNS];
     for (size_t i = 0; i < TRACKING_COLUMNS; i++)
         columns[i] = tracking_column_at(i);
-    TRY(sqlite_file_run(writer->database, "BEGIN", path, error));
+    TRY(sqlite_file_run(writer->database, "PRAGMA journal_mode=OFF; BEGIN", path, error));
     TRY(write_static_data(writer, error));
     TRY(make_table(writer, "data", columns, TRACKING_COLUMNS, &writer->data, error));
     return sqlite_file_run(writer->database, "COMMIT", path, error);
+}
+
+static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (sqlite3_open(writer->part.path, &writer->database) != SQLITE_OK)
+        code = writer->database
+                   ? sqlite_file_error(writer->database, "create", writer->base.path, error)
+                   : error_memory(error);
+    if (code == GPUT_OK)
+        code = make_tables(writer, error);
+    sqlite3_finalize(writer->data.insert);
+    writer->data.insert = NULL;
+    if (sqlite3_close(writer->database) != SQLITE_OK && code == GPUT_OK)
+        code = sqlite_file_error(writer->database, "create", writer->base.path, error);
+    writer->database = NULL;
+    return code;
+}
+
+/* Opens the file that has the tables, for rows. */
+static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
+{
+    TRY(sqlite_file_create(writer->base.path, &writer->database, error));
+    return prepare_insert(writer, "data", TRACKING_COLUMNS, &writer->data, error);
 }
 
 static void finalize_statements(struct sqlite_writer *writer)
@@ -138,25 +172,41 @@ static void finalize_statements(struct sqlite_writer *writer)
         sqlite3_finalize(writer->tables[i].insert);
 }
 
-/* SQLite would follow a link that somebody puts there meanwhile. */
-static int make_file(const char *path, struct gput_error *error)
+/* Holds the lock of the file that is to be replaced; -1: there is none. */
+static int lock_old(const char *path, int *fd, struct gput_error *error)
 {
-    int fd;
-    int code = file_target_open(path, O_WRONLY | O_CREAT | O_EXCL, 0644, &fd, error);
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int code = *fd >= 0 ? tracking_lock(*fd, path, error) : GPUT_OK;
+    if (code != GPUT_OK)
+        close(*fd);
+    return code;
+}
+
+/* Puts the part in the place of what is there. */
+static int replace_old(struct sqlite_writer *writer, struct gput_error *error)
+{
+    const char *path = writer->base.path;
+    int old_fd;
+    TRY(lock_old(path, &old_fd, error));
+    int code = sqlite_file_remove(path, error);
     if (code == GPUT_OK)
-        close(fd);
-    return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+        code = part_file_keep(&writer->part, path, path, error);
+    if (old_fd >= 0)
+        close(old_fd);
+    return code;
 }
 
 static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
 {
     const char *path = writer->base.path;
+    int fd;
     if (!overwrite && access(path, F_OK) == 0)
         return tracking_error_exists(path, error);
-    TRY(sqlite_file_remove(path, error));
-    TRY(make_file(path, error));
-    TRY(sqlite_file_create(path, &writer->database, error));
-    int code = make_tables(writer, error);
+    TRY(part_file_create(path, path, &writer->part, &fd, error));
+    close(fd);
+    TRY(fill_part(writer, error));
+    TRY(replace_old(writer, error));
+    int code = open_for_rows(writer, error);
     if (code != GPUT_OK) {
         finalize_statements(writer);
         sqlite3_close(writer->database);
@@ -177,8 +227,10 @@ static int create_sqlite(const char *path, const struct gput_static_data *static
         return error_memory(error);
     }
     writer->last_row_ns = INT64_MIN;
+    writer->part.lock_fd = -1;
     int code = start_file(writer, overwrite, error);
     if (code != GPUT_OK) {
+        part_file_close(&writer->part);
         free(writer->base.path);
         free(writer);
         return code;
@@ -263,6 +315,7 @@ static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
     int code = commit(writer, true, error);
     finalize_statements(writer);
     int finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
+    part_file_close(&writer->part); /* not before: closing a file drops SQLite's own locks of it */
     return code ? code : finished;
 }
 

@@ -115,6 +115,37 @@ class TrackingFile(CommandTest):
         finally:
             base.close()
 
+    def test_two_trackers_never_write_to_one_file(self):
+        for name in ("rows.csv", "rows.sqlite"):
+            with self.subTest(name=name):
+                first = self.start_command("run", "--st=0.02", "--overwrite", "--tf", name, "--", "sh", "-c", "echo; read line",
+                                           stdin=subprocess.PIPE)
+                first.stdout.readline()
+                self.assert_fails(
+                    self.run_command("run", "--disable-logs", "--overwrite", "--tf", name, "touch", "started"), 125,
+                    f"Another tracker is writing to {name}. Please name another file, or end that tracker first.")
+                self.finish(first)
+                rows = self.rows(name)
+                self.assertGreater(rows, 0)
+                done = self.run_command("run", "--overwrite", "--tf", name, "true")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_folder_is("rows.csv", "rows.sqlite")
+
+    def test_a_killed_tracker_leaves_no_database_without_tables(self):
+        """Whenever it dies: none, or one that can be read."""
+        for number in range(40):
+            process = self.start_command("run", "--tf", "rows.sqlite", "true")
+            time.sleep(number * 0.0005)
+            process.kill()
+            process.wait()
+            if (self.folder / "rows.sqlite").exists():
+                self.assertGreaterEqual(self.rows("rows.sqlite"), 0)
+                (self.folder / "rows.sqlite").unlink()
+            for path in self.folder.glob("rows.sqlite-*"):
+                path.unlink()
+        self.assertEqual(self.run_command("run", "--tf", "rows.sqlite", "true").returncode, 0)
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
     def test_rows_that_find_no_room_are_counted_and_nothing_else_is_lost(self):
         done = self.run_command(
             "run", "--st=0.005", "--tf", "rows.csv", "-f", "json", "-o", "-", "sh", "-c", "sleep 0.5; exit 4",
