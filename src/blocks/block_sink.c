@@ -146,6 +146,7 @@ void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread)
         sink->methods->leave(sink, thread);
     block_log_drop_cursor(&thread->cursor);
     str_finish(&thread->line);
+    block_losses_finish(&thread->losses);
 }
 
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,

@@ -6,6 +6,8 @@
 
 #include "base/str.h"
 #include "blocks/block_figures.h"
+#include "blocks/block_losses.h"
+#include "blocks/block_name.h"
 #include "store/block_log.h"
 #include "store/sub_tracking_file.h"
 
@@ -14,9 +16,11 @@
 /* What a sink keeps for each thread; all zero at first. */
 struct block_sink_thread {
     int64_t thread_id;
-    bool recurses;                  /* its next mark begins a block that it has open */
-    int64_t started_ns;             /* its next mark stops the call that was `marked_ns` then; 0 */
-    int64_t marked_ns;              /* when its last mark was made, by the sink's clock */
+    bool recurses;               /* its next mark begins a block that it has open */
+    int64_t started_ns;          /* its next mark stops the call that was `marked_ns` then; 0 */
+    int64_t marked_ns;           /* when its last mark was made, by the sink's clock */
+    struct sub_tracking_row row; /* of the mark that is made, or could not be */
+    struct block_losses losses;
     struct block_log_cursor cursor; /* log */
     struct str line;                /* CSV */
 };
@@ -39,13 +43,6 @@ struct block_sink {
     struct block_figures figures;
 };
 
-/* A name as threads know it: its number in the names table, and its text. */
-struct block_name {
-    uint32_t number;
-    uint32_t length;
-    const char *text;
-};
-
 struct block_sink_methods {
     size_t bytes; /* what to allocate, all zero but for the members above */
 
@@ -61,10 +58,17 @@ struct block_sink_methods {
      * NULL: not needed. */
     int (*add_name)(
         struct block_sink *sink, const struct block_name *name, struct gput_error *error);
-    /* Reads the time, and the exact figures, and keeps the mark. Any thread. */
+    /* Reads the time, and the exact figures, and keeps the mark. Any thread. A stop that could not
+     * be kept is left in thread->row. */
     int (*mark)(struct block_sink *sink, struct block_sink_thread *thread,
         const struct block_name *name, enum sub_tracking_position position,
         struct gput_error *error);
+    /* Keeps the stop of a row that mark() left, later. Any thread. */
+    int (*keep)(struct block_sink *sink, struct block_sink_thread *thread,
+        const struct block_name *name, const struct sub_tracking_row *row,
+        struct gput_error *error);
+    /* Counts marks that the file lacks, or after all does not (-1). NULL: it does not say. */
+    void (*count_lost)(struct block_sink *sink, int marks);
     /* Gives back what a thread used, when it ends. NULL: nothing to give. */
     void (*leave)(struct block_sink *sink, struct block_sink_thread *thread);
     /* Completes the file and gives back what begin() took. */

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/file_limit.h"
 #include "base/file_target.h"
 #include "blocks/block_sink.h"
 #include "store/sub_tracking_csv.h"
@@ -7,22 +8,23 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct csv_sink {
     struct block_sink base;
-    /* Read by each mark; changed once at most, when thread ids are added. */
-    pthread_rwlock_t lock;
+    pthread_mutex_t lock; /* of all that follows */
     int fd;
     struct sub_tracking_csv_layout layout;
-    _Atomic int broken; /* errno of a line that was written in part: nothing may follow it */
+    off_t torn_at;     /* where a part of a line is that could not be taken away again */
+    size_t torn_bytes; /* of it */
 };
 
 static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
-    pthread_rwlock_init(&sink->lock, NULL);
+    pthread_mutex_init(&sink->lock, NULL);
     sink->fd = fd;
     struct str header = {0};
     int code = GPUT_OK;
@@ -55,36 +57,85 @@ static int csv_join(struct block_sink *base, struct gput_error *error)
         code = file_target_open(base->path, O_WRONLY | O_APPEND, 0, &sink->fd, error);
     base->shared = code == GPUT_OK;
     if (code == GPUT_OK)
-        pthread_rwlock_init(&sink->lock, NULL);
+        pthread_mutex_init(&sink->lock, NULL);
     else
         sub_tracking_csv_layout_finish(&sink->layout);
     return code;
 }
 
+/* ---- Lines ---- */
+
+/* Blanks out a part of a line, where others may have written behind it: readers pass over empty
+ * lines. */
+static bool blank_out(struct csv_sink *sink)
+{
+    char lines[256];
+    off_t at = sink->torn_at;
+    memset(lines, '\n', sizeof lines);
+    if (fcntl(sink->fd, F_SETFL, 0) != 0) /* O_APPEND goes before any offset */
+        return false;
+    while (sink->torn_bytes > 0) {
+        size_t length = sink->torn_bytes < sizeof lines ? sink->torn_bytes : sizeof lines;
+        ssize_t done = pwrite(sink->fd, lines, length, at);
+        if (done <= 0)
+            break;
+        at += done;
+        sink->torn_bytes -= (size_t)done;
+    }
+    sink->torn_at = at;
+    fcntl(sink->fd, F_SETFL, O_APPEND);
+    return sink->torn_bytes == 0;
+}
+
+/* Takes the part of a line that was written away again. False: nothing may follow it yet. */
+static bool remove_torn(struct csv_sink *sink)
+{
+    struct stat status;
+    if (sink->torn_bytes == 0)
+        return true;
+    if (fstat(sink->fd, &status) != 0)
+        return false;
+    off_t end = sink->torn_at + (off_t)sink->torn_bytes;
+    if (sink->base.shared || status.st_size != end || ftruncate(sink->fd, sink->torn_at) != 0)
+        return blank_out(sink);
+    sink->torn_bytes = 0;
+    return true;
+}
+
+/* How much of the line was written; errno says why not all. */
+static size_t write_all(int fd, const struct str *line)
+{
+    size_t written = 0;
+    while (written < line->length) {
+        ssize_t done = write(fd, line->data + written, line->length - written);
+        if (done < 0 && errno != EINTR)
+            break;
+        written += done > 0 ? (size_t)done : 0;
+    }
+    return written;
+}
+
 /*
- * One write a line: the file is open for appending, so that lines of several threads and processes
- * do not mix, and what was written is the kernel's, whatever becomes of the program.
+ * One write a line: the file is open for appending, so that lines of several processes do not mix,
+ * and what was written is the kernel's, whatever becomes of the program. A disk that fills takes a
+ * part of a line, which is taken away again. With the lock held: the position in the
+ * file is then where our own line ends.
  */
 static int write_line(struct csv_sink *sink, const struct str *line, struct gput_error *error)
 {
-    int broken = atomic_load_explicit(&sink->broken, memory_order_relaxed);
-    if (broken)
-        return error_set_errno(error, broken, "Cannot write %s", sink->base.path);
-    ssize_t done;
-    do
-        done = write(sink->fd, line->data, line->length);
-    while (done < 0 && errno == EINTR);
-    if (done == (ssize_t)line->length)
-        return GPUT_OK;
-    if (done > 0) {
-        done = write(sink->fd, line->data + done, line->length - (size_t)done) -
-               (ssize_t)(line->length - (size_t)done);
-        if (done == 0)
-            return GPUT_OK;
-        atomic_store(&sink->broken, ENOSPC);
-        return error_set_errno(error, ENOSPC, "Cannot write %s", sink->base.path);
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = GPUT_OK;
+    size_t written = remove_torn(sink) ? write_all(sink->fd, line) : 0;
+    if (written < line->length) {
+        code = error_set_errno(error, errno, "Cannot write %s", sink->base.path);
+        sink->torn_bytes += written;
+        if (written > 0)
+            sink->torn_at = lseek(sink->fd, 0, SEEK_CUR) - (off_t)written;
+        remove_torn(sink);
     }
-    return error_set_errno(error, errno, "Cannot write %s", sink->base.path);
+    file_limit_release(&limit);
+    return code;
 }
 
 /* ---- Thread ids ---- */
@@ -135,13 +186,12 @@ static bool is_in_place(const struct csv_sink *sink)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* With the lock held for changing. When it cannot be done, the file stays as it is. */
+/* With the lock held. When it cannot be done, the file stays as it is. */
 static void add_thread_ids(struct csv_sink *sink)
 {
     unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_APART;
     struct sub_tracking_csv_layout layout;
-    if (atomic_load(&sink->broken) || !is_in_place(sink) ||
-        !sub_tracking_csv_layout_init(&layout, columns))
+    if (!remove_torn(sink) || !is_in_place(sink) || !sub_tracking_csv_layout_init(&layout, columns))
         return;
     int fd = rewrite(sink, columns) == GPUT_OK
                  ? open(sink->base.absolute, O_WRONLY | O_APPEND | O_CLOEXEC)
@@ -158,11 +208,11 @@ static void add_thread_ids(struct csv_sink *sink)
 
 static void settle_thread_ids(struct csv_sink *sink)
 {
-    pthread_rwlock_wrlock(&sink->lock);
+    pthread_mutex_lock(&sink->lock);
     if (!atomic_load(&sink->base.thread_ids_settled))
         add_thread_ids(sink);
     atomic_store_explicit(&sink->base.thread_ids_settled, true, memory_order_release);
-    pthread_rwlock_unlock(&sink->lock);
+    pthread_mutex_unlock(&sink->lock);
 }
 
 /* A file without thread ids could be put in the place of by one that has them: nobody else may hold
@@ -177,20 +227,25 @@ static void csv_share(struct block_sink *base)
 
 /* ---- Marks ---- */
 
+static int csv_keep(struct block_sink *base, struct block_sink_thread *thread,
+    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
+{
+    struct csv_sink *sink = (struct csv_sink *)base;
+    str_clear(&thread->line);
+    pthread_mutex_lock(&sink->lock);
+    sub_tracking_csv_append_row(&thread->line, &sink->layout, row, name->text, name->length);
+    int code = thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, error);
+    pthread_mutex_unlock(&sink->lock);
+    return code;
+}
+
 static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
-    struct csv_sink *sink = (struct csv_sink *)base;
     if (block_sink_needs_thread_ids(base, thread))
-        settle_thread_ids(sink);
-    struct sub_tracking_row row;
-    block_sink_fill_row(base, thread, position, &row);
-    str_clear(&thread->line);
-    pthread_rwlock_rdlock(&sink->lock);
-    sub_tracking_csv_append_row(&thread->line, &sink->layout, &row, name->text, name->length);
-    int code = thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, error);
-    pthread_rwlock_unlock(&sink->lock);
-    return code;
+        settle_thread_ids((struct csv_sink *)base);
+    block_sink_fill_row(base, thread, position, &thread->row);
+    return csv_keep(base, thread, name, &thread->row, error);
 }
 
 static int csv_finish(struct block_sink *base, struct gput_error *error)
@@ -213,6 +268,7 @@ const struct block_sink_methods block_sink_csv = {
     .join = csv_join,
     .share = csv_share,
     .mark = csv_mark,
+    .keep = csv_keep,
     .finish = csv_finish,
     .forget = csv_forget,
 };

@@ -23,10 +23,22 @@ static int log_add_name(
     return block_log_add_name(((struct log_sink *)base)->log, name->text, name->length, error);
 }
 
-static int lost(struct block_log *log, int code)
+static void log_count_lost(struct block_sink *base, int marks)
 {
-    atomic_fetch_add(&log->header->marks_lost, 1);
-    return code;
+    struct block_log *log = ((struct log_sink *)base)->log;
+    atomic_fetch_add(&log->header->marks_lost, (uint64_t)(int64_t)marks);
+}
+
+/* Of a stop that could not be kept. */
+static void leave_row(struct block_sink *base, struct block_sink_thread *thread, int64_t now_ns,
+    const struct sub_tracking_exact *exact)
+{
+    thread->row = (struct sub_tracking_row){
+        .position = SUB_TRACKING_STOP,
+        .timestamp_ns = now_ns,
+        .started_ns = thread->started_ns,
+        .exact = base->exact ? *exact : (struct sub_tracking_exact){0},
+    };
 }
 
 /* clock_monotonic_ns(), without its calls: a tenth of a mark. */
@@ -54,8 +66,10 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     }
     if (!block_log_has_room(log, cursor)) {
         int code = block_log_extend(log, cursor, thread->thread_id, error);
+        if (code != GPUT_OK && position == SUB_TRACKING_STOP)
+            leave_row(base, thread, now, &exact);
         if (code != GPUT_OK)
-            return lost(log, code);
+            return code;
     }
     if (position == SUB_TRACKING_START) {
         if (has_exact)
@@ -66,6 +80,20 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
         block_log_put_started(log, cursor, thread->started_ns);
     thread->marked_ns = now;
     block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
+    return GPUT_OK;
+}
+
+static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
+    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
+{
+    struct block_log *log = ((struct log_sink *)base)->log;
+    struct block_log_cursor *cursor = &thread->cursor;
+    if (!block_log_has_room(log, cursor))
+        TRY(block_log_extend(log, cursor, thread->thread_id, error));
+    if (row->started_ns != 0)
+        block_log_put_started(log, cursor, row->started_ns);
+    block_log_put(
+        log, cursor, row->timestamp_ns, block_log_tag(name->number, row->position), &row->exact);
     return GPUT_OK;
 }
 
@@ -89,6 +117,8 @@ const struct block_sink_methods block_sink_log = {
     .begin = log_begin,
     .add_name = log_add_name,
     .mark = log_mark,
+    .keep = log_keep,
+    .count_lost = log_count_lost,
     .leave = log_leave,
     .finish = log_finish,
     .forget = log_forget,

@@ -1,3 +1,4 @@
+#include "base/file_limit.h"
 #include "blocks/block_sink.h"
 #include "store/sqlite_file.h"
 #include "store/sub_tracking_sqlite.h"
@@ -109,15 +110,14 @@ static void sqlite_share(struct block_sink *base)
     base->shared = true;
 }
 
-static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread,
-    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread,
+    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
 {
+    (void)thread;
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    if (block_sink_needs_thread_ids(base, thread))
-        settle_thread_ids(sink);
-    struct sub_tracking_row row;
-    block_sink_fill_row(base, thread, position, &row);
+    struct file_limit limit;
     pthread_mutex_lock(&sink->lock);
+    file_limit_hold(&limit);
     int code = GPUT_OK;
     if (!sink->database) {
         base->shared = false; /* a child must leave it alone again */
@@ -125,9 +125,19 @@ static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread
     }
     if (code == GPUT_OK)
         code = sub_tracking_sqlite_insert(
-            sink->insert, base->path, sink->columns, &row, name->text, name->length, error);
+            sink->insert, base->path, sink->columns, row, name->text, name->length, error);
+    file_limit_release(&limit);
     pthread_mutex_unlock(&sink->lock);
     return code;
+}
+
+static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
+{
+    if (block_sink_needs_thread_ids(base, thread))
+        settle_thread_ids((struct sqlite_sink *)base);
+    block_sink_fill_row(base, thread, position, &thread->row);
+    return sqlite_keep(base, thread, name, &thread->row, error);
 }
 
 static int sqlite_finish(struct block_sink *base, struct gput_error *error)
@@ -147,5 +157,6 @@ const struct block_sink_methods block_sink_sqlite = {
     .join = sqlite_join,
     .share = sqlite_share,
     .mark = sqlite_mark,
+    .keep = sqlite_keep,
     .finish = sqlite_finish,
 };

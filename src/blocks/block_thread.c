@@ -24,6 +24,7 @@ void block_thread_inherit(struct block_thread *thread)
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
     thread->n_started = 0;
+    block_losses_finish(&thread->sink.losses); /* a parent's */
     thread->sink.recurses = false;
     thread->sink.thread_id = gettid();
 }

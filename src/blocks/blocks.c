@@ -67,7 +67,39 @@ static int mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
     if (atomic_fetch_add(&blocks->marks_lost, 1) == 0)
         blocks->lost = *reason;
     pthread_mutex_unlock(&blocks->lock);
+    if (blocks->sink && blocks->sink->methods->count_lost)
+        blocks->sink->methods->count_lost(blocks->sink, 1);
     return reason->code;
+}
+
+/* A mark that was counted as lost is in the file after all. */
+static void mark_found(struct gput_blocks *blocks)
+{
+    atomic_fetch_sub(&blocks->marks_lost, 1);
+    if (blocks->sink->methods->count_lost)
+        blocks->sink->methods->count_lost(blocks->sink, -1);
+}
+
+/* The stop of a start that is not in the file. */
+static int stop_of_lost_start(struct gput_blocks *blocks)
+{
+    struct gput_error reason;
+    error_set(&reason, GPUT_ERROR_IO, "The start of this call could not be kept.");
+    return mark_lost(blocks, &reason);
+}
+
+/* Writes the stops that wait, the first first, as far as there is room. */
+static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *thread)
+{
+    struct block_losses *losses = &thread->losses;
+    size_t kept = 0;
+    while (kept < losses->n_waiting &&
+           blocks->sink->methods->keep(blocks->sink, thread, &losses->waiting[kept].name,
+               &losses->waiting[kept].row, NULL) == GPUT_OK) {
+        mark_found(blocks);
+        kept++;
+    }
+    block_losses_drop_stops(losses, kept);
 }
 
 /* ---- One process ---- */
@@ -177,6 +209,8 @@ static void leave(void *pointer)
             thread->next->previous = thread->previous;
         pthread_mutex_unlock(&blocks->lock);
     }
+    if (joined && blocks->sink)
+        keep_waiting(blocks, &thread->sink);
     block_sink_leave(joined ? blocks->sink : NULL, &thread->sink);
     block_thread_destroy(thread);
 }
@@ -290,12 +324,52 @@ static int no_sink(struct gput_blocks *blocks)
     return blocks->lost.code;
 }
 
-static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
-    const struct block_name *name, enum sub_tracking_position position)
+/* How a stop finds its start. */
+enum pairing {
+    LIKE_BRACKETS, /* the last one of its name */
+    BY_CALL,       /* it says which */
+    UNKNOWN_CALL,  /* it would say, but the start could not be kept */
+};
+
+static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position,
+    const struct gput_error *reason)
+{
+    if (position == SUB_TRACKING_START)
+        block_losses_add_start(&thread->losses, name->number);
+    else if (reason->code != GPUT_ERROR_STATE)
+        block_losses_add_stop(&thread->losses, name, &thread->row);
+    return mark_lost(blocks, reason);
+}
+
+/* After marks were lost: calls are in the file as a whole or not at all. */
+static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
+    struct block_sink_thread *thread, const struct block_name *name,
+    enum sub_tracking_position position, enum pairing pairing)
 {
     struct gput_error reason;
-    int code = blocks->sink->methods->mark(blocks->sink, &thread->sink, name, position, &reason);
-    return code == GPUT_OK ? GPUT_OK : mark_lost(blocks, &reason);
+    struct block_losses *losses = &thread->losses;
+    if (position == SUB_TRACKING_STOP && pairing != BY_CALL &&
+        block_losses_take_start(losses, name->number, pairing == UNKNOWN_CALL))
+        return stop_of_lost_start(blocks);
+    keep_waiting(blocks, thread);
+    int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
+    if (code != GPUT_OK)
+        return mark_failed(blocks, thread, name, position, &reason);
+    if (position == SUB_TRACKING_START && pairing == LIKE_BRACKETS)
+        block_losses_note_start(losses, name->number);
+    return GPUT_OK;
+}
+
+static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
+    const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
+{
+    struct gput_error reason;
+    struct block_sink_thread *at = &thread->sink;
+    if (__builtin_expect(block_losses_any(&at->losses), 0))
+        return mark_after_losses(blocks, at, name, position, pairing);
+    int code = blocks->sink->methods->mark(blocks->sink, at, name, position, &reason);
+    return code == GPUT_OK ? GPUT_OK : mark_failed(blocks, at, name, position, &reason);
 }
 
 /* Until the file has thread ids: the second of two calls within each other brings them. */
@@ -330,7 +404,7 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
         return code;
     if (code != GPUT_OK)
         return mark_lost(blocks, &reason);
-    return mark(blocks, thread, &name, SUB_TRACKING_START);
+    return mark(blocks, thread, &name, SUB_TRACKING_START, LIKE_BRACKETS);
 }
 
 int gput_blocks_end(struct gput_blocks *blocks)
@@ -339,7 +413,7 @@ int gput_blocks_end(struct gput_blocks *blocks)
     const struct block_name *name = NULL;
     switch (thread ? block_thread_pop(thread, &name) : BLOCK_NOTHING_OPEN) {
     case BLOCK_POPPED:
-        return mark(blocks, thread, name, SUB_TRACKING_STOP);
+        return mark(blocks, thread, name, SUB_TRACKING_STOP, LIKE_BRACKETS);
     case BLOCK_POPPED_UNMARKED:
         return GPUT_OK;
     default:
@@ -347,18 +421,28 @@ int gput_blocks_end(struct gput_blocks *blocks)
     }
 }
 
+/* The file could not take the name of a block. */
+static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
+    const struct block_name *name, enum gput_block_position position,
+    const struct gput_error *reason)
+{
+    if (position == GPUT_BLOCK_START && name->number != SUB_TRACKING_NO_NAME)
+        block_losses_add_start(&thread->sink.losses, name->number);
+    return mark_lost(blocks, reason);
+}
+
 static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
-    enum gput_block_position position)
+    enum gput_block_position position, enum pairing pairing)
 {
     if (!blocks->sink)
         return no_sink(blocks);
-    struct block_name name;
+    struct block_name name = {.number = SUB_TRACKING_NO_NAME};
     struct gput_error reason;
     if (name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
-        return mark_lost(blocks, &reason);
+        return name_lost(blocks, thread, &name, position, &reason);
     if (lacks_thread_ids(blocks))
         note_mark(thread, &name, position);
-    return mark(blocks, thread, &name, (enum sub_tracking_position)position);
+    return mark(blocks, thread, &name, (enum sub_tracking_position)position, pairing);
 }
 
 int gput_blocks_mark(
@@ -369,7 +453,7 @@ int gput_blocks_mark(
         return no_thread(blocks);
     if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
         return GPUT_ERROR_INVALID;
-    return single_mark(blocks, thread, given, position);
+    return single_mark(blocks, thread, given, position, LIKE_BRACKETS);
 }
 
 int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput_block_call *call)
@@ -378,7 +462,7 @@ int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput
     struct block_thread *thread = this_thread(blocks);
     if (!thread)
         return no_thread(blocks);
-    int code = single_mark(blocks, thread, given, GPUT_BLOCK_START);
+    int code = single_mark(blocks, thread, given, GPUT_BLOCK_START, BY_CALL);
     if (code == GPUT_OK)
         *call = (struct gput_block_call){thread->sink.marked_ns, blocks->generation + 1};
     return code;
@@ -395,7 +479,8 @@ int gput_blocks_stop(
         return GPUT_OK; /* the parent's */
     if (call->started_ns != thread->sink.marked_ns)
         thread->sink.started_ns = call->started_ns;
-    int code = single_mark(blocks, thread, given, GPUT_BLOCK_STOP);
+    int code = single_mark(
+        blocks, thread, given, GPUT_BLOCK_STOP, call->process == 0 ? UNKNOWN_CALL : BY_CALL);
     thread->sink.started_ns = 0;
     return code;
 }
@@ -480,6 +565,8 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     while (own && blocks->threads) {
         struct block_thread *thread = blocks->threads;
         blocks->threads = thread->next;
+        if (blocks->sink)
+            keep_waiting(blocks, &thread->sink);
         block_sink_leave(blocks->sink, &thread->sink);
         block_thread_destroy(thread);
     }

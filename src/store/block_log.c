@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/file_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,9 @@ _Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format
 
 /* No log grows beyond this: chunks are counted in 32 bits. */
 #define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
+
+/* A full disk is tried again after this long. */
+#define RETRY_NS (NS_PER_SECOND / 20)
 
 /* One moment by both clocks: of several tries the one that was interrupted least. */
 static void read_both_clocks(struct block_log_header *header)
@@ -46,13 +50,16 @@ static void read_both_clocks(struct block_log_header *header)
 static int reserve(int fd, off_t offset, size_t length)
 {
     static const char zeroes[BLOCK_LOG_CHUNK_BYTES];
-    for (size_t done = 0; done < length;) {
-        ssize_t wrote = pwrite(fd, zeroes, length - done, offset + (off_t)done);
-        if (wrote < 0 && errno != EINTR)
-            return -1;
+    struct file_limit limit;
+    size_t done = 0;
+    ssize_t wrote = 0;
+    file_limit_hold(&limit);
+    while (done < length && (wrote >= 0 || errno == EINTR)) {
+        wrote = pwrite(fd, zeroes, length - done, offset + (off_t)done);
         done += wrote > 0 ? (size_t)wrote : 0;
     }
-    return 0;
+    file_limit_release(&limit);
+    return done == length ? 0 : -1;
 }
 
 static void *map_part(int fd, off_t offset, size_t length)
@@ -166,24 +173,44 @@ static int no_chunk(struct block_log *log, struct gput_error *error)
     return error_set_errno(error, errno, "Cannot extend the block log; further marks are lost");
 }
 
+/* Whether none is to be tried: the limit is for good, a disk that was full is tried again after a
+ * while. */
+static bool is_closed(struct block_log *log)
+{
+    int failed = atomic_load(&log->failed);
+    return failed == GPUT_ERROR_STATE ||
+           (failed && clock_monotonic_ns() < atomic_load(&log->retry_ns));
+}
+
+static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gput_error *error)
+{
+    int saved = errno;
+    /* Given back; one before that of another thread stays as a hole in the file. */
+    uint32_t handed_out = chunk + 1;
+    if (code == GPUT_ERROR_STATE)
+        atomic_fetch_sub(&log->header->n_chunks, 1);
+    else
+        atomic_compare_exchange_strong(&log->header->n_chunks, &handed_out, chunk);
+    atomic_store(&log->retry_ns, clock_monotonic_ns() + RETRY_NS);
+    atomic_store(&log->failed, code);
+    errno = saved;
+    return no_chunk(log, error);
+}
+
 /* Hands out the next chunk. One atomic add, so that threads do not wait for one another. */
 static int new_chunk(
     struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
 {
-    int failed = atomic_load(&log->failed);
-    if (failed)
-        return error_set(error, failed, "The block log takes no more marks.");
+    if (is_closed(log))
+        return error_set(
+            error, atomic_load(&log->failed), "The block log takes no more marks for now.");
     uint32_t chunk = atomic_fetch_add(&log->header->n_chunks, 1);
-    if (chunk >= log->max_chunks) {
-        atomic_fetch_sub(&log->header->n_chunks, 1);
-        atomic_store(&log->failed, GPUT_ERROR_STATE);
-        return no_chunk(log, error);
-    }
+    if (chunk >= log->max_chunks)
+        return fail_chunk(log, chunk, GPUT_ERROR_STATE, error);
     *start = map_part(log->fd, chunk_offset(chunk), BLOCK_LOG_CHUNK_BYTES);
-    if (!*start) {
-        atomic_store(&log->failed, GPUT_ERROR_IO);
-        return no_chunk(log, error);
-    }
+    if (!*start)
+        return fail_chunk(log, chunk, GPUT_ERROR_IO, error);
+    atomic_store(&log->failed, 0);
     struct block_log_chunk *header = (struct block_log_chunk *)*start;
     header->magic = BLOCK_LOG_CHUNK_MAGIC;
     atomic_store_explicit(&header->kind, kind, memory_order_release);

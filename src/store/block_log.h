@@ -127,8 +127,9 @@ struct block_log {
     enum block_log_kind kind;        /* of the marks */
     uint32_t mark_bytes;             /* of one mark, with all that may have to go before it */
     uint32_t max_chunks;
-    _Atomic int failed;   /* the code of the first chunk that could not be had: no more are tried */
-    pthread_mutex_t lock; /* of what follows; not taken while there is room in a chunk */
+    _Atomic int failed;       /* the code of the last chunk that could not be had; 0: it could */
+    _Atomic int64_t retry_ns; /* when one is tried again that the disk had no room for */
+    pthread_mutex_t lock;     /* of what follows; not taken while there is room in a chunk */
     uint32_t n_free;
     struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* left by threads that ended */
     struct block_log_cursor names;
@@ -164,8 +165,8 @@ int block_log_add_name(
 
 /*
  * Gives the cursor room for a mark more: a new chunk, or one that another thread left; and writes
- * there whose marks follow. GPUT_OK, or an error, also for every later call: GPUT_ERROR_IO (no
- * space), GPUT_ERROR_STATE (the limit).
+ * there whose marks follow. GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later call) or
+ * GPUT_ERROR_IO (no space, for now).
  */
 int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
     struct gput_error *error);

@@ -1,0 +1,42 @@
+#include "base/file_limit.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static bool has_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+static sigset_t the_signal(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    return set;
+}
+
+void file_limit_hold(struct file_limit *limit)
+{
+    *limit = (struct file_limit){.held = has_limit()};
+    if (!limit->held)
+        return;
+    sigset_t pending, set = the_signal();
+    limit->was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+    pthread_sigmask(SIG_BLOCK, &set, &limit->before);
+}
+
+void file_limit_release(const struct file_limit *limit)
+{
+    if (!limit->held)
+        return;
+    int saved = errno;
+    sigset_t set = the_signal();
+    const struct timespec at_once = {0};
+    while (!limit->was_pending && sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR)
+        ;
+    pthread_sigmask(SIG_SETMASK, &limit->before, NULL);
+    errno = saved;
+}

@@ -1,0 +1,88 @@
+#include "blocks/block_losses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more where arrays double. */
+static void *grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    size_t more = *capacity ? *capacity * 2 : 8;
+    void *grown = realloc(array, more * size);
+    if (grown)
+        *capacity = more;
+    return grown;
+}
+
+void block_losses_add_start(struct block_losses *losses, uint32_t name)
+{
+    if (losses->n_lost == BLOCK_LOSSES_MOST)
+        return;
+    struct block_lost_start *lost =
+        grow(losses->lost, losses->n_lost, &losses->lost_capacity, sizeof *lost);
+    if (!lost)
+        return;
+    losses->lost = lost;
+    lost[losses->n_lost++] = (struct block_lost_start){.name = name};
+}
+
+/* The last one of that name, NULL when there is none. */
+static struct block_lost_start *find(const struct block_losses *losses, uint32_t name)
+{
+    for (size_t i = losses->n_lost; i-- > 0;) {
+        if (losses->lost[i].name == name)
+            return &losses->lost[i];
+    }
+    return NULL;
+}
+
+void block_losses_note_start(struct block_losses *losses, uint32_t name)
+{
+    struct block_lost_start *lost = find(losses, name);
+    if (lost)
+        lost->kept_after++;
+}
+
+bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool latest)
+{
+    struct block_lost_start *lost = find(losses, name);
+    if (!lost)
+        return false;
+    if (lost->kept_after > 0 && !latest) {
+        lost->kept_after--;
+        return false;
+    }
+    /* Of several of one name the order matters. */
+    size_t behind = losses->n_lost - (size_t)(lost - losses->lost) - 1;
+    memmove(lost, lost + 1, behind * sizeof *lost);
+    losses->n_lost--;
+    return true;
+}
+
+bool block_losses_add_stop(
+    struct block_losses *losses, const struct block_name *name, const struct sub_tracking_row *row)
+{
+    if (losses->n_waiting == BLOCK_LOSSES_MOST)
+        return false;
+    struct block_waiting_stop *waiting =
+        grow(losses->waiting, losses->n_waiting, &losses->waiting_capacity, sizeof *waiting);
+    if (!waiting)
+        return false;
+    losses->waiting = waiting;
+    waiting[losses->n_waiting++] = (struct block_waiting_stop){*name, *row};
+    return true;
+}
+
+void block_losses_drop_stops(struct block_losses *losses, size_t count)
+{
+    losses->n_waiting -= count;
+    memmove(losses->waiting, losses->waiting + count, losses->n_waiting * sizeof *losses->waiting);
+}
+
+void block_losses_finish(struct block_losses *losses)
+{
+    free(losses->waiting);
+    free(losses->lost);
+    *losses = (struct block_losses){0};
+}

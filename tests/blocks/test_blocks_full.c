@@ -1,0 +1,160 @@
+/*
+ * Disks that fill and are freed again, played by the limit of a file's size: what could not be kept
+ * is counted, calls are in the file as a whole or not at all, and marking goes on.
+ */
+#include "blocks/marks.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* What a child tells of its marks. */
+struct outcome {
+    uint64_t made;
+    uint64_t failed; /* that returned an error */
+    uint64_t lost;   /* at the end, by the log's own count */
+};
+
+static void limit_files_to(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void count(struct outcome *outcome, int code)
+{
+    outcome->made++;
+    outcome->failed += code != GPUT_OK;
+}
+
+/* A block within another, by each of the ways to mark. False: one of the marks was lost. */
+static bool make_calls(struct gput_blocks *blocks, struct outcome *outcome)
+{
+    uint64_t failed = outcome->failed;
+    struct gput_block_call call;
+    count(outcome, gput_blocks_begin(blocks, "outer, \"quoted\""));
+    count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_START));
+    count(outcome, gput_blocks_start(blocks, "told", &call));
+    count(outcome, gput_blocks_begin(blocks, "inner"));
+    count(outcome, gput_blocks_end(blocks));
+    count(outcome, gput_blocks_stop(blocks, "told", &call));
+    count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_STOP));
+    count(outcome, gput_blocks_end(blocks));
+    return outcome->failed == failed;
+}
+
+static void make_calls_until(struct gput_blocks *blocks, struct outcome *outcome, bool is_kept)
+{
+    while (make_calls(blocks, outcome) != is_kept)
+        ;
+}
+
+/* Marks while there is room, in a full file, and when there is room again. */
+static struct outcome mark_through(const char *path, bool thread_ids, rlim_t room)
+{
+    struct outcome outcome = {0};
+    struct gput_blocks *blocks;
+    struct gput_blocks_status status;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    struct stat info;
+    options.thread_ids = thread_ids;
+    if (gput_blocks_open(path, &options, &blocks, NULL) != GPUT_OK)
+        _exit(2);
+    for (int i = 0; i < 20; i++)
+        make_calls(blocks, &outcome);
+    for (int times = 0; times < 2; times++) {
+        if (stat(path, &info) != 0)
+            _exit(3);
+        limit_files_to((rlim_t)info.st_size + room);
+        make_calls_until(blocks, &outcome, false);
+        for (int i = 0; i < 20; i++)
+            make_calls(blocks, &outcome);
+        limit_files_to(RLIM_INFINITY);
+        make_calls_until(blocks, &outcome, true);
+        for (int i = 0; i < 20; i++)
+            make_calls(blocks, &outcome);
+    }
+    gput_blocks_read_status(blocks, &status);
+    outcome.lost = status.marks_lost;
+    if (gput_blocks_close(blocks, NULL) != GPUT_OK)
+        _exit(4);
+    return outcome;
+}
+
+/* In a process of its own, which SIGXFSZ would end. */
+static struct outcome mark_in_child(const char *path, bool thread_ids, rlim_t room)
+{
+    struct outcome *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(shared, MAP_FAILED);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_DFL);
+        *shared = mark_through(path, thread_ids, room);
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    if (status != 0)
+        fail_msg("%s, %lu bytes: the marking process ended with wait status %d", path,
+            (unsigned long)room, status);
+    struct outcome outcome = *shared;
+    munmap(shared, sizeof *shared);
+    return outcome;
+}
+
+/* Starts and stops of each name take turns. */
+static void assert_calls_are_whole(const struct content *content)
+{
+    int open[8] = {0};
+    for (size_t i = 0; i < content->count; i++) {
+        uint32_t name = content->rows[i].name;
+        assert_true(name < 8);
+        open[name] += content->rows[i].position == SUB_TRACKING_START ? 1 : -1;
+        assert_in_range(open[name], 0, 1);
+    }
+    for (size_t name = 0; name < 8; name++)
+        assert_int_equal(open[name], 0);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct sub_tracking_row *a = left, *b = right;
+    return (a->timestamp_ns > b->timestamp_ns) - (a->timestamp_ns < b->timestamp_ns);
+}
+
+static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        for (rlim_t room = 0; room < 400; room += 57) {
+            const char *path = temporary(files[i]);
+            struct outcome outcome = mark_in_child(path, room % 2, room);
+            assert_true(outcome.failed > 0);
+            assert_true(outcome.lost > 0);
+            assert_true(outcome.lost <= outcome.failed);
+            struct content content = read_file(path);
+            if (content.count + outcome.lost != outcome.made)
+                fail_msg("%s, %lu bytes: %zu rows and %lu lost of %lu marks", path,
+                    (unsigned long)room, content.count, (unsigned long)outcome.lost,
+                    (unsigned long)outcome.made);
+            qsort(content.rows, content.count, sizeof *content.rows, by_time);
+            assert_calls_are_whole(&content);
+            forget(&content);
+            unlink(path);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        temporary_test(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole),
+    };
+    return cmocka_run_group_tests_name(
+        "blocks/blocks_full", tests, temporary_create, temporary_remove);
+}
