@@ -144,7 +144,7 @@ static void fill_descendants(const struct gput_session *session, double bound,
     if (is_above(session, collected, main->at_most_bytes))
         seen = higher(seen, collected);
 
-    if (peaks.has_all && session->log.seen <= 1)
+    if (session_is_alone(session))
         set_exact(peak, 0, "there were none");
     else if (peaks.has_all && peaks.open == 0 && seen >= told)
         set_exact(peak, seen,
@@ -175,7 +175,7 @@ static void fill_combined(const struct gput_session *session, double bound, doub
     struct process_peaks peaks = process_log_descendants(&session->log);
     double sum = main->at_most_bytes + process_log_most_together(&session->log, bound);
     double least = higher(highest, main->bytes);
-    if (peaks.has_all && session->log.seen <= 1)
+    if (session_is_alone(session))
         set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
     else if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, highest, NAN, "at least: highest sample or single process");

@@ -93,7 +93,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .parent_index = -1,
         .start_ns = record->start_ns + epoch_ns,
         .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
-        .is_final = record->is_final,
+        .is_final = record->is_final && !record->has_gap,
         .cpu_seconds = cpu_seconds_of(record),
         .peak_ram_bytes =
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,

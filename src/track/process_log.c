@@ -516,7 +516,7 @@ static void take_gap(struct process_log *log)
     log->has_gap = true;
     end_missing(log);
     for (struct process_record *record = first(log); record; record = next(log, record))
-        record->had_another_memory = true;
+        process_record_take_gap(record);
 }
 
 bool process_log_end_unannounced(struct process_log *log)

@@ -29,6 +29,13 @@ static void raise_peak(struct process_record *record, uint64_t bytes, enum proce
         record->peak = peak;
 }
 
+void process_record_take_gap(struct process_record *record)
+{
+    record->has_gap = record->had_another_memory = true;
+    if (record->peak == PROCESS_PEAK_FINAL)
+        record->peak = PROCESS_PEAK_KEPT;
+}
+
 void process_record_take_look(struct process_record *record)
 {
     const struct process *process = record->process;

@@ -38,6 +38,7 @@ struct process_record {
     bool has_ended;        /* for all that is known so far: others of its threads may live */
     bool is_outlived;      /* its first thread has ended, others live */
     bool is_final;         /* its figures are those of its end */
+    bool has_gap;          /* events were lost while it lived: ends of its threads may be missing */
     bool ignores_children; /* SIGCHLD was ignored when its status was read */
     bool child_ended;      /* since what it has collected was read last */
     bool is_kept;          /* scratch */
@@ -86,6 +87,9 @@ struct process_record {
 
 /* Frees the record and what it owns. */
 void process_record_free(struct process_record *record);
+
+/* Events were lost while it lived, or told of its end: threads that ended, and execve(). */
+void process_record_take_gap(struct process_record *record);
 
 /* Takes over the figures of the last look at its process. */
 void process_record_take_look(struct process_record *record);

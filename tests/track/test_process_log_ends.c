@@ -240,6 +240,32 @@ static void an_end_that_was_lost_is_found_out(void **state)
     close_stage(&stage);
 }
 
+static void what_was_told_of_an_end_beside_lost_events_is_not_all(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, everything);
+    forked(&stage, 10, 20);
+    told(&stage, 20, 300, 4096);
+    exited(&stage, 20, 0);
+    process_log_end_batch(&stage.log, true);
+    /* It may have called execve(), and threads of it may have ended before. */
+    const struct process_record *child = only_child(&stage, 20);
+    assert_true(child->is_final && child->has_gap);
+    assert_int_equal(child->peak, PROCESS_PEAK_KEPT);
+
+    forked(&stage, 10, 30);
+    told(&stage, 30, 300, 4096);
+    exited(&stage, 30, 0);
+    process_log_end_batch(&stage.log, false);
+    size_t count;
+    struct process_record **list = process_log_list(&stage.log, &count);
+    assert_false(find(list, count, 30)->has_gap);
+    assert_int_equal(find(list, count, 30)->peak, PROCESS_PEAK_FINAL);
+    free(list);
+    close_stage(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_thread_that_calls_execve_is_no_end),
         cmocka_unit_test(one_whose_first_thread_has_ended_is_met_once),
         cmocka_unit_test(an_end_that_was_lost_is_found_out),
+        cmocka_unit_test(what_was_told_of_an_end_beside_lost_events_is_not_all),
     };
     return cmocka_run_group_tests_name("track/process_log_ends", tests, NULL, NULL);
 }
