@@ -140,7 +140,8 @@ static const struct command commands[] = {
         .help =
             "Prints the results so far that a tracking session keeps in a hidden file "
             "(.gpu-tracker_*) of its working directory, or where --resource-usage-file says. The "
-            "file stays there when gpu-tracker itself is killed.",
+            "file stays there when gpu-tracker itself is killed. The pickle that the older Python "
+            "package leaves is read too, as data.",
         .options = show_options,
         .operand = ARGUMENT_FILE,
         .least_operands = 1,

@@ -227,9 +227,10 @@ GPUT_API int gput_results_render(const struct gput_results *results, enum gput_f
 
 /**
  * Reads results that a session kept while it ran (its resource usage file), for example after the
- * tracker was killed.
+ * tracker was killed. The pickle that the Python gpu_tracker (3 to 5) keeps is read as well, as
+ * data: what it does not have is NaN, and the source "older_file" says so.
  *
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is none of ours.
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is neither.
  */
 GPUT_API int gput_results_load(
     const char *path, struct gput_results *results, struct gput_error *error);

@@ -11,6 +11,23 @@ import os
 
 from . import _native
 
+
+class _OlderSpelling:
+    """Versions before 4 of the older package spelled it so, in attributes and in the pickles of crashed sessions."""
+
+    @property
+    def descendents(self):
+        return self.descendants
+
+    @descendents.setter
+    def descendents(self, value):
+        self.descendants = value
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
 @dataclasses.dataclass
 class RSSValues:
     """RAM in use. Linux: from statm and smaps, each page once."""
@@ -21,7 +38,7 @@ class RSSValues:
 
 
 @dataclasses.dataclass
-class MaxRAM:
+class MaxRAM(_OlderSpelling):
     """The most RAM in use at any sample."""
 
     unit: str
@@ -33,7 +50,7 @@ class MaxRAM:
 
 
 @dataclasses.dataclass
-class MaxGPURAM:
+class MaxGPURAM(_OlderSpelling):
     """The most GPU RAM in use at any sample, over all GPUs."""
 
     unit: str
@@ -55,7 +72,7 @@ class ProcessingUnitPercentages:
 
 
 @dataclasses.dataclass
-class CPUUtilization:
+class CPUUtilization(_OlderSpelling):
     """CPU time over wall time between two samples, from the kernel's clocks."""
 
     system_core_count: int
@@ -67,6 +84,14 @@ class CPUUtilization:
     main_n_threads: int = 0
     descendants_n_threads: int = 0
     combined_n_threads: int = 0
+
+    @property
+    def descendents_n_threads(self):
+        return self.descendants_n_threads
+
+    @descendents_n_threads.setter
+    def descendents_n_threads(self, value):
+        self.descendants_n_threads = value
 
 
 @dataclasses.dataclass
@@ -128,7 +153,8 @@ def resource_usage_of(report):
 
 
 def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> ResourceUsage:
-    """The figures so far that a tracker kept in its resource usage file, after its program was killed.
+    """The figures so far that a tracker kept in its resource usage file, after its program was killed. The pickle that the
+    older package keeps is read too, as data: nothing that it names is ever called.
 
     Raises FileNotFoundError, and ValueError when the file is none of a tracker's.
     """

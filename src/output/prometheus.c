@@ -1,5 +1,7 @@
 #include "output/prometheus.h"
 
+#include "output/results_read_pickle.h"
+
 #include "base/number.h"
 
 #include <math.h>
@@ -139,11 +141,11 @@ static const struct metric metrics[] = {
         "CPU time of gpu-tracker itself."),
     BYTES("gputracker_tracker_memory", OF(tracker.rss_bytes), "RAM of gpu-tracker itself."),
     {"gputracker_tracker_samples", COUNTER, NULL, COUNT_64, OF(tracker.ticks), 1, "Samples taken.",
-        NULL},
+        results_are_own},
     {"gputracker_tracker_late_samples", COUNTER, NULL, COUNT_64, OF(tracker.late_ticks), 1,
-        "Samples that began more than a tenth of the interval late.", NULL},
+        "Samples that began more than a tenth of the interval late.", results_are_own},
     {"gputracker_tracker_missed_samples", COUNTER, NULL, COUNT_64, OF(tracker.missed_ticks), 1,
-        "Samples left out because an earlier one took too long.", NULL},
+        "Samples left out because an earlier one took too long.", results_are_own},
 
     /* The names of AIPowerMeter; all of them are of the whole machine. */
     GAUGE_OF("power_draw_cpu", NULL, WATTS(GPUT_ENERGY_CORE), "Power of the CPU cores in watts."),

@@ -7,6 +7,7 @@
 #include "output/processes_report.h"
 #include "output/prometheus.h"
 #include "output/results_pickle.h"
+#include "output/results_read_pickle.h"
 #include "output/results_summary.h"
 
 #include <gputracker/processes.h>
@@ -162,7 +163,7 @@ static const struct line lines[] = {
     OWN(1, "ram", RAM, AT(static_data.allowed_ram_bytes)),
     OWN(1, "cores", NUMBER, AT(static_data.allowed_cores)),
 
-    OWN(0, "peaks", SECTION, 0),
+    {0, "peaks", SECTION, false, 0, results_are_own},
     OWN(1, "unit", RAM_UNIT, 0),
     PEAK_OF("main", main),
     PEAK_OF("descendants", descendants),
@@ -170,7 +171,7 @@ static const struct line lines[] = {
     OWN(1, "control_group", RAM, AT(peaks.control_group.bytes)),
     OWN(1, "control_group_source", TEXT, AT(peaks.control_group.source)),
 
-    OWN(0, "accounting", SECTION, 0),
+    {0, "accounting", SECTION, false, 0, results_are_own},
     OWN(1, "cpu_seconds", SECTION, 0),
     OWN(2, "kernel", NUMBER, AT(accounting.kernel_cpu_seconds)),
     OWN(2, "kernel_user", NUMBER, AT(accounting.kernel_user_cpu_seconds)),
@@ -197,7 +198,7 @@ static const struct line lines[] = {
 
     {0, "gpus", GPUS, false, 0, has_gpus},
 
-    OWN(0, "tracker", SECTION, 0),
+    {0, "tracker", SECTION, false, 0, results_are_own},
     OWN(1, "cpu_seconds", NUMBER, AT(tracker.cpu_seconds)),
     OWN(1, "rss", RAM, AT(tracker.rss_bytes)),
     OWN(1, "ticks", COUNT_64, AT(tracker.ticks)),

@@ -276,7 +276,7 @@ static bool results_are_sane(struct gput_results *results)
     return limits_are_sane(results) && sources_are_sane(results) && gpus_are_sane(results);
 }
 
-static int find_results(const char *path, const struct str *content, struct gput_results *results,
+int results_file_parse(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error)
 {
     uint64_t best = 0;
@@ -299,14 +299,4 @@ static int find_results(const char *path, const struct str *content, struct gput
             " can read: it is damaged, or another version wrote it.",
             path);
     return GPUT_OK;
-}
-
-int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)
-{
-    struct str content = {0};
-    int code = file_read(path, &content, error);
-    if (code == GPUT_OK)
-        code = find_results(path, &content, results, error);
-    str_finish(&content);
-    return code;
 }

@@ -9,6 +9,7 @@
 #define STORE_RESULTS_FILE_H
 
 #include "base/error.h"
+#include "base/str.h"
 
 #include <gputracker/results.h>
 
@@ -37,5 +38,10 @@ void results_file_remove(struct results_file *file);
 
 /* Frees `file` and leaves the file on disk. NULL is fine. */
 void results_file_close(struct results_file *file);
+
+/* The newest results in the content of such a file. `path` is used in messages.
+ * Errors: GPUT_ERROR_FORMAT when the file is none of ours, or damaged. */
+int results_file_parse(const char *path, const struct str *content, struct gput_results *results,
+    struct gput_error *error);
 
 #endif

@@ -2,10 +2,13 @@
 
 import json
 import os
+import pickle
 import signal
 import time
 
 from command import CommandTest, main, parse_text, wait_until
+
+import older_usage
 
 # JSON keys and their labels in the text report, where these are not the same but for blanks and capitals.
 LABELS = {
@@ -83,6 +86,57 @@ class KeptResults(CommandTest):
                 self.assertEqual(shown, repr(round(value, 3)), f"{path}.{key}")
             else:
                 self.assertEqual(shown, str(value), f"{path}.{key}")
+
+    def test_what_the_older_package_left_behind(self):
+        for descendants in ("descendants", "descendents"):
+            for protocol in range(2, 6):
+                (self.folder / "older.pkl").write_bytes(older_usage.pickled(older_usage.usage(descendants), protocol))
+                done = self.run_command("show", "older.pkl", "-f", "json", "-o", "-")
+                self.assertEqual((done.returncode, done.stderr), (0, PARTIAL))
+                report = json.loads(done.stdout)
+                self.assertEqual(
+                    report["max_ram"],
+                    {"unit": "megabytes", "system_capacity": 67254.165504, "system": 1847.590912,
+                     "main": older_usage.rss(603.52512),
+                     "descendants": older_usage.rss(20),
+                     "combined": older_usage.rss(623.522048)})
+                self.assertEqual(
+                    report["max_gpu_ram"],
+                    {"unit": "gigabytes", "system_capacity": 16.376, "system": 0.535, "main": 0.314, "descendants": 0.192,
+                     "combined": 0.506})
+                cpu = report["cpu_utilization"]
+                self.assertEqual((cpu["system_core_count"], cpu["n_expected_cores"]), (12, 4))
+                self.assertEqual((cpu["system"]["max_sum_percent"], cpu["main"]["max_hardware_percent"]), (160, 25))
+                self.assertEqual((cpu["descendants"]["mean_sum_percent"], cpu["combined"]["mean_hardware_percent"]), (10, 15))
+                self.assertEqual(
+                    [cpu[f"{whose}_n_threads"] for whose in ("main", "descendants", "combined")], [15, 2, 17])
+                self.assertEqual(
+                    report["gpu_utilization"],
+                    {"system_gpu_count": 1, "n_expected_gpus": 1, "gpu_percentages": {
+                        "max_sum_percent": 8.0, "max_hardware_percent": 2.0, "mean_sum_percent": 4.0, "mean_hardware_percent": 1.0}})
+                self.assertEqual(report["compute_time"], {"unit": "minutes", "time": 1.5})
+                # Nothing is shown that the file does not have.
+                self.assertEqual(list(report)[5:], ["sources"])
+                self.assertIn("older_file", report["sources"])
+        text = parse_text(self.run_command("show", "older.pkl", "-f", "text", "--ru=gigabytes", "--tu=seconds").stdout)
+        self.assertEqual((text["Max RAM"]["Main"]["Total RSS"], text["Compute time"]["Time"]), ("0.604", "90.0"))
+        metrics = self.run_command("show", "older.pkl", "-f", "prometheus").stdout
+        self.assertIn("gputracker_main_peak_memory_bytes 603525120.0\n", metrics)
+        self.assertNotIn("gputracker_tracker", metrics)
+
+    def test_a_pickle_is_read_as_data(self):
+        usage = older_usage.usage()
+        usage.compute_time = older_usage.Evil()
+        whole = older_usage.pickled(older_usage.usage())
+        broken = [older_usage.pickled(usage), older_usage.pickled(older_usage.usage(ram_unit="miles")), pickle.dumps(usage.max_ram.unit)]
+        broken += [whole[:at] for at in range(1, len(whole), 37)]
+        del usage.compute_time
+        for content in (*broken, older_usage.pickled(usage), older_usage.pickled(usage.max_ram)):
+            (self.folder / "other").write_bytes(content)
+            done = self.run_command("show", "other")
+            self.assertEqual((done.returncode, done.stdout), (1, ""), content)
+            self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")
+        self.assert_folder_is("other")
 
     def test_a_file_that_is_none_of_ours(self):
         done = self.run_command("show", "none")

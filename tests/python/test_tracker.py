@@ -21,6 +21,7 @@ import urllib.request
 from unittest import mock
 
 import package
+import older_usage
 
 sys.path.insert(0, str(package.SOURCE / "tests" / "cli"))
 from energy_machine import MOVE, Machine
@@ -353,6 +354,26 @@ os.kill(os.getpid(), signal.SIGKILL)
             self.assertGreater(max(gput.read_samples(name)["main_ram"]), 90_000_000)
             overall = gput.SubTrackingAnalyzer(name, None).overall_timepoint_results()
             self.assertGreater(overall.loc["main_ram", "max"], 90_000_000)
+
+    def test_what_the_older_package_left_behind(self):
+        for descendants in "descendants", "descendents":
+            content = older_usage.pickled(older_usage.usage(descendants))
+            with open("older.pkl", "wb") as file:
+                file.write(content)
+            read = gput.load_resource_usage("older.pkl")
+            # Its users unpickle the file themselves.
+            for usage in read, pickle.loads(content):
+                self.assertIs(type(usage), gput.tracker.ResourceUsage)
+                self.assertEqual(usage.max_ram.descendants.private_rss, 15)
+                self.assertEqual(usage.max_ram.descendents, usage.max_ram.descendants)
+                self.assertEqual(usage.max_gpu_ram.descendents, 0.192)
+                self.assertEqual(usage.cpu_utilization.descendents.max_sum_percent, 20)
+                self.assertEqual(usage.cpu_utilization.descendents_n_threads, 2)
+                self.assertNotIn("descendents", dataclasses.asdict(usage)["max_ram"])
+        with open("older.pkl", "wb") as file:
+            pickle.dump(older_usage.Evil(), file)
+        self.assertRaises(ValueError, gput.load_resource_usage, "older.pkl")
+        self.assertFalse(os.path.exists("ran"))
 
     def test_what_is_no_kept_file_is_refused(self):
         open("other", "w").write("other")

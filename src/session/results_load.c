@@ -1,0 +1,18 @@
+/* Results so far, whoever kept them. */
+#include <gputracker/results.h>
+
+#include "base/file.h"
+#include "output/results_read_pickle.h"
+#include "store/results_file.h"
+
+int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)
+{
+    struct str content = {0};
+    int code = file_read(path, &content, error);
+    if (code == GPUT_OK && results_is_pickle(str_text(&content), content.length))
+        code = results_read_pickle(str_text(&content), content.length, path, results, error);
+    else if (code == GPUT_OK)
+        code = results_file_parse(path, &content, results, error);
+    str_finish(&content);
+    return code;
+}

@@ -1,0 +1,17 @@
+/* Pickles of a session's resource usage: never past the end, nothing run, time and memory within
+ * bounds; what was read can be shown. */
+#include "fuzz_text.h"
+#include "output/results_read_pickle.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct gput_results results;
+    char *text = fuzz_text(data, size);
+    if (results_read_pickle(text, size, "fuzz", &results, NULL) == GPUT_OK) {
+        char *bytes;
+        if (gput_results_render(&results, GPUT_JSON, &bytes, NULL, NULL) == GPUT_OK)
+            free(bytes);
+    }
+    free(text);
+    return 0;
+}
