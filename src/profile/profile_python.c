@@ -130,10 +130,19 @@ static void put_text(struct gput_table *table, const char *text)
     table_put_text(table, text[0] ? text : NULL);
 }
 
+/* Whole; missing where a profile goes on to the end of the program. */
+static void put_step(struct gput_table *table, double step)
+{
+    if (isfinite(step))
+        table_put_int(table, (int64_t)step);
+    else
+        table_put_missing(table);
+}
+
 static void put_moment(struct gput_table *table, const struct profile_moment *moment)
 {
     put_text(table, moment->mode);
-    table_put_double(table, moment->step);
+    put_step(table, moment->step);
     put_text(table, moment->phase);
     table_put_double(table, moment->time_us);
 }
@@ -146,9 +155,9 @@ int gput_python_profiles(const struct gput_python_options *options, struct gput_
         enum gput_column_type type;
     } columns[] = {{"profiler_name", GPUT_COLUMN_TEXT}, {"framework", GPUT_COLUMN_TEXT},
         {"node_id", GPUT_COLUMN_TEXT}, {"start_mode", GPUT_COLUMN_TEXT},
-        {"start_step", GPUT_COLUMN_DOUBLE}, {"start_phase", GPUT_COLUMN_TEXT},
+        {"start_step", GPUT_COLUMN_INT}, {"start_phase", GPUT_COLUMN_TEXT},
         {"start_time_since_epoch_in_micros", GPUT_COLUMN_DOUBLE}, {"end_mode", GPUT_COLUMN_TEXT},
-        {"end_step", GPUT_COLUMN_DOUBLE}, {"end_phase", GPUT_COLUMN_TEXT},
+        {"end_step", GPUT_COLUMN_INT}, {"end_phase", GPUT_COLUMN_TEXT},
         {"end_time_since_epoch_in_micros", GPUT_COLUMN_DOUBLE}, {"stats_path", GPUT_COLUMN_TEXT}};
     struct python_profiles profiles;
     struct gput_tables *made = tables_create();

@@ -21,9 +21,18 @@ static void copy_part(const char *from, size_t length, char *to, size_t size)
     to[kept] = '\0';
 }
 
-static bool whole_number(const char *from, const char *end, double *number)
+static bool finite_number(const char *from, const char *end, double *number)
 {
     return number_parse_double(from, end, number) == end && isfinite(*number);
+}
+
+static bool step_number(const char *from, const char *end, double *step)
+{
+    int64_t whole;
+    if (number_parse_int64(from, end, &whole) != end)
+        return false;
+    *step = (double)whole;
+    return fabs(*step) < 0x1p53;
 }
 
 /* "train-3-stepstart-1596585376012363.8"; the step may be "*". */
@@ -41,13 +50,13 @@ static bool read_moment(
             break;
         at = dash + 1;
     }
-    if (count != 4 || !whole_number(parts[3], ends[3], &moment->time_us))
+    if (count != 4 || !finite_number(parts[3], ends[3], &moment->time_us))
         return false;
     copy_part(parts[0], (size_t)(ends[0] - parts[0]), moment->mode, sizeof moment->mode);
     copy_part(parts[2], (size_t)(ends[2] - parts[2]), moment->phase, sizeof moment->phase);
     if (ends[1] - parts[1] == 1 && *parts[1] == '*')
         moment->step = open_step;
-    else if (!whole_number(parts[1], ends[1], &moment->step))
+    else if (!step_number(parts[1], ends[1], &moment->step))
         return false;
     return true;
 }
@@ -62,9 +71,9 @@ static bool read_older(const char *name, struct profile_moment *start, struct pr
     if (!second || last <= second)
         return false;
     const char *name_end = name + strlen(name);
-    if (!whole_number(name, first, &start->time_us) ||
-        !whole_number(first + 1, second, &end->time_us) ||
-        !whole_number(last + 1, name_end, &start->step))
+    if (!finite_number(name, first, &start->time_us) ||
+        !finite_number(first + 1, second, &end->time_us) ||
+        !step_number(last + 1, name_end, &start->step))
         return false;
     end->step = start->step;
     copy_part(second + 1, (size_t)(last - second - 1), node, node_size);

@@ -413,6 +413,12 @@ class Python(CommandTest):
         self.dump("older/100.5_200.5_7-host_3/python_stats", lambda: factorial(5))
         rows = json.loads(self.run_command("profile", "python", "list", "root", "older", "-f", "json").stdout, parse_constant=self.fail)
         self.assertEqual([row["end_step"] for row in rows], [2, 6, None, 3])
+        self.assertTrue(all(type(row["start_step"]) is int for row in rows))
+        shown = self.run_command("profile", "python", "list", "root", "older", "-f", "csv").stdout
+        listed = list(csv.DictReader(io.StringIO(shown)))
+        self.assertEqual([(row["start_step"], row["end_step"]) for row in listed], [("1", "2"), ("5", "6"), ("9", ""), ("3", "3")])
+        shown = self.run_command("profile", "python", "list", "root", "older").stdout.splitlines()
+        self.assertEqual([line.split()[8] for line in shown[1:]], ["2", "6", "n/a", "3"])
         self.assertEqual([rows[3][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
         self.assertEqual(done.stderr, "No Python profile fits what was asked for\n")
