@@ -95,6 +95,14 @@ class Loader(ProfileTest):
         window = loader.plot_the_window(us(0), us(5), ["^Forward$"], ["none"])
         self.assertEqual(len(xml.etree.ElementTree.fromstring(window.html).findall(".//g")), 0)
         self.assertIn("0 lines, 0 kinds of events", repr(window))
+        said = ["No reading in this window fits select_dimensions.", "No event in this window fits select_events."]
+        self.assertEqual(repr(window).splitlines()[1:], said)
+        self.assertIn("".join(f"<div>{sentence}</div>" for sentence in said), window.html)
+        window = loader.plot_the_window(us(1000), us(1001))
+        said = ["There are no readings in this window.", "There are no events in this window."]
+        self.assertEqual(repr(window).splitlines()[1:], said)
+        self.assertIn("".join(f"<div>{sentence}</div>" for sentence in said), window.html)
+        self.assertNotIn("this window", loader.plot_the_window(us(0), us(5)).html)
         self.assertRaisesRegex(ValueError, "must end after it begins", loader.plot_the_window, us(1), us(1))
 
 

@@ -62,7 +62,7 @@ class Window:
             f'<line x1="{_LABEL}" y1="{_HEIGHT}" x2="{_WIDTH}" y2="{_HEIGHT}" stroke="currentColor" stroke-opacity="0.3"/>'
             f'<text x="{_LABEL - 4}" y="10" text-anchor="end">100 %</text>{"".join(parts)}'
             f'<text x="{_LABEL}" y="{height - 4}">{seconds:.3f} s{f", {rest} more kinds of events" * (rest > 0)}</text></svg>'
-            f"<div>{self._legend()}</div></div>"
+            f"<div>{self._legend()}</div>{self._empty_html()}</div>"
         )
 
     def _repr_html_(self):
@@ -70,7 +70,23 @@ class Window:
 
     def __repr__(self):
         seconds = (self.end_us - self.start_us) / 1e6
-        return f"{seconds:.3f} s: {len(self._lines)} lines, {len(self._bars)} kinds of events; a notebook shows the chart"
+        counts = f"{seconds:.3f} s: {len(self._lines)} lines, {len(self._bars)} kinds of events; a notebook shows the chart"
+        return "\n".join([counts, *self._empty()])
+
+    def _empty(self):
+        """Sentences on what the chart has none of, and why."""
+        parts = (
+            (self._lines, self.system, "reading", "timestamp_us", "select_dimensions"),
+            (self._bars, self.framework, "event", "start_time_us", "select_events"),
+        )
+        for shown, frame, kind, column, argument in parts:
+            if not len(values_of(frame, column)):
+                yield f"There are no {kind}s in this window."
+            elif not shown:
+                yield f"No {kind} in this window fits {argument}."
+
+    def _empty_html(self):
+        return "".join(f"<div>{escape(sentence)}</div>" for sentence in self._empty())
 
     def _x(self, time_us):
         inside = min(max(time_us, self.start_us), self.end_us)
