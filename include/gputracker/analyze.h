@@ -93,13 +93,15 @@ GPUT_API const char *gput_exact_figure_unit(enum gput_exact_figure figure);
 /** What a code block, or its calls in one process or thread, used. Belongs to its analysis. */
 struct gput_code_block {
     const char *name;
-    int64_t process_id;                  /**< of a part; -1 for the block as a whole */
-    int64_t thread_id;                   /**< of a part by thread; else -1 */
-    uint64_t num_timepoints;             /**< rows of the tracking file inside at least one call */
-    uint64_t num_calls;                  /**< calls that were started and stopped */
-    uint64_t num_non_empty_calls;        /**< calls with at least one row */
-    struct gput_statistics compute_time; /**< seconds a call */
-    double compute_time_total;           /**< seconds */
+    int64_t process_id;           /**< of a part; -1 for the block as a whole */
+    int64_t thread_id;            /**< of a part by thread; else -1 */
+    uint64_t num_timepoints;      /**< rows of the tracking file inside at least one call */
+    uint64_t num_calls;           /**< calls that were started and stopped */
+    uint64_t num_non_empty_calls; /**< calls with at least one row */
+    uint64_t num_outside_calls;   /**< calls that stopped before the first row or started after the
+                                       last: they count above, but nothing is known of their usage */
+    struct gput_statistics compute_time;    /**< seconds a call */
+    double compute_time_total;              /**< seconds */
     struct gput_statistics *resource_usage; /**< one for each measurement of the analysis, over the
                                                  rows above, in the units of the tracking file */
 
@@ -186,10 +188,9 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
  * (measurement, unit, min, max, mean, std); "code_blocks" with a row a block, and behind it one for
  * each of its parts (code_block_name, process_id, thread_id, num_timepoints, num_calls,
- * num_non_empty_calls, compute_time_min … _total in seconds, energy_… in joules and exact_…
- * where known);
- * "code_block_usage" with a row a block and measurement. With `details` also p50, p95, p99,
- * self_time_total, cpu_time_total.
+ * num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_… in joules
+ * and exact_… where known); "code_block_usage" with a row a block and measurement. With `details`
+ * also p50, p95, p99, self_time_total, cpu_time_total.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -47,6 +47,8 @@ def _block(values):
         compute_time=series(_floats(values["compute_time"])),
         resource_usage=frame(_rows(values["resource_usage"])),
     )
+    if "num_outside_calls" in values:
+        block.num_outside_calls = values["num_outside_calls"]
     if "exact" in values:
         block.exact = values["exact"]
     return _with_energy(block, values)

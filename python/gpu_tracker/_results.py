@@ -25,6 +25,7 @@ class CodeBlockResults:
     num_timepoints: samples inside at least one call.
     num_calls: calls that were started and stopped.
     num_non_empty_calls: of these, calls with at least one sample.
+    num_outside_calls: of these, calls that stopped before the first sample or started after the last: what they used is not known.
     compute_time: min, max, mean, std, total, in seconds.
     resource_usage: min, max, mean, std of each measurement over those samples, in the units of the tracking file.
     energy: joules of the machine and of the tracked processes while it ran; None: the tracking file has none.
@@ -34,6 +35,7 @@ class CodeBlockResults:
 
     energy = None  # no field: the old package's classes, which know none, are to be like ours
     exact = None
+    num_outside_calls = 0
 
     name: str
     num_timepoints: int
@@ -47,6 +49,7 @@ def _block_to_json(block):
     counts = {name: getattr(block, name) for name in ("name", "num_timepoints", "num_calls", "num_non_empty_calls")}
     return {
         **counts,
+        **({"num_outside_calls": block.num_outside_calls} if block.num_outside_calls else {}),
         "compute_time": _series_to_json(block.compute_time),
         "resource_usage": _frame_to_json(block.resource_usage),
         **_energy_of(block),

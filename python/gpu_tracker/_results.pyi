@@ -38,6 +38,7 @@ class CodeBlockResults:
     num_timepoints: int
     num_calls: int
     num_non_empty_calls: int
+    num_outside_calls: int
     compute_time: Series[float]
     resource_usage: Frame
     @property

@@ -164,6 +164,7 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
     table_put_int(table, (int64_t)block->num_timepoints);
     table_put_int(table, (int64_t)block->num_calls);
     table_put_int(table, (int64_t)block->num_non_empty_calls);
+    table_put_int(table, (int64_t)block->num_outside_calls);
     put_statistics(
         table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
     table_put_double(table, block->compute_time_total);
@@ -184,6 +185,7 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
     table_add_column(table, "num_timepoints", GPUT_COLUMN_INT);
     table_add_column(table, "num_calls", GPUT_COLUMN_INT);
     table_add_column(table, "num_non_empty_calls", GPUT_COLUMN_INT);
+    table_add_column(table, "num_outside_calls", GPUT_COLUMN_INT);
     add_statistics(table, "compute_time_", "seconds", analysis->details);
     add_number(table, "compute_time_", "total", "seconds");
     if (analysis->details) {

@@ -28,6 +28,8 @@ struct work {
     struct sweep_lane *lanes; /* one for each lane of the table */
     uint32_t n_parts;
     struct sweep *sweep;
+    double first_row,
+        last_row; /* in time, on the clock of the calls; infinities: there is no row */
     double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: not known */
     struct gput_analysis *analysis;
 };
@@ -143,9 +145,11 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
         uint64_t done, total;
         code = tracking_reader_next(reader, rows, BATCH, &count, error);
         for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+            double time = rows[i].timestamp - work->table.origin;
+            work->first_row = fmin(work->first_row, time);
+            work->last_row = fmax(work->last_row, time);
             memcpy(values, rows[i].values, sizeof rows[i].values);
-            code =
-                sweep_add_row(work->sweep, rows[i].timestamp - work->table.origin, values, error);
+            code = sweep_add_row(work->sweep, time, values, error);
         }
         tracking_reader_progress(reader, &done, &total);
         report_progress(work, 1 - share, share, done, total);
@@ -285,6 +289,7 @@ struct call_sums {
     struct duration_statistics durations;
     double self_time;
     double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN once some lane cannot tell */
+    uint64_t n_outside;                    /* of the time that has rows */
 };
 
 static int add_self_times(struct work *work, struct call_sums *sums, struct gput_error *error)
@@ -313,6 +318,12 @@ static void add_exact(const struct work *work, struct call_sums *sums)
     }
 }
 
+/* Whether no row can be in a call, whatever the interval of the samples. */
+static bool is_outside(const struct work *work, const struct call *call)
+{
+    return call->stop < work->first_row || call->start > work->last_row;
+}
+
 static int add_calls(struct work *work, struct call_sums *sums, struct gput_error *error)
 {
     bool quantiles = work->options->details;
@@ -320,6 +331,10 @@ static int add_calls(struct work *work, struct call_sums *sums, struct gput_erro
         const struct call *call = &work->table.calls[i];
         const struct sweep_lane *lane = &work->lanes[call->lane];
         double seconds = call->stop - call->start;
+        unsigned outside = is_outside(work, call);
+        sums[lane->block].n_outside += outside;
+        if (lane->part != SWEEP_NO_PART)
+            sums[lane->part].n_outside += outside;
         TRY(duration_statistics_add(&sums[lane->block].durations, seconds, quantiles, error));
         if (lane->part != SWEEP_NO_PART)
             TRY(duration_statistics_add(&sums[lane->part].durations, seconds, quantiles, error));
@@ -336,6 +351,7 @@ static void fill_block(
     block->num_timepoints = fill_usage(swept, block->resource_usage, block->percentiles);
     block->num_calls = sum->durations.count;
     block->num_non_empty_calls = swept->n_non_empty_calls;
+    block->num_outside_calls = sum->n_outside;
     block->compute_time = duration_statistics_get(&sum->durations);
     block->compute_time_total = duration_statistics_total(&sum->durations);
     if (work->energy)
@@ -401,6 +417,23 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
     return GPUT_OK;
 }
 
+static void warn_of_outside_calls(const struct work *work)
+{
+    uint64_t outside = 0;
+    struct str warning = {0};
+    for (size_t i = 0; i < work->analysis->n_blocks; i++)
+        outside += work->analysis->blocks[i].num_outside_calls;
+    if (outside > 0)
+        str_printf(&warning,
+            "%llu of %zu calls in %s stopped before the first sample of %s or started after its "
+            "last: they count as calls, and what they used is not known.",
+            (unsigned long long)outside, work->table.n_calls, work->options->sub_tracking_file,
+            work->options->tracking_file);
+    if (outside > 0 && !warning.failed)
+        warn(work, str_text(&warning));
+    str_finish(&warning);
+}
+
 static int fill_results(struct work *work, struct gput_error *error)
 {
     size_t n_targets = work->table.n_blocks + work->n_parts;
@@ -413,6 +446,8 @@ static int fill_results(struct work *work, struct gput_error *error)
     for (size_t i = 0; i < n_targets; i++)
         duration_statistics_finish(&sums[i].durations);
     free(sums);
+    if (code == GPUT_OK)
+        warn_of_outside_calls(work);
     return code;
 }
 
@@ -439,7 +474,7 @@ static int analyze(struct work *work, struct gput_error *error)
 int gput_analyze(const struct gput_analyze_options *options, struct gput_analysis **analysis,
     struct gput_error *error)
 {
-    struct work work = {.options = options};
+    struct work work = {.options = options, .first_row = INFINITY, .last_row = -INFINITY};
     *analysis = NULL;
     if (!options->tracking_file)
         return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");

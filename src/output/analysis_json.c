@@ -90,6 +90,8 @@ static void add_block(
     doc_add_int(object, "num_timepoints", (int64_t)block->num_timepoints);
     doc_add_int(object, "num_calls", (int64_t)block->num_calls);
     doc_add_int(object, "num_non_empty_calls", (int64_t)block->num_non_empty_calls);
+    if (block->num_outside_calls > 0)
+        doc_add_int(object, "num_outside_calls", (int64_t)block->num_outside_calls);
     struct doc *compute_time = doc_add_object(object, "compute_time");
     add_figures(compute_time, &block->compute_time);
     doc_add_double(compute_time, "total", block->compute_time_total);

@@ -110,6 +110,8 @@ static void write_block(
     write_usage(analysis, block->resource_usage, text);
     write_energy(analysis, block->energy, text);
     write_exact(analysis, block, text);
+    if (block->num_outside_calls > 0)
+        write_count("num_outside_calls", block->num_outside_calls, text);
     pickle_object_end(text);
 }
 

@@ -232,6 +232,8 @@ static int read_block(
     TRY(read_count(reader, state, "num_timepoints", &block->num_timepoints));
     TRY(read_count(reader, state, "num_calls", &block->num_calls));
     TRY(read_count(reader, state, "num_non_empty_calls", &block->num_non_empty_calls));
+    if (pickle_get(state, "num_outside_calls"))
+        TRY(read_count(reader, state, "num_outside_calls", &block->num_outside_calls));
     TRY(read_compute_time(reader, state, block));
     read_energy(state, block->energy);
     reader->analysis->has_exact |= read_exact(state, block->exact);

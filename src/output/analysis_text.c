@@ -169,6 +169,8 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     write_count("Num Timepoints:", (int64_t)block->num_timepoints, indent, text);
     write_count("Num Calls:", (int64_t)block->num_calls, indent, text);
     write_count("Num Non Empty Calls:", (int64_t)block->num_non_empty_calls, indent, text);
+    if (block->num_outside_calls > 0)
+        write_count("Num Outside Calls:", (int64_t)block->num_outside_calls, indent, text);
     if (analysis->details) {
         write_seconds("Self Time:", block->self_time_total, indent, text);
         write_seconds("CPU Time:", block->cpu_time_total, indent, text);

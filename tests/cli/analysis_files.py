@@ -89,12 +89,15 @@ def expected(rows, calls):
         spans = [(START + start, START + stop) for _, block, start, stop in calls if block == name]
         inside = [values for values in rows if any(a <= values[-1] <= b for a, b in spans)]
         durations = [b - a for a, b in spans]
+        times = [values[-1] for values in rows]
+        outside = sum(b < min(times) or a > max(times) for a, b in spans)
         blocks.append(
             {
                 "name": name,
                 "num_timepoints": len(inside),
                 "num_calls": len(spans),
                 "num_non_empty_calls": sum(any(a <= values[-1] <= b for values in rows) for a, b in spans),
+                **({"num_outside_calls": outside} if outside else {}),
                 "compute_time": statistics(durations) | {"total": math.fsum(durations)},
                 "resource_usage": usage(inside),
             }

@@ -26,8 +26,18 @@ class AnalyzeTest(CommandTest):
 
     def results(self, *options):
         done = self.analyze("-f", "json", *options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)
+        self.assertEqual(done.returncode, 0)
+        results = json.loads(done.stdout)
+        outside = sum(block.get("num_outside_calls", 0) for block in results["code_block_results"])
+        calls = sum(block["num_calls"] for block in results["code_block_results"])
+        self.assertEqual(done.stderr, self.warning(outside, calls) if outside else "")
+        return results
+
+    def warning(self, outside, calls):
+        return (
+            f"gpu-tracker: warning: {outside} of {calls} calls in {self.marks} stopped before the first sample of "
+            f"{self.tracking} or started after its last: they count as calls, and what they used is not known.\n"
+        )
 
     def assert_same(self, value, wanted, place="results"):
         """The same keys in the same order, and figures equal to 12 digits."""
@@ -69,6 +79,18 @@ class Figures(AnalyzeTest):
             calls = [(p, n, START + a - START, START + b - START) for p, n, a, b in calls]
             self.assert_same(self.results(), expected(rows, calls))
             self.tracking.unlink(), self.marks.unlink()
+
+    def test_calls_outside_of_the_samples_are_said(self):
+        calls = [(7, "a", second, second + 0.5) for second in (-3, -2, -1, 2, 3, 4, 9.5, 12)] + [(9, "b", 1, 1.5)]
+        self.write(calls=calls)
+        done = self.analyze("--by", "process")
+        self.assertEqual((done.returncode, done.stderr), (0, self.warning(5, 9)))
+        self.assertRegex(done.stdout, r"Name: +a\n.*\n.*Num Calls: +8\n\tNum Non Empty Calls: 3\n\tNum Outside Calls:   5\n")
+        self.assertRegex(done.stdout, r"Process ID: +7\n.*\n.*\n.*\n\t\tNum Outside Calls:   5\n")
+        self.assertNotIn("Outside", done.stdout.partition("Name:                b\n")[2])
+        a, b = self.results()["code_block_results"]
+        self.assertEqual((a["num_calls"], a["num_non_empty_calls"], a["num_outside_calls"]), (8, 3, 5))
+        self.assertNotIn("num_outside_calls", b)
 
     def test_a_call_that_is_still_open_is_left_out(self):
         self.write(extra_marks=[(7, "train", 0, START + 9), (11, "train", 0, START)])

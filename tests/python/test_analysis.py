@@ -52,6 +52,29 @@ class Analysis(package.PackageTest):
         self.assertEqual(list(a.compute_time.index), ["min", "max", "mean", "std", "total"])
         self.assertAlmostEqual(b.compute_time["max"], 2.25)
 
+    def test_calls_outside_of_the_samples_are_told(self):
+        with open("outside.csv", "w") as file:
+            file.write("process_id,code_block_name,position,timestamp\n")
+            for start in (1, 4, 1001, 9000):
+                file.write(f"7,a,0,{start}\n7,a,1,{start + 1}\n")
+            file.write("7,b,0,1001\n7,b,1,1002\n")
+        with self.assertLogs("gpu_tracker", "WARNING") as logs:
+            results = gput.SubTrackingAnalyzer("tracking.csv", "outside.csv").sub_tracking_results()
+        self.assertIn("3 of 5 calls in outside.csv", logs.output[0])
+        with open("results.pkl", "wb") as file:
+            pickle.dump(results, file)
+        with open("results.json", "w") as file:
+            json.dump(results.to_json(), file)
+        command = [os.environ["GPUT_COMMAND"], "sub-track", "analyze", "--tf=tracking.csv", "--stf=outside.csv", "-f"]
+        subprocess.run([*command, "pickle", "-o", "command.pkl"], check=True, stderr=subprocess.DEVNULL)
+        text = subprocess.run([*command, "text"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(str(results), text)
+        for read in results, *(gput.SubTrackingResults.load(name) for name in ("results.pkl", "results.json", "command.pkl")):
+            a, b = read.code_block_results
+            self.assertEqual((a.num_calls, a.num_non_empty_calls, a.num_outside_calls), (4, 1, 3))
+            self.assertEqual(b.num_outside_calls, 0)
+            self.assertNotIn("num_outside_calls", read.to_json()["code_block_results"][1])
+
     def test_static_data_keeps_its_types(self):
         data = self.analyzer.read_static_data()
         self.assertEqual(data.to_dict(), sessions.STATIC)
