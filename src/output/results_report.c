@@ -289,10 +289,29 @@ static void add_later_limits(
     }
 }
 
-static void add_sources(struct doc *parent, const char *key, const struct gput_results *results)
+/* Why figures of GPUs are missing that the older report has. */
+static bool is_missing_gpu_figure(const struct gput_source *source)
+{
+    return source->state == GPUT_SOURCE_UNAVAILABLE &&
+           (strcmp(source->name, "gpu") == 0 || strcmp(source->name, "process_gpu_ram") == 0);
+}
+
+static bool lacks_gpu_figures(const struct gput_results *results)
+{
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        if (results->static_data.system_gpu_count && is_missing_gpu_figure(&results->sources[i]))
+            return true;
+    }
+    return false;
+}
+
+static void add_sources(
+    struct doc *parent, const char *key, const struct gput_results *results, bool only_missing)
 {
     struct doc *sources = doc_add_object(parent, key);
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        if (only_missing && !is_missing_gpu_figure(&results->sources[i]))
+            continue;
         struct doc *source = doc_add_object(sources, results->sources[i].name);
         doc_add_string(source, "state", gput_source_state_name(results->sources[i].state));
         doc_add_string(source, "reason", results->sources[i].reason);
@@ -425,7 +444,7 @@ static void add_value(
         add_gpus(parent, line->key, results);
         break;
     case SOURCES:
-        add_sources(parent, line->key, results);
+        add_sources(parent, line->key, results, false);
         break;
     case SECTION:
         break;
@@ -453,6 +472,8 @@ static struct doc *results_doc(const struct gput_results *results, bool document
         else
             add_value(parent, line, results);
     }
+    if (documented && lacks_gpu_figures(results))
+        add_sources(root, "sources", results, true);
     if (!doc_failed(root))
         return root;
     doc_destroy(root);

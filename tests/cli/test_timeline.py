@@ -92,8 +92,11 @@ class Merge(CommandTest):
         (self.folder / "link.json").symlink_to("a.json")
         os.link(self.folder / "a.json", self.folder / "hard.json")
         for inputs, output in ((["a.json"], "a.json"), (["a.json"], "./a.json"), (["a.json"], "link.json"),
-                               (["link.json"], "a.json"), ([KINETO, "a.json"], "hard.json"),
-                               (["ranks"], "ranks/rank0.json"), ([root], reading)):
+                               (["link.json"], "a.json"), ([KINETO, "a.json"], "hard.json")):
+            done = self.merge(*inputs, "-o", output)
+            self.assertEqual(done.returncode, 2, output)
+            self.assertIn(f"-o {output} is the same file as ", done.stderr)
+        for inputs, output in ((["ranks"], "ranks/rank0.json"), ([root], reading)):
             done = self.merge(*inputs, "-o", output)
             self.assertEqual(done.returncode, 1, output)
             self.assertIn(f"The output {output} is the input ", done.stderr)
