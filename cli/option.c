@@ -109,7 +109,7 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one text."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before: a date as in the recording (\"2023-06-30 16:32:14\"), "
-                "or seconds after its beginning."},
+                "or seconds after its beginning (from 1e8 on: since 1970)."},
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is after; as --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",

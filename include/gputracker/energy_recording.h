@@ -11,7 +11,8 @@
  *
  * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json (or .sqlite), of
  * an experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those
- * that hold a number for each process count as its sum. A recording may have several segments (it
+ * that hold a number for each process count as its sum; those that hold one for each GPU are a
+ * metric for each of them: "per_gpu_nvidia_power:0". A recording may have several segments (it
  * was stopped and went on); nothing is integrated from one to the next.
  */
 #ifndef GPUTRACKER_ENERGY_RECORDING_H
@@ -47,7 +48,9 @@ struct gput_energy_point {
 
 /** A metric over a window. NaN where nothing was recorded of it. */
 struct gput_energy_metric {
-    const char *name;  /**< belongs to the recording */
+    const char *name; /**< belongs to the recording */
+    const char
+        *device;       /**< the GPU that it is of ("0"), which ends its name; NULL: of none alone */
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
     const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */
     double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts;
@@ -77,11 +80,20 @@ GPUT_API size_t gput_energy_recording_count(const struct gput_energy_recording *
 GPUT_API const char *gput_energy_recording_name(
     const struct gput_energy_recording *recording, size_t index);
 
+/** Writes to `names` (may be NULL with capacity 0), at most `capacity`, the names of the metrics
+ * that `name` stands for, and returns how many there are: 1 for one of them, as many as it has GPUs
+ * for one by GPU ("per_gpu_nvidia_power"), 0 for none. They belong to the recording. */
+GPUT_API size_t gput_energy_recording_select(const struct gput_energy_recording *recording,
+    const char *name, const char **names, size_t capacity);
+
 /** A metric over a window (NULL: all of it).
  * Errors: GPUT_ERROR_NOT_FOUND, whose message lists the metrics there are. */
 GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *recording,
     const char *name, const struct gput_energy_window *window, struct gput_energy_metric *metric,
     struct gput_error *error);
+
+/** Numbers from here on (1973) are seconds since 1970 in gput_energy_window_parse(). */
+#define GPUT_ENERGY_EPOCH_SECONDS 1e8
 
 /** Writes at most `capacity` points of a metric to `points` (may be NULL with capacity 0); returns
  * how many there are in the window. 0 for a metric that there is not. */
@@ -90,9 +102,10 @@ GPUT_API size_t gput_energy_recording_curve(const struct gput_energy_recording *
     size_t capacity);
 
 /**
- * The points of metrics in the window (NULL: all) as tables: one for each metric, by its name, with
- * the columns date (text, as the recording has it), seconds (after the first moment of the
- * recording), segment and value, in order of time.
+ * The points of metrics in the window (NULL: all) as tables: one for each metric, by its name (of
+ * "per_gpu_nvidia_power", without a GPU, one for each GPU), with the columns date (text, as the
+ * recording has it), seconds (after the first moment of the recording), segment and value, in order
+ * of time.
  *
  * On success `*tables` is to be freed by gput_tables_destroy().
  * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_MEMORY.
@@ -105,15 +118,22 @@ GPUT_API int gput_energy_recording_tables(const struct gput_energy_recording *re
 GPUT_API double gput_energy_recording_seconds(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
+/** From the first to the last moment within the window at which a metric (NULL: anything of CPU or
+ * GPU; without those of the wattmeter) was recorded; the start is after the end where none was. */
+GPUT_API struct gput_energy_window gput_energy_recording_window(
+    const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window);
+
 /** Joules of the machine in the window: CPU packages, DRAM and GPUs, as far as they were recorded;
  * NaN when none was. */
 GPUT_API double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
 /**
- * Reads bounds: a date ("2023-06-30 16:32:14.5"), or a number of seconds after the first moment of
- * the recording. NULL: no bound.
- * Errors: GPUT_ERROR_INVALID.
+ * Reads bounds: a date ("2023-06-30 16:32:14.5"), a number of seconds after the first moment of
+ * the recording, or, from GPUT_ENERGY_EPOCH_SECONDS on, since 1970. NULL: no bound.
+ * Errors: GPUT_ERROR_INVALID (no such thing, the start after the end, or nothing of the recording
+ * between them).
  */
 GPUT_API int gput_energy_window_parse(const struct gput_energy_recording *recording,
     const char *start, const char *end, struct gput_energy_window *window,
@@ -131,7 +151,7 @@ GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *re
     const struct gput_energy_window *window, enum gput_format format, char **text,
     struct gput_error *error);
 
-/** The points of metrics as text, JSON or CSV.
+/** The points of metrics as text, JSON or CSV; of a metric by GPU each GPU's.
  * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_INVALID (the format), GPUT_ERROR_MEMORY. */
 GPUT_API int gput_energy_curves_render(const struct gput_energy_recording *recording,
     const char *const *names, size_t n_names, const struct gput_energy_window *window,

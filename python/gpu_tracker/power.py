@@ -16,16 +16,17 @@ Programs that import `deep_learning_power_measure` run as they are. What the met
 
 import atexit
 import datetime
+import json
 import os
-import sys
 import threading
 
 from . import _native, tracker
-from .table import Table
+from ._power_results import Curve, ExpResults, Picture
 
-__all__ = ["STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "Picture", "Recorder", "SqliteParser"]
+__all__ = ["EXP_DONE", "STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "Picture", "Recorder", "SqliteParser"]
 
-STOP_MESSAGE = "stop"
+STOP_MESSAGE = "Stop"
+EXP_DONE = "Done"
 
 # Counters of energy move in steps of milliseconds; a shorter period would show little but those.
 _SHORTEST_PERIOD_SECONDS = 0.1
@@ -35,14 +36,29 @@ class JsonParser:
     """A recording in a folder: power_metrics.json and what lies beside it, AIPowerMeter's and ours. Both parsers read what
     either wrote.
 
+    meta_data: what metadata.json is to say of the recording beside its date: a dictionary, or a text, its description.
     cont: a new recording is added to the one that is there, as a segment of its own.
     """
 
     _sqlite = False
 
-    def __init__(self, output_folder, cont=False):
-        self.folder = os.fspath(output_folder)
+    def __init__(self, location, meta_data=None, cont=False):
+        if isinstance(meta_data, bool):
+            raise TypeError("meta_data is a dictionary that describes the recording. To add to one, give cont=True by its name.")
+        self.folder = os.fspath(location)
+        self.meta_data = {"description": meta_data} if isinstance(meta_data, str) else dict(meta_data or {})
         self.cont = cont
+
+    # What AIPowerMeter's drivers tell of their files.
+    power_metric_filename = property(lambda self: self._path("power_metrics.json"))
+    exp_metric_filename = property(lambda self: self._path("results_exp.json"))
+    model_card_file = property(lambda self: self._path("model_summary.json"))
+    wattmeter_logfile = property(lambda self: self._path("omegawatt.csv"))
+
+    def _path(self, name):
+        return os.path.join(self.folder, name)
+
+    # ---- writing ----
 
     def save_exp_metrics(self, metrics):
         """Writes results_exp.json, which ExpResults reads: what an experiment found, for example
@@ -53,11 +69,11 @@ class JsonParser:
         """Writes model_summary.json: `{"total_params": 11689512, "total_mult_adds": 1814073344}`."""
         self._save("model_summary.json", summary)
 
-    def _save(self, name, value):
-        import json
+    save_model_card = save_model_summary
 
+    def _save(self, name, value):
         os.makedirs(self.folder, exist_ok=True)
-        path = os.path.join(self.folder, name)
+        path = self._path(name)
         beside = f"{path}.{os.getpid()}"
         try:
             with open(beside, "w", encoding="utf-8") as file:
@@ -68,18 +84,131 @@ class JsonParser:
                 os.unlink(beside)
             raise
 
+    def erase(self):
+        """Deletes the recording, and nothing else that is in the folder.
+
+        Raises BlockingIOError while it is being recorded.
+        """
+        with self._alone():
+            for name in _FILES:
+                try:
+                    os.unlink(self._path(name))
+                except FileNotFoundError:
+                    pass
+
+    def _alone(self):
+        """Holds the lock of a recording under way: see energy_recording_writer.c."""
+        import contextlib
+        import fcntl
+
+        try:
+            file = open(self._path("metadata.json"), "rb")
+        except FileNotFoundError:
+            return contextlib.nullcontext()
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise BlockingIOError(f"A recording to {self.folder} is under way. It can be erased when it has ended.") from None
+        except OSError:  # some network file systems have no locks
+            pass
+        return file
+
     def _session(self, cont, options):
         try:
-            return _native.Session(
+            session = _native.Session(
                 energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options
             )
         except FileExistsError:
             raise FileExistsError(
                 f"There is a recording in {self.folder} already. Give another folder, or cont=True to add to it."
             ) from None
+        if self.meta_data:
+            self._describe()
+        return session
+
+    def _describe(self):
+        """In place: the file is the lock of the recording that has begun."""
+        with open(self._path("metadata.json"), "r+", encoding="utf-8") as file:
+            known = json.load(file)
+            file.seek(0)
+            json.dump((known if isinstance(known, dict) else {}) | self.meta_data, file, default=str)
+            file.truncate()
+
+    # ---- reading ----
+
+    def get_description(self):
+        """What metadata.json holds: `{"description": …, "date": …}` and what meta_data added; None without one."""
+        return self._load("metadata.json")
+
+    def get_model_card(self):
+        """What model_summary.json holds; None without one."""
+        return self._load("model_summary.json")
+
+    def _load(self, name):
+        try:
+            with open(self._path(name), encoding="utf-8") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return None
+
+    def load_metrics(self):
+        """All curves, for those of the CPU, of the GPUs, of the experiment and of the wattmeter each a dictionary
+        `{name: {"dates": [datetime, …], "values": [number, …]}}`, of a metric by GPU `{name: {gpu: {"dates", "values"}}}`;
+        None where there are none."""
+        recording = self._open()
+        return tuple(_load_group(recording, group) for group in ("cpu", "gpu", "experiment", "wattmeter"))
+
+    def load_cpu_metrics(self):
+        """Those of the CPU alone."""
+        return _load_group(self._open(), "cpu")
+
+    def load_gpu_metrics(self):
+        """Those of the GPUs alone."""
+        return _load_group(self._open(), "gpu")
+
+    def load_exp_metrics(self):
+        """Those of the experiment alone."""
+        return _load_group(self._open(), "experiment")
+
+    def load_wattmeter_metrics(self):
+        """Those of the wattmeter alone."""
+        return _load_group(self._open(), "wattmeter")
+
+    def get_segments(self):
+        """The last date of each segment but the last one: where recording was stopped and went on."""
+        ends = {}
+        recording = self._open()
+        for group, name, _ in recording.metrics:
+            if group in ("cpu", "gpu"):
+                table = recording.curves([name])[name]
+                for date, segment in zip(*(table.column(number) for number in (0, 2))):
+                    ends[segment] = max(date, ends.get(segment, date), key=datetime.datetime.fromisoformat)
+        return [datetime.datetime.fromisoformat(ends[segment]) for segment in sorted(ends)][:-1]
 
     def _open(self):
         return _native.Recording(self.folder)
+
+
+# All that a recording can consist of. The lock comes last.
+_FILES = (
+    "power_metrics.json", "power_metrics.sqlite", "power_metrics.sqlite-wal", "power_metrics.sqlite-shm",
+    "results_exp.json", "model_summary.json", "omegawatt.csv", "metadata.json",
+)  # fmt: skip
+
+
+def _load_group(recording, wanted):
+    found = {}
+    for group, name, device in recording.metrics:
+        if group == wanted:
+            table = recording.curves([name])[name]
+            dates = [datetime.datetime.fromisoformat(date) for date in table.column(0).tolist()]
+            curve = {"dates": dates, "values": table.column(3).tolist()}
+            if device is None:
+                found[name] = curve
+            else:
+                found.setdefault(name[: -len(device) - 1], {})[device] = curve
+    return found or None
 
 
 class SqliteParser(JsonParser):
@@ -111,7 +240,7 @@ class Experiment:
     STOP_MESSAGE = STOP_MESSAGE
 
     def __init__(self, driver, model=None, input_size=None, cont=False):
-        self.driver = driver
+        self.db_driver = driver
         self._cont = cont or driver.cont
         if model is not None:
             driver.save_model_summary(_summary_of(model, input_size))
@@ -140,7 +269,7 @@ class Experiment:
         elif measurement_period < _SHORTEST_PERIOD_SECONDS:
             raise ValueError(f"measurement_period={measurement_period} is too short: it is 0.1 seconds or more.")
         options = {"sleep_time": period, "energy_period": measurement_period, **tracker._roots()}
-        session = self.driver._session(self._cont, options)
+        session = self.db_driver._session(self._cont, options)
         try:
             session.track() if pids is None else session.track_all(pids)
         except BaseException:
@@ -232,7 +361,7 @@ def _lives(pid):
 
 
 class _Queue:
-    """Takes the message that ends a recording."""
+    """Takes the message that ends a recording, and then has EXP_DONE."""
 
     def __init__(self, recorder):
         self._recorder = recorder
@@ -244,200 +373,15 @@ class _Queue:
 
     put_nowait = put
 
+    def get(self, block=True, timeout=None):
+        """EXP_DONE when the recording is complete; waits for that, `timeout` seconds at most, or raises queue.Empty."""
+        import queue
 
-class Curve(Table):
-    """The points of a metric in order of time: a sequence of `{"date": datetime, "value": number}`, and a Table with the
-    columns date (text), seconds (after the first moment of the recording), segment (goes up where recording was stopped
-    and went on) and value. The unit of the values is `units["value"]`."""
+        if block:
+            self._recorder.join(timeout)
+        if self._recorder.is_alive():
+            raise queue.Empty
+        return EXP_DONE
 
-    __slots__ = ()
-
-    def __getitem__(self, key):
-        if isinstance(key, str):
-            return super().__getitem__(key)
-        dates, values = super().__getitem__("date")[key], super().__getitem__("value")[key]
-        if isinstance(key, slice):
-            return [_point(date, value) for date, value in zip(dates, values)]
-        return _point(dates, values)
-
-    def __iter__(self):
-        return map(_point, self["date"], self["value"])
-
-    def segments(self):
-        """A pair of lists for each segment: seconds, values."""
-        from itertools import groupby
-
-        rows = zip(self["segment"], self["seconds"], self["value"])
-        for _, points in groupby(rows, key=lambda row: row[0]):
-            _, seconds, values = zip(*points)
-            yield list(seconds), list(values)
-
-
-def _point(date, value):
-    return {"date": datetime.datetime.fromisoformat(date), "value": value}
-
-
-class ExpResults:
-    """A recording, read: what `energy record`, `run --energy-folder`, an Experiment or AIPowerMeter wrote.
-
-    driver: a JsonParser or SqliteParser, or the folder.
-
-    start and end, of all methods: a stretch of it, both ends included, each a datetime, a date as the recording has it, or
-    a number of seconds after its first moment; None: no bound. A metric that has a number for each process counts as the
-    sum of them. A figure that there is not is None.
-
-    Raises FileNotFoundError where there is no recording, ValueError for a damaged one and for a metric it does not have.
-    """
-
-    def __init__(self, driver):
-        self.driver = driver if hasattr(driver, "_open") else JsonParser(driver)
-        self._recording = self.driver._open()
-        if self._recording.warning:
-            tracker._log_warning(self._recording.warning)
-
-    def list_metrics(self):
-        """The names of the metrics."""
-        return self._recording.names
-
-    def get_curve(self, name, start=None, end=None):
-        """The points of a metric: a Curve."""
-        return Curve(self._recording.curves([name], *_window(start, end))[name])
-
-    def total_(self, metric_name, start=None, end=None):
-        """The metric integrated over seconds, segment by segment: joules, of a power in watts; None of a single point."""
-        return self._recording.metric(metric_name, *_window(start, end))["total"]
-
-    def average_(self, metric_name, start=None, end=None):
-        """The mean over time, in the unit of the metric."""
-        return self._recording.metric(metric_name, *_window(start, end))["average"]
-
-    def max_(self, metric_name, start=None, end=None):
-        """The highest value, in the unit of the metric."""
-        return self._recording.metric(metric_name, *_window(start, end))["max"]
-
-    def total_power_draw(self, start=None, end=None):
-        """Joules of the machine: CPU packages, DRAM and GPUs, as far as they were recorded."""
-        return self._recording.total(*_window(start, end))
-
-    def get_exp_duration(self, start=None, end=None):
-        """Seconds recorded, segment by segment."""
-        return self._recording.seconds(*_window(start, end))
-
-    def get_summary(self, start=None, end=None):
-        """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, unit, total,
-        average, max, seconds, points, segments), and metadata, model_summary and results_exp where the folder has them."""
-        import json
-
-        return json.loads(self._recording.render(_native.JSON, *_window(start, end)))
-
-    def __str__(self):
-        return self._recording.render(_native.TEXT, None, None).rstrip("\n")
-
-    def print(self, start=None, end=None):
-        """Prints the summary."""
-        print(self._recording.render(_native.TEXT, *_window(start, end)), end="")
-
-    def display_curves(self, metric_names, start=None, end=None):
-        """Shows metrics over time in one plot: with matplotlib a figure of it, else a Picture, which notebooks show; other
-        programs write it to a temporary file and print where. Returns either."""
-        names = [metric_names] if isinstance(metric_names, str) else list(metric_names)
-        pyplot = _pyplot()
-        if pyplot is None:
-            return _show(Picture(self._recording.draw(names, *_window(start, end))))
-        curves = {name: self.get_curve(name, start, end) for name in names}
-        figure, axes = pyplot.subplots()
-        for number, (name, curve) in enumerate(curves.items()):
-            _plot(axes, name, curve, f"C{number}")
-        axes.set_xlabel("seconds")
-        axes.set_ylabel(", ".join(dict.fromkeys(filter(None, (curve.units["value"] for curve in curves.values())))))
-        axes.legend()
-        pyplot.show()
-        return figure
-
-    def display_2_curves(self, metric_name1, metric_name2, start=None, end=None):
-        """The same of two metrics, each by a scale of its own."""
-        names = (metric_name1, metric_name2)
-        pyplot = _pyplot()
-        if pyplot is None:
-            return _show(_below_each_other([self._recording.draw([name], *_window(start, end)) for name in names]))
-        figure, first = pyplot.subplots()
-        first.set_xlabel("seconds")
-        for number, (name, axes) in enumerate(zip(names, (first, first.twinx()))):
-            curve = self.get_curve(name, start, end)
-            _plot(axes, name, curve, f"C{number}")
-            unit = curve.units["value"]
-            axes.set_ylabel(f"{name} ({unit})" if unit else name, color=f"C{number}")
-        pyplot.show()
-        return figure
-
-
-def _window(start, end):
-    return _bound(start), _bound(end)
-
-
-def _bound(moment):
-    if moment is None or isinstance(moment, str):
-        return moment
-    if isinstance(moment, datetime.datetime):
-        # Recordings have the local time of their machine.
-        return str(moment.astimezone().replace(tzinfo=None) if moment.tzinfo else moment)
-    return repr(float(moment))
-
-
-# ---- Pictures ----
-
-
-def _pyplot():
-    try:
-        import matplotlib.pyplot
-    except ImportError:
-        return None
-    return matplotlib.pyplot
-
-
-def _plot(axes, name, curve, colour):
-    label = name
-    for seconds, values in curve.segments():
-        axes.plot(seconds, values, color=colour, label=label, marker="." if len(values) == 1 else None)
-        label = None  # once in the legend
-
-
-class Picture:
-    """An SVG picture: notebooks show it, `save` writes it."""
-
-    def __init__(self, svg):
-        self.svg = svg
-
-    def _repr_svg_(self):
-        return self.svg
-
-    def save(self, path):
-        """Writes it to a file."""
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(self.svg)
-
-
-def _below_each_other(pictures):
-    import re
-
-    parts, bottom, width = [], 0, 0
-    for svg in pictures:
-        wide, high = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
-        parts.append(svg.replace("<svg ", f'<svg y="{bottom}" ', 1))
-        bottom, width = bottom + high, max(width, wide)
-    begin = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom}" width="{width}" height="{bottom}">\n'
-    return Picture(f"{begin}{''.join(parts)}</svg>\n")
-
-
-def _show(picture):
-    ipython = sys.modules.get("IPython")
-    if ipython and ipython.get_ipython():
-        ipython.display.display(picture)
-        return picture
-    import tempfile
-
-    descriptor, path = tempfile.mkstemp(prefix="gpu-tracker-", suffix=".svg")
-    os.close(descriptor)
-    picture.save(path)
-    print(f"matplotlib is not installed. The curves are in {path}")
-    return picture
+    def get_nowait(self):
+        return self.get(block=False)

@@ -87,13 +87,26 @@ static PyObject *raise_of_metric(struct gput_error *error)
 
 /* ---- figures ---- */
 
-static PyObject *recording_names(PyObject *object, void *Py_UNUSED(closure))
+/* (group, name, GPU or None) */
+static PyObject *name_of(const struct gput_energy_recording *recording, size_t i)
+{
+    struct gput_energy_metric metric;
+    struct gput_error error;
+    const char *name = gput_energy_recording_name(recording, i);
+    if (gput_energy_recording_metric(recording, name, NULL, &metric, &error) != GPUT_OK)
+        return native_raise(&error);
+    PyObject *device = metric.device ? text_of(metric.device) : Py_NewRef(Py_None);
+    PyObject *full = text_of(name);
+    return device && full ? Py_BuildValue("(sNN)", metric.group, full, device) : NULL;
+}
+
+static PyObject *recording_metrics(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_energy_recording *recording = opened(object);
     size_t count = recording ? gput_energy_recording_count(recording) : 0;
     PyObject *list = recording ? PyList_New((Py_ssize_t)count) : NULL;
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *name = text_of(gput_energy_recording_name(recording, i));
+        PyObject *name = name_of(recording, i);
         if (!name || PyList_SetItem(list, (Py_ssize_t)i, name) < 0)
             Py_CLEAR(list);
     }
@@ -132,6 +145,30 @@ static PyObject *recording_metric(PyObject *object, PyObject *args)
     return code == GPUT_OK ? metric_of(&metric) : raise_of_metric(&error);
 }
 
+static PyObject *recording_select(PyObject *object, PyObject *args)
+{
+    const struct gput_energy_recording *recording = opened(object);
+    PyObject *name, *list = NULL;
+    if (!recording || !PyArg_ParseTuple(args, "U", &name) || !(name = bytes_of(name)))
+        return NULL;
+    size_t count = gput_energy_recording_select(recording, PyBytes_AsString(name), NULL, 0);
+    const char **names = calloc(count + 1, sizeof *names);
+    if (names) {
+        gput_energy_recording_select(recording, PyBytes_AsString(name), names, count);
+        list = PyList_New((Py_ssize_t)count);
+    } else {
+        PyErr_NoMemory();
+    }
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *text = text_of(names[i]);
+        if (!text || PyList_SetItem(list, (Py_ssize_t)i, text) < 0)
+            Py_CLEAR(list);
+    }
+    free(names);
+    Py_DECREF(name);
+    return list;
+}
+
 typedef double window_function(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
@@ -154,6 +191,26 @@ static PyObject *recording_seconds(PyObject *object, PyObject *args)
 static PyObject *recording_total(PyObject *object, PyObject *args)
 {
     return over_window(object, args, gput_energy_recording_total);
+}
+
+static PyObject *recording_window(PyObject *object, PyObject *args)
+{
+    const struct gput_energy_recording *recording = opened(object);
+    const char *start = NULL, *end = NULL;
+    struct gput_energy_window window;
+    PyObject *name, *held = NULL;
+    char first[32], last[32];
+    if (!recording || !PyArg_ParseTuple(args, "O|zz", &name, &start, &end) ||
+        !parse_window(recording, start, end, &window) ||
+        (name != Py_None && !(held = bytes_of(name))))
+        return NULL;
+    window = gput_energy_recording_window(recording, held ? PyBytes_AsString(held) : NULL, &window);
+    Py_XDECREF(held);
+    if (window.start_us > window.end_us)
+        return Py_NewRef(Py_None);
+    gput_energy_date(window.start_us, first, sizeof first);
+    gput_energy_date(window.end_us, last, sizeof last);
+    return Py_BuildValue("(ss)", first, last);
 }
 
 static PyObject *recording_render(PyObject *object, PyObject *args)
@@ -259,9 +316,16 @@ static PyObject *recording_draw(PyObject *object, PyObject *args)
 }
 
 static PyMethodDef recording_methods[] = {
+    {"select", recording_select, METH_VARARGS,
+        "select(name) -> the names of the metrics that it stands for: of one by GPU those of all "
+        "GPUs."},
     {"metric", recording_metric, METH_VARARGS,
         "metric(name, start, end) -> its figures; None: there is no point."},
     {"seconds", recording_seconds, METH_VARARGS, "seconds(start, end): how long was recorded."},
+    {"window", recording_window, METH_VARARGS,
+        "window(name or None, start, end) -> (first, last): the dates that the metric, or "
+        "anything, "
+        "was recorded from and to; None: it was not."},
     {"total", recording_total, METH_VARARGS, "total(start, end): joules of the machine, or None."},
     {"render", recording_render, METH_VARARGS,
         "render(format, start, end): the summary as text or JSON."},
@@ -271,7 +335,10 @@ static PyMethodDef recording_methods[] = {
 };
 
 static PyGetSetDef recording_getset[] = {
-    {"names", recording_names, NULL, "The metrics.", NULL},
+    {"metrics", recording_metrics, NULL,
+        "[(group, name, device), …]; of a GPU the name ends in a colon and the GPU, else device is "
+        "None.",
+        NULL},
     {"warning", recording_warning, NULL, "What had to be left out, or None.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

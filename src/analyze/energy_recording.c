@@ -57,18 +57,26 @@ const char *gput_energy_recording_name(const struct gput_energy_recording *recor
     return NULL;
 }
 
+/* Whether its name, but for the GPU, is the first `length` bytes of that one. */
+static bool has_name(const struct recorded_metric *metric, const char *name, size_t length)
+{
+    size_t own =
+        metric->device ? (size_t)(metric->device - 1 - metric->name) : strlen(metric->name);
+    return own == length && memcmp(metric->name, name, length) == 0;
+}
+
 static const char *unit_of(const struct recorded_metric *metric)
 {
     static const char *const bytes[] = {"per_process_mem_use_abs", "per_process_mem_use_uss",
-        "total_mem_use", "nvidia_memory", "per_gpu_memory"};
+        "total_mem_use", "nvidia_memory", "per_gpu_nvidia_memory", "nvidia_mem_use"};
     if (strcmp(metric->group, "wattmeter") == 0 || strstr(metric->name, "_power") ||
         strstr(metric->name, "nvidia_draw"))
         return "watts";
     for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
-        if (strcmp(metric->name, bytes[i]) == 0)
+        if (has_name(metric, bytes[i], strlen(bytes[i])))
             return "bytes";
     }
-    return strcmp(metric->name, "absolute_cpu_time_per_pid") == 0 ? "seconds" : NULL;
+    return NULL;
 }
 
 static const struct recorded_metric *metric_of(
@@ -81,7 +89,7 @@ static const struct recorded_metric *metric_of(
     return NULL;
 }
 
-static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
+static const struct recorded_metric *find_exactly(const struct gput_energy_recording *recording,
     const char *name, const struct recorded_series **series)
 {
     for (int i = 0; i < RECORDED_SERIES; i++) {
@@ -91,6 +99,17 @@ static const struct recorded_metric *find_metric(const struct gput_energy_record
             return metric;
     }
     return NULL;
+}
+
+/* A wattmeter's columns are named with or without the '#' that they have in the file. */
+static const struct recorded_metric *find_metric(const struct gput_energy_recording *recording,
+    const char *name, const struct recorded_series **series)
+{
+    const struct recorded_metric *metric = find_exactly(recording, name, series);
+    if (metric || name[0] != '#')
+        return metric;
+    *series = &recording->record->series[RECORDED_WATTMETER];
+    return metric_of(*series, name + 1);
 }
 
 static int refuse_name(
@@ -105,6 +124,53 @@ static int refuse_name(
             name, recording->record->folder, str_text(&names));
     str_finish(&names);
     return code;
+}
+
+static size_t select_gpus(const struct gput_energy_recording *recording, const char *name,
+    const char **names, size_t capacity)
+{
+    const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
+    const char *known = energy_recording_gpu_name(name);
+    size_t count = 0;
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        if (!series->metrics[i].device || !has_name(&series->metrics[i], known, strlen(known)))
+            continue;
+        if (count < capacity)
+            names[count] = series->metrics[i].name;
+        count++;
+    }
+    return count;
+}
+
+size_t gput_energy_recording_select(const struct gput_energy_recording *recording, const char *name,
+    const char **names, size_t capacity)
+{
+    const struct recorded_series *series;
+    const struct recorded_metric *metric = find_metric(recording, name, &series);
+    if (!metric)
+        return select_gpus(recording, name, names, capacity);
+    if (capacity > 0)
+        names[0] = metric->name;
+    return 1;
+}
+
+int energy_recording_select(const struct gput_energy_recording *recording, const char *const *names,
+    size_t n_names, const char ***selected, size_t *count, struct gput_error *error)
+{
+    *selected = NULL;
+    *count = 0;
+    for (size_t i = 0; i < n_names; i++) {
+        size_t found = gput_energy_recording_select(recording, names[i], NULL, 0);
+        if (found == 0)
+            return refuse_name(recording, names[i], error);
+        *count += found;
+    }
+    *selected = calloc(*count + 1, sizeof **selected);
+    if (!*selected)
+        return error_memory(error);
+    for (size_t i = 0, at = 0; i < n_names; i++)
+        at += gput_energy_recording_select(recording, names[i], *selected + at, *count - at);
+    return GPUT_OK;
 }
 
 static struct gput_energy_window window_or_all(const struct gput_energy_window *window)
@@ -124,6 +190,7 @@ int gput_energy_recording_metric(const struct gput_energy_recording *recording, 
     struct energy_integral integral = energy_integrate(series->times_us, series->segments,
         metric->values, series->count, bounds.start_us, bounds.end_us);
     *result = (struct gput_energy_metric){.name = metric->name,
+        .device = metric->device,
         .group = metric->group,
         .unit = unit_of(metric),
         .total = integral.total,
@@ -215,20 +282,33 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
+/* Of all GPUs of that metric. */
+static double stretch_sum_of_gpus(const struct stretch *stretch, const char *name)
+{
+    const struct recorded_series *series = stretch->series;
+    double total = NAN;
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        const struct recorded_metric *metric = &series->metrics[i];
+        if (metric->device && has_name(metric, name, strlen(name)))
+            add_known(&total, stretch_total(stretch, metric->name));
+    }
+    return total;
+}
+
 /* Where a GPU was lost the sum of all is missing, and those that go on count, cards of MIG
  * instances too. GPUs that are in the joules of the CPU's package are none of them: their power has
  * a name of its own. */
 static double stretch_gpu_total(const struct stretch *stretch)
 {
-    static const char *const names[] = {
-        "nvidia_power", "nvidia_draw_absolute", "per_gpu_power_draw"};
-    double total = NAN;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && isnan(total); i++)
-        total = stretch_total(stretch, names[i]);
+    double total = stretch_total(stretch, "nvidia_power");
+    if (isnan(total))
+        total = stretch_total(stretch, "nvidia_draw_absolute");
+    if (isnan(total))
+        total = stretch_sum_of_gpus(stretch, "per_gpu_power_draw");
     if (!isnan(total))
         return total;
-    add_known(&total, stretch_total(stretch, "per_gpu_power"));
-    add_known(&total, stretch_total(stretch, "mig_card_power"));
+    add_known(&total, stretch_sum_of_gpus(stretch, "per_gpu_nvidia_power"));
+    add_known(&total, stretch_sum_of_gpus(stretch, "mig_card_power"));
     return total;
 }
 
@@ -262,13 +342,62 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
         return GPUT_OK;
     if (series->count > 0 && number_parse_double(text, end, &seconds) == end &&
         fabs(seconds) < 9e9) {
-        *bound = energy_recording_start_us(recording) + (int64_t)llround(seconds * 1e6);
+        int64_t us = (int64_t)llround(seconds * 1e6);
+        *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? energy_recording_start_us(recording) + us
+                                                     : recording_date_of_epoch_ns(us * 1000);
         return GPUT_OK;
     }
     return error_set(error, GPUT_ERROR_INVALID,
         "The %s \"%s\" is no moment of a recording. It is a date such as "
-        "\"2023-06-30 16:32:14.5\", or seconds after the beginning.",
+        "\"2023-06-30 16:32:14.5\", or seconds after the beginning or since 1970.",
         name, text);
+}
+
+/* `metric`: only where it has a value; NULL: everywhere. */
+static void widen(struct gput_energy_window *window, const struct recorded_series *series,
+    const struct recorded_metric *metric)
+{
+    for (size_t i = 0; i < series->count; i++) {
+        if (metric && isnan(metric->values[i]))
+            continue;
+        if (series->times_us[i] < window->start_us)
+            window->start_us = series->times_us[i];
+        if (series->times_us[i] > window->end_us)
+            window->end_us = series->times_us[i];
+    }
+}
+
+struct gput_energy_window gput_energy_recording_window(
+    const struct gput_energy_recording *recording, const char *name,
+    const struct gput_energy_window *window)
+{
+    struct gput_energy_window bounds = window_or_all(window), all = {INT64_MAX, INT64_MIN};
+    const struct recorded_series *series = main_series(recording);
+    const struct recorded_metric *metric = name ? find_metric(recording, name, &series) : NULL;
+    widen(&all, series, metric);
+    return (struct gput_energy_window){
+        .start_us = bounds.start_us > all.start_us ? bounds.start_us : all.start_us,
+        .end_us = bounds.end_us < all.end_us ? bounds.end_us : all.end_us};
+}
+
+/* A stretch outside of the recording would give nothing, without a word. */
+static int check_window(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct gput_error *error)
+{
+    struct gput_energy_window all = {INT64_MAX, INT64_MIN};
+    char first[RECORDING_DATE_SIZE], last[RECORDING_DATE_SIZE];
+    if (window->start_us > window->end_us)
+        return error_set(error, GPUT_ERROR_INVALID, "The start is after the end.");
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        widen(&all, &recording->record->series[i], NULL);
+    if (all.start_us > all.end_us ||
+        (window->start_us <= all.end_us && window->end_us >= all.start_us))
+        return GPUT_OK;
+    recording_date_format(all.start_us, first);
+    recording_date_format(all.end_us, last);
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Nothing was recorded from the start to the end that are given: %s has %s to %s.",
+        recording->record->folder, first, last);
 }
 
 int gput_energy_window_parse(const struct gput_energy_recording *recording, const char *start,
@@ -276,7 +405,8 @@ int gput_energy_window_parse(const struct gput_energy_recording *recording, cons
 {
     *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
     TRY(parse_bound(recording, "start", start, &window->start_us, error));
-    return parse_bound(recording, "end", end, &window->end_us, error);
+    TRY(parse_bound(recording, "end", end, &window->end_us, error));
+    return check_window(recording, window, error);
 }
 
 void gput_energy_date(int64_t time_us, char *text, size_t size)

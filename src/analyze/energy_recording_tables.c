@@ -48,11 +48,15 @@ int gput_energy_recording_tables(const struct gput_energy_recording *recording,
     const char *const *names, size_t n_names, const struct gput_energy_window *window,
     struct gput_tables **tables, struct gput_error *error)
 {
+    const char **selected;
+    size_t count;
     *tables = NULL;
+    TRY(energy_recording_select(recording, names, n_names, &selected, &count, error));
     struct gput_tables *building = tables_create();
     int code = building ? GPUT_OK : error_memory(error);
-    for (size_t i = 0; i < n_names && code == GPUT_OK; i++)
-        code = add_curve(recording, names[i], window, building, error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = add_curve(recording, selected[i], window, building, error);
+    free(selected);
     if (code == GPUT_OK)
         return tables_finish_building(building, tables, error);
     gput_tables_destroy(building);

@@ -47,10 +47,14 @@ static int read_curves(const struct gput_energy_recording *recording, const char
     size_t n_names, const struct gput_energy_window *window, struct curves *curves,
     struct gput_error *error)
 {
-    *curves = (struct curves){calloc(n_names + 1, sizeof *curves->list), n_names};
+    const char **selected;
+    size_t count;
+    TRY(energy_recording_select(recording, names, n_names, &selected, &count, error));
+    *curves = (struct curves){calloc(count + 1, sizeof *curves->list), count};
     int code = curves->list ? GPUT_OK : error_memory(error);
-    for (size_t i = 0; i < n_names && code == GPUT_OK; i++)
-        code = read_curve(recording, names[i], window, &curves->list[i], error);
+    for (size_t i = 0; i < count && code == GPUT_OK; i++)
+        code = read_curve(recording, selected[i], window, &curves->list[i], error);
+    free(selected);
     if (code != GPUT_OK)
         curves_finish(curves);
     return code;
@@ -147,14 +151,20 @@ static const char *const colours[] = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 #define COLOURS (sizeof colours / sizeof colours[0])
 
+/* Names in a row above the picture, and the height of one. */
+#define NAMES_IN_ROW 4
+#define ROW_HEIGHT 14
+
 struct frame {
     int64_t first_us, last_us;
     double least, most;
+    double top; /* below the names */
 };
 
 static struct frame frame_of(const struct curves *curves)
 {
-    struct frame frame = {INT64_MAX, INT64_MIN, 0, 0};
+    size_t rows = curves->count > 0 ? (curves->count - 1) / NAMES_IN_ROW : 0;
+    struct frame frame = {INT64_MAX, INT64_MIN, 0, 0, TOP + ROW_HEIGHT * (double)rows};
     for (size_t i = 0; i < curves->count; i++) {
         for (size_t k = 0; k < curves->list[i].count; k++) {
             const struct gput_energy_point *point = &curves->list[i].points[k];
@@ -179,7 +189,7 @@ static double x_of(const struct frame *frame, int64_t time_us)
 static double y_of(const struct frame *frame, double value)
 {
     double part = (value - frame->least) / (frame->most - frame->least);
-    return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
+    return HEIGHT - BOTTOM - part * (HEIGHT - frame->top - BOTTOM);
 }
 
 /* In any locale. */
@@ -270,7 +280,8 @@ static void draw_curve(
     }
     if (curve->count > 0)
         str_append(text, "\"/>\n");
-    str_printf(text, "<text x=\"%zu\" y=\"18\" fill=\"%s\">", LEFT + 200 * index, colour);
+    str_printf(text, "<text x=\"%zu\" y=\"%zu\" fill=\"%s\">", LEFT + 220 * (index % NAMES_IN_ROW),
+        18 + ROW_HEIGHT * (index / NAMES_IN_ROW), colour);
     append_escaped(text, curve->name);
     str_append(text, "</text>\n");
 }

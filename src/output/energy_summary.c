@@ -57,6 +57,10 @@ static void add_metrics(const struct gput_energy_recording *recording,
             continue;
         struct doc *object = doc_add_object(metrics, name);
         doc_add_string(object, "group", metric.group);
+        if (metric.device)
+            doc_add_string(object, "device", metric.device);
+        else
+            doc_add_null(object, "device");
         if (metric.unit)
             doc_add_string(object, "unit", metric.unit);
         else
@@ -113,9 +117,20 @@ static void write_power(
     str_append(text, " W)\n");
 }
 
+/* Readers of recordings show the integral of CPU time. */
+static bool is_cpu_time(const struct gput_energy_metric *metric)
+{
+    return strcmp(metric->name, "absolute_cpu_time_per_pid") == 0;
+}
+
 static void write_other(struct str *text, const struct gput_energy_metric *metric)
 {
-    str_printf(text, "   %s: mean ", metric->name);
+    str_printf(text, "   %s: ", metric->name);
+    if (is_cpu_time(metric)) {
+        append_number(text, metric->total, 3);
+        str_append(text, " seconds, ");
+    }
+    str_append(text, "mean ");
     append_number(text, metric->average, 6);
     str_append(text, ", max ");
     append_number(text, metric->max, 6);

@@ -13,6 +13,8 @@
 #define EARLY_NS (NS_PER_SECOND / 100)
 /* Dates are kept in microseconds. */
 #define NEXT_MOMENT_NS 1000
+/* What adjustments of the wall clock stay below in a period; beyond, it was set. */
+#define CLOCK_STEP_NS NS_PER_SECOND
 
 int session_open_recording(struct gput_session *session, struct gput_error *error)
 {
@@ -94,12 +96,31 @@ static bool goes_on(const struct gput_session *session)
     return true;
 }
 
+/* The date of the sample: by the monotonic clock from the start of the period on, so that dates
+ * count the seconds that powers were divided by, also where the wall clock is set meanwhile. */
+static int64_t sample_date_ns(const struct gput_session *session)
+{
+    const struct session_recording *recording = &session->recording;
+    if (recording->since_ns == 0)
+        return session->sampler.sample.time_ns;
+    return recording->since_time_ns + (session->sampler.sampled_ns - recording->since_ns);
+}
+
+/* Whether the wall clock was set in the period: what follows is dated by it anew. */
+static bool clock_was_set(const struct gput_session *session)
+{
+    int64_t ahead_ns = session->sampler.sample.time_ns - sample_date_ns(session);
+    return llabs(ahead_ns) > CLOCK_STEP_NS;
+}
+
 static void remember(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
     const struct process_tree *tree = &session->sampler.tree;
+    recording->since_time_ns =
+        clock_was_set(session) ? session->sampler.sample.time_ns : sample_date_ns(session);
     recording->since_ns = session->sampler.sampled_ns;
-    recording->since_time_ns = session->sampler.sample.time_ns;
+    recorded_states_take(session, recording->since_time_ns, &recording->start);
     recording->other_seconds = session->sampler.others.seconds;
     recording->tree_cpu_ns = tree_cpu_ns(session);
     recording->joules = joules_now(&session->sampler.energy);
@@ -127,6 +148,7 @@ static void begin(struct gput_session *session)
     remember(session);
     recording->since_time_ns -= recording->since_ns - session->start_ns;
     recording->since_ns = session->start_ns;
+    recording->start.date_ns = recording->since_time_ns;
     recording->other_seconds = 0;
     recording->tree_cpu_ns = 0;
     recording->n_processes = 0;
@@ -149,7 +171,7 @@ static int64_t cpu_since(
     return now_ns;
 }
 
-/* ---- figures of a period, and of its end ---- */
+/* ---- figures of a period ---- */
 
 /* A period, and its powers in watts. */
 struct period {
@@ -189,29 +211,10 @@ static struct period measure(const struct gput_session *session)
         .tree_dram = tree_watts(meter->dram_share, recording->dram_share, seconds, dram)};
 }
 
-static void add_known(struct doc *object, const char *key, double value)
-{
-    if (!isnan(value))
-        doc_add_double(object, key, value);
-}
-
 /* An object of numbers by pid; NULL where the figure that they are parts of is not known. */
 static struct doc *add_parts(struct doc *cpu, const char *key, double whole)
 {
     return isnan(whole) ? NULL : doc_add_object(cpu, key);
-}
-
-/* Anonymous memory by its share; of files, which the tree's other readings count once, all. */
-static double pss_bytes(const struct process *process)
-{
-    const struct memory *memory = &process->memory;
-    struct rss rss = memory_rss(memory);
-    uint64_t anonymous = memory_anonymous_bytes(memory);
-    if (!process_has_memory(process))
-        return 0;
-    if (!memory->has_exact || anonymous > rss.total)
-        return (double)rss.total;
-    return (double)(rss.total - anonymous + memory_anonymous_share_bytes(memory));
 }
 
 /* What the parts of a period are measured by. */
@@ -235,7 +238,7 @@ static struct parts sum_parts(const struct gput_session *session, const struct p
     double living_seconds = 0;
     for (size_t i = 0; i < tree->count; i++) {
         living_seconds += cpu_seconds_since(session, i);
-        parts.tree_bytes += pss_bytes(tree->processes[i]);
+        parts.tree_bytes += process_pss_bytes(tree->processes[i]);
     }
     int64_t tree_ns = tree_cpu_ns(session) - session->recording.tree_cpu_ns;
     parts.tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
@@ -254,7 +257,7 @@ static double part_of(double part, double whole, bool is_main)
 struct process_powers {
     const struct period *period;
     const struct parts *parts;
-    struct doc *shares, *packages, *cores, *drams;
+    struct doc *shares, *cpus, *packages, *cores, *drams;
 };
 
 static void add_powers_of(
@@ -268,9 +271,10 @@ static void add_powers_of(
     char key[16];
     snprintf(key, sizeof key, "%d", (int)pid);
     doc_add_double(to->shares, key, share);
-    add_known(to->packages, key, package);
-    add_known(to->cores, key, period->core * share);
-    add_known(to->drams, key, dram);
+    doc_add_double(to->cpus, key, seconds / period->seconds);
+    doc_add_known(to->packages, key, package);
+    doc_add_known(to->cores, key, period->core * share);
+    doc_add_known(to->drams, key, dram);
 }
 
 /* Shares and powers of each process over the period. The powers add up to what the session's report
@@ -283,6 +287,8 @@ static void add_process_powers(
     struct process_powers to = {.period = period,
         .parts = &parts,
         .shares = doc_add_object(cpu, "per_process_cpu_uses"),
+        /* For each second of the period, so that the integral, which readers show, is CPU time. */
+        .cpus = doc_add_object(cpu, "absolute_cpu_time_per_pid"),
         .packages = add_parts(cpu, "rel_intel_power", period->tree_package),
         .cores = add_parts(cpu, "per_process_cpu_power", period->core),
         .drams = add_parts(cpu, "per_process_dram_power", period->tree_dram)};
@@ -293,76 +299,29 @@ static void add_process_powers(
         const struct process *process = tree->processes[i];
         bool is_main = process->is_main;
         double seconds = cpu_seconds_since(session, i) + (is_main ? parts.ended_seconds : 0);
-        add_powers_of(&to, process->pid, is_main, seconds, pss_bytes(process));
+        add_powers_of(&to, process->pid, is_main, seconds, process_pss_bytes(process));
     }
 }
 
 static void add_cpu_powers(
     const struct gput_session *session, const struct period *period, struct doc *cpu)
 {
-    add_known(cpu, "intel_power", period->package);
-    add_known(cpu, "psys_power", period->psys);
-    add_known(cpu, "uncore_power", period->uncore);
-    add_known(cpu, "total_cpu_power", period->core);
-    add_known(cpu, "total_dram_power", period->dram);
+    doc_add_known(cpu, "intel_power", period->package);
+    doc_add_known(cpu, "psys_power", period->psys);
+    doc_add_known(cpu, "uncore_power", period->uncore);
+    doc_add_known(cpu, "total_cpu_power", period->core);
+    doc_add_known(cpu, "total_dram_power", period->dram);
     add_process_powers(session, period, cpu);
 }
 
-/* Memory of those that have not ended. */
-static void add_memory(const struct process_tree *tree, double used_bytes, struct doc *cpu)
-{
-    struct doc *pss = doc_add_object(cpu, "per_process_mem_use_abs");
-    struct doc *uss = doc_add_object(cpu, "per_process_mem_use_uss");
-    struct doc *shares = doc_add_object(cpu, "per_process_mem_use_percent");
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        char pid[16];
-        if (!process_has_memory(process))
-            continue;
-        double bytes = pss_bytes(process);
-        snprintf(pid, sizeof pid, "%d", (int)process->pid);
-        doc_add_int(pss, pid, (int64_t)bytes);
-        doc_add_int(uss, pid, (int64_t)memory_rss(&process->memory).private);
-        add_known(shares, pid, used_bytes > 0 ? fmin(1, bytes / used_bytes) : NAN);
-    }
-}
-
-static bool any_has_memory(const struct process_tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++) {
-        if (process_has_memory(tree->processes[i]))
-            return true;
-    }
-    return false;
-}
-
-static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
-{
-    const struct process_tree *tree = &session->sampler.tree;
-    struct doc *seconds = doc_add_object(cpu, "absolute_cpu_time_per_pid");
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct process *process = tree->processes[i];
-        char pid[16];
-        snprintf(pid, sizeof pid, "%d", (int)process->pid);
-        doc_add_double(seconds, pid, clock_seconds_of_ns(cpu_ns_of(session, process)));
-    }
-    /* The last line can come when all have ended: what they had is not 0 then, but not known. */
-    if (any_has_memory(tree))
-        add_memory(tree, session->system.ram_used_bytes, cpu);
-    add_known(cpu, "total_mem_use", session->system.ram_used_bytes);
-}
-
-/* A number by GPU. Without any known one there is no object of them. */
-static void add_of_gpu(
+/* The same of few GPUs. Without any there is no object of them. */
+static void add_of_few(
     struct doc *gpu, const char *name, struct doc **numbers, uint32_t i, double number)
 {
-    char index[16];
-    if (isnan(number))
-        return;
-    if (!*numbers)
+    if (!*numbers && !isnan(number))
         *numbers = doc_add_object(gpu, name);
-    snprintf(index, sizeof index, "%u", i);
-    doc_add_double(*numbers, index, number);
+    if (*numbers)
+        doc_add_of_gpu(*numbers, i, number);
 }
 
 /* Mean power of a GPU in the period; of the first MIG instance of a card, the card's. One whose
@@ -375,39 +334,25 @@ static double gpu_watts(const struct gput_session *session, size_t i, double sec
     return (meter->gpus[i].joules - session->recording.joules.gpus[i]) / seconds;
 }
 
+/* All keys in every line, as of the states. */
 static void add_gpu_powers(
     const struct gput_session *session, const struct period *period, struct doc *gpu)
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
-    struct doc *powers = NULL, *in_package = NULL, *cards = NULL;
+    struct doc *powers = doc_add_object(gpu, "per_gpu_nvidia_power");
+    struct doc *in_package = NULL, *cards = NULL;
     for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
         double watts = gpu_watts(session, i, period->seconds);
         bool has_joules = !isnan(session->sampler.energy.gpus[i].joules);
         if (devices[i].in_package && !has_joules)
-            add_of_gpu(gpu, "in_package_gpu_power", &in_package, i, watts);
+            add_of_few(gpu, "in_package_gpu_power", &in_package, i, watts);
         else if (devices[i].mig)
-            add_of_gpu(gpu, "mig_card_power", &cards, i, watts);
+            add_of_few(gpu, "mig_card_power", &cards, i, watts);
         else
-            add_of_gpu(gpu, "per_gpu_power", &powers, i, watts);
+            doc_add_of_gpu(powers, i, watts);
     }
-    add_known(gpu, "nvidia_power", period->gpu);
-}
-
-static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
-{
-    const struct gpu_sample *sample = &session->sampler.gpu;
-    struct doc *memories = NULL, *rates = NULL;
-    for (uint32_t i = 0; i < sample->n_devices; i++) {
-        const struct gpu_device_sample *device = &sample->devices[i];
-        double use = device->utilization_percent / 100;
-        add_of_gpu(gpu, "per_gpu_memory", &memories, i, device->combined_ram_bytes);
-        add_of_gpu(gpu, "per_gpu_use_rate", &rates, i, use);
-    }
-    double held = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_COMBINED_RAM);
-    add_known(gpu, "nvidia_memory", session_gpus_peak_bytes(session, held));
-    add_known(
-        gpu, "nvidia_use_rate", gpu_usage_sum(&session->gpu_usage, GPU_USAGE_UTILIZATION) / 100);
+    doc_add_double(gpu, "nvidia_power", period->gpu);
 }
 
 /* ---- its lines ---- */
@@ -420,30 +365,17 @@ static int add_line(struct gput_session *session, int64_t time_ns, const struct 
     return energy_recording_writer_add(session->recording.writer, time_ns, metrics, error);
 }
 
-static void add_powers(const struct gput_session *session, const struct period *period,
-    struct doc *cpu, struct doc *gpu)
+/* A line of the states, with the powers of the period. Without memory it fails. */
+static int write_line(struct gput_session *session, const struct period *period,
+    struct recorded_states *states, struct gput_error *error)
 {
-    add_cpu_powers(session, period, cpu);
-    if (gpu)
-        add_gpu_powers(session, period, gpu);
-}
-
-static void add_states(const struct gput_session *session, struct doc *cpu, struct doc *gpu)
-{
-    add_cpu_states(session, cpu);
-    if (gpu)
-        add_gpu_states(session, gpu);
-}
-
-static struct doc *add_gpus(const struct gput_session *session, struct doc *metrics)
-{
-    return session->sampler.gpu.n_devices > 0 ? doc_add_object(metrics, "gpu") : NULL;
-}
-
-static void forget_states(struct session_recording *recording)
-{
-    doc_destroy(recording->states);
-    recording->states = NULL;
+    if (states->metrics && session->sampler.gpu.n_devices > 0 && !states->gpu)
+        recorded_states_add_gpus(states);
+    if (states->metrics)
+        add_cpu_powers(session, period, states->cpu);
+    if (states->gpu)
+        add_gpu_powers(session, period, states->gpu);
+    return add_line(session, states->date_ns, states->metrics, error);
 }
 
 /* In case all have ended at the end of the period: those with the most RAM of it. */
@@ -451,50 +383,49 @@ static void keep_states(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
     uint64_t ram_bytes = session->sampler.ram.figures.combined.total;
-    if (ram_bytes == 0 || (recording->states && ram_bytes <= recording->states_ram_bytes))
+    if (ram_bytes == 0 || (recording->most.metrics && ram_bytes <= recording->most_ram_bytes))
         return;
-    forget_states(recording);
-    recording->states_ram_bytes = ram_bytes;
-    recording->states = doc_create_object();
-    recording->states_cpu = doc_add_object(recording->states, "cpu");
-    recording->states_gpu = add_gpus(session, recording->states);
-    recording->states_time_ns = session->sampler.sample.time_ns;
-    add_states(session, recording->states_cpu, recording->states_gpu);
+    recording->most_ram_bytes = ram_bytes;
+    recorded_states_take(session, sample_date_ns(session), &recording->most);
+}
+
+/* When all have ended by the end of the period, it has the states of the sample with the most RAM
+ * or, where none was taken, those of its start: their memory is not 0 then, but not known. */
+static int write_end(
+    struct gput_session *session, const struct period *period, struct gput_error *error)
+{
+    struct session_recording *recording = &session->recording;
+    int64_t date_ns = sample_date_ns(session);
+    if (session_has_memory(session))
+        recorded_states_take(session, sample_date_ns(session), &recording->most);
+    else if (!recording->most.metrics)
+        return add_line(session, date_ns, recording->start.metrics, error);
+    recording->most.date_ns = date_ns;
+    return write_line(session, period, &recording->most, error);
 }
 
 /*
  * Two lines, so that an integral by trapezoids is what was counted: powers, which are means over
- * the period, at its beginning and at its end; states at its end. When all have ended by then, a
- * line between them has the states of the sample with the most RAM. No two lines are of the same
- * moment.
+ * the period, at its beginning and at its end, each with the states of that moment. No two lines
+ * are of the same moment.
  */
 static int write_lines(struct gput_session *session, struct gput_error *error)
 {
-    const struct session_recording *recording = &session->recording;
+    struct session_recording *recording = &session->recording;
     struct period period = measure(session);
-    int64_t begin_ns = recording->since_time_ns + (recording->has_lines ? NEXT_MOMENT_NS : 0);
-    struct doc *metrics = doc_create_object();
-    struct doc *cpu = doc_add_object(metrics, "cpu");
-    struct doc *gpu = add_gpus(session, metrics);
-    add_powers(session, &period, cpu, gpu);
-    int code = add_line(session, begin_ns, metrics, error);
-    if (code == GPUT_OK && recording->states && !any_has_memory(&session->sampler.tree)) {
-        add_powers(session, &period, recording->states_cpu, recording->states_gpu);
-        code = add_line(session, recording->states_time_ns, recording->states, error);
-    }
-    add_states(session, cpu, gpu);
-    if (code == GPUT_OK)
-        code = add_line(session, session->sampler.sample.time_ns, metrics, error);
-    doc_destroy(metrics);
-    return code;
+    recording->start.date_ns += recording->has_lines ? NEXT_MOMENT_NS : 0;
+    TRY(write_line(session, &period, &recording->start, error));
+    return write_end(session, &period, error);
 }
 
-/* From what is not known any more to where it is again no line is to be drawn: the segment ends. */
+/* From what is not known any more to where it is again no line is to be drawn, nor from before the
+ * clock was set: the segment ends. */
 static int write_period(struct gput_session *session, struct gput_error *error)
 {
     TRY(write_lines(session, error));
-    return goes_on(session) ? GPUT_OK
-                            : energy_recording_writer_end_segment(session->recording.writer, error);
+    if (goes_on(session) && !clock_was_set(session))
+        return GPUT_OK;
+    return energy_recording_writer_end_segment(session->recording.writer, error);
 }
 
 static bool is_due(const struct gput_session *session, bool last)
@@ -536,7 +467,7 @@ void session_record(struct gput_session *session, bool last)
                 error.message);
         }
         remember(session);
-        forget_states(recording);
+        recorded_states_finish(&recording->most);
         set_next_due(session);
     } else {
         keep_states(session);
@@ -549,7 +480,8 @@ void session_close_recording(struct gput_session *session)
     if (energy_recording_writer_finish(session->recording.writer, &error) != GPUT_OK)
         session_warn(session, "%s", error.message);
     session->recording.writer = NULL;
-    forget_states(&session->recording);
+    recorded_states_finish(&session->recording.start);
+    recorded_states_finish(&session->recording.most);
     free(session->recording.processes);
     session->recording.processes = NULL;
     session->recording.n_processes = 0;

@@ -6,6 +6,7 @@
 #define SESSION_SESSION_RECORDING_H
 
 #include "gpu/gpu.h"
+#include "session/recorded_states.h"
 #include "store/energy_recording_writer.h"
 
 #include <gputracker/energy.h>
@@ -33,15 +34,14 @@ struct session_recording {
     int64_t due_ns; /* when the period ends */
     /* The period, and what was known at its start. */
     int64_t since_ns;      /* 0: none yet */
-    int64_t since_time_ns; /* since the epoch */
-    double other_seconds;  /* CPU time of processes that are not tracked */
+    int64_t since_time_ns; /* since the epoch, by the wall clock as the segment began */
+    struct recorded_states start;
+    double other_seconds; /* CPU time of processes that are not tracked */
     int64_t tree_cpu_ns;
     struct recorded_joules joules;
     double package_share, dram_share; /* joules of the tree, as the energy meter has them */
-    /* A line of the tick with the most RAM in the period; NULL: none; owned. Of it, parts. */
-    struct doc *states, *states_cpu, *states_gpu;
-    uint64_t states_ram_bytes;
-    int64_t states_time_ns;             /* since the epoch */
+    struct recorded_states most;      /* of the sample with the most RAM in the period */
+    uint64_t most_ram_bytes;
     struct recorded_process *processes; /* owned */
     size_t n_processes;
 };

@@ -96,8 +96,27 @@ int recorded_series_add(
     return GPUT_OK;
 }
 
+bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device)
+{
+    if (!device || !metric->device)
+        return !device && !metric->device && strcmp(metric->name, name) == 0;
+    size_t length = (size_t)(metric->device - 1 - metric->name);
+    return strlen(name) == length && memcmp(metric->name, name, length) == 0 &&
+           strcmp(metric->device, device) == 0;
+}
+
+/* "name", or "name:device"; NULL: no memory. */
+static char *join_name(const char *name, const char *device)
+{
+    struct str joined = {0};
+    str_append(&joined, name);
+    if (device)
+        str_printf(&joined, ":%s", device);
+    return str_take(&joined);
+}
+
 static struct recorded_metric *add_metric(
-    struct recorded_series *series, const char *group, const char *name)
+    struct recorded_series *series, const char *group, const char *name, const char *device)
 {
     struct recorded_metric *metrics =
         realloc(series->metrics, (series->n_metrics + 1) * sizeof *metrics);
@@ -105,7 +124,7 @@ static struct recorded_metric *add_metric(
         return NULL;
     series->metrics = metrics;
     struct recorded_metric *metric = &metrics[series->n_metrics];
-    *metric = (struct recorded_metric){.name = strdup(name),
+    *metric = (struct recorded_metric){.name = join_name(name, device),
         .group = group,
         .values = malloc(series->capacity * sizeof *metric->values),
         .capacity = series->capacity};
@@ -114,6 +133,8 @@ static struct recorded_metric *add_metric(
         free(metric->values);
         return NULL;
     }
+    if (device)
+        metric->device = metric->name + strlen(name) + 1;
     for (size_t i = 0; i < series->count; i++)
         metric->values[i] = NAN;
     series->n_metrics++;
@@ -121,15 +142,15 @@ static struct recorded_metric *add_metric(
 }
 
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
-    double value, struct gput_error *error)
+    const char *device, double value, struct gput_error *error)
 {
     struct recorded_metric *metric = NULL;
     for (size_t i = 0; i < series->n_metrics && !metric; i++) {
-        if (strcmp(series->metrics[i].name, name) == 0)
+        if (recorded_metric_is(&series->metrics[i], name, device))
             metric = &series->metrics[i];
     }
     if (!metric)
-        metric = add_metric(series, group, name);
+        metric = add_metric(series, group, name, device);
     if (!metric)
         return error_memory(error);
     metric->values[series->count - 1] = value;

@@ -8,13 +8,15 @@
 #include "base/doc.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct recorded_metric {
-    char *name;        /* owned */
-    const char *group; /* "cpu", "gpu", "experiment", "wattmeter"; static text */
-    double *values;    /* one for each moment of its series; NaN: missing; owned */
+    char *name; /* of a GPU's with a colon and the GPU behind it, "per_gpu_power_draw:0"; owned */
+    const char *device; /* in the name, "0"; NULL: of no GPU alone */
+    const char *group;  /* "cpu", "gpu", "experiment", "wattmeter"; static text */
+    double *values;     /* one for each moment of its series; NaN: missing; owned */
     size_t capacity;
 };
 
@@ -48,9 +50,12 @@ void energy_record_destroy(struct energy_record *record); /* NULL is fine */
 int recorded_series_add(
     struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
 
-/* Sets a metric at the last moment; the metric is made when it is new. */
+/* Whether it is the metric of that name and device (NULL: of none). */
+bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device);
+
+/* Sets a metric at the last moment; the metric is made when it is new. `device` as above. */
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
-    double value, struct gput_error *error);
+    const char *device, double value, struct gput_error *error);
 
 /* Keeps a sentence that is worth a warning; those that there is no room for are counted. */
 void energy_record_warn(struct energy_record *record, const char *format, ...)

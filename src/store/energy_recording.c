@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 
+#include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* A small file that holds one JSON value. *doc stays NULL when there is none. */
@@ -44,6 +46,35 @@ static int read_folder(struct energy_record *record, struct gput_error *error)
     try_doc(record, "model_summary.json", &record->model);
     try_doc(record, "results_exp.json", &record->experiment);
     return record->experiment ? energy_recording_read_experiment(record, error) : GPUT_OK;
+}
+
+const char *energy_recording_gpu_name(const char *name)
+{
+    static const char *const names[][2] = {
+        {"per_gpu_attributable_mem_use", "nvidia_mem_use"},
+        {"per_gpu_absolute_percent_usage", "nvidia_sm_use"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i][0], name) == 0)
+            return names[i][1];
+    }
+    return name;
+}
+
+/* Beside its GPUs per_gpu_attributable_power has "all", their sum: added to them it would count
+ * twice. */
+int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
+    double value, struct gput_error *error)
+{
+    bool is_sum = gpu && strcmp(gpu, "all") == 0;
+    if (isnan(value))
+        return GPUT_OK;
+    if (is_sum && strcmp(name, "per_gpu_attributable_power") == 0)
+        name = "nvidia_attributable_power";
+    else if (is_sum)
+        return GPUT_OK;
+    return recorded_series_set(
+        series, "gpu", energy_recording_gpu_name(name), is_sum ? NULL : gpu, value, error);
 }
 
 int energy_recording_read(

@@ -4,8 +4,8 @@
  * file but the first may be missing, and the first too when there is a wattmeter's.
  *
  * Lines are read one at a time; what stays in memory is a number for each line and metric. A metric
- * that is an object of pids (or a list) counts as its sum; one that is absent, null or, for power,
- * -1 is missing.
+ * of the CPU that is an object of pids (or a list) counts as its sum; one of GPUs that is an object
+ * is a metric for each GPU. One that is absent, null or, for power, -1 is missing.
  */
 #ifndef STORE_ENERGY_RECORDING_H
 #define STORE_ENERGY_RECORDING_H
@@ -24,6 +24,14 @@
  */
 int energy_recording_read(
     const char *folder, struct energy_record **record, struct gput_error *error);
+
+/* The name under which AIPowerMeter's own reader, and ours, has what a recording of 2022 or 2023
+ * calls `name`; `name` where it is the same. */
+const char *energy_recording_gpu_name(const char *name);
+
+/* Sets what a recording has of a GPU (NULL: of all) at the last moment; NaN: it is missing. */
+int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
+    double value, struct gput_error *error);
 
 /* energy_recording_power.c, …_sqlite.c, …_experiment.c, …_wattmeter.c: read one file into the
  * record; *found tells whether it is there. */

@@ -2,6 +2,7 @@
  * results_exp.json: what an experiment reached, epoch by epoch. Several forms are taken:
  *
  *     [{"epoch": 1, "accuracy": 0.8, "end_training_epoch": DATE}, …]
+ *     {"1": {"accuracy": 0.8, "end_training_epoch": DATE}, …}
  *     {"accuracy": [0.8, …], "end_training_epoch": [DATE, …]}
  *     {"accuracy": {"dates": [DATE, …], "values": [0.8, …]}, …}
  *
@@ -50,7 +51,7 @@ static int add_epoch(
     TRY(recorded_series_add(series, time_us, 0, error));
     for (const struct doc *value = epoch->first; value; value = value->next) {
         if (strcmp(value->key, date_key) != 0 && read_number(value, &number))
-            TRY(recorded_series_set(series, "experiment", value->key, number, error));
+            TRY(recorded_series_set(series, "experiment", value->key, NULL, number, error));
     }
     return GPUT_OK;
 }
@@ -67,7 +68,7 @@ static int add_row(struct recorded_series *series, const struct doc *columns,
     for (const struct doc *column = columns->first; column; column = column->next, items++) {
         const struct doc *item = *items;
         if (has_date && item && read_number(item, &number))
-            TRY(recorded_series_set(series, "experiment", column->key, number, error));
+            TRY(recorded_series_set(series, "experiment", column->key, NULL, number, error));
         *items = item ? item->next : NULL;
     }
     return GPUT_OK;
@@ -102,7 +103,7 @@ static int add_curve(struct recorded_series *series, const struct doc *curve, ui
         if (!read_date(date, &time_us) || !read_number(value, &number))
             continue;
         TRY(recorded_series_add(series, time_us, segment, error));
-        TRY(recorded_series_set(series, "experiment", curve->key, number, error));
+        TRY(recorded_series_set(series, "experiment", curve->key, NULL, number, error));
     }
     return GPUT_OK;
 }
@@ -124,7 +125,9 @@ int energy_recording_read_experiment(struct energy_record *record, struct gput_e
     /* Curves have moments of their own: nothing is to be drawn from one to the next. */
     uint32_t segment = 0;
     for (const struct doc *child = root->first; child; child = child->next) {
-        if (child->kind == DOC_OBJECT)
+        if (child->kind == DOC_OBJECT && doc_get(child, date_key))
+            TRY(add_epoch(series, child, error));
+        else if (child->kind == DOC_OBJECT)
             TRY(add_curve(series, child, segment++, error));
     }
     return GPUT_OK;

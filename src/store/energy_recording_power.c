@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number that a value counts as: itself, or the sum of what is in it; NaN when there is none.
- */
+/* The number that a value counts as: itself, or the sum of the numbers in it; NaN when there is
+ * none. */
 static double value_of(const struct doc *value)
 {
     double sum = NAN;
@@ -23,7 +23,8 @@ static double value_of(const struct doc *value)
     case DOC_OBJECT:
     case DOC_ARRAY:
         for (const struct doc *child = value->first; child; child = child->next) {
-            double part = value_of(child);
+            bool is_number = child->kind == DOC_DOUBLE || child->kind == DOC_INT;
+            double part = is_number ? value_of(child) : NAN;
             if (!isnan(part))
                 sum = (isnan(sum) ? 0 : sum) + part;
         }
@@ -41,22 +42,34 @@ static bool is_absent(const char *name, double value)
     return value == -1 && length >= 6 && strcmp(name + length - 6, "_power") == 0;
 }
 
-/* Without a process a sum over them is 0; without a figure of any GPU nothing is known. */
-static bool is_unknown(const char *group, const struct doc *value)
-{
-    return value->kind == DOC_OBJECT && value->count == 0 && strcmp(group, "gpu") == 0;
-}
-
-static int add_group(struct recorded_series *series, const struct doc *metrics, const char *group,
-    struct gput_error *error)
+static const struct doc *values_of(const struct doc *metrics, const char *group)
 {
     const struct doc *values = metrics ? doc_get(metrics, group) : NULL;
-    if (!values || values->kind != DOC_OBJECT)
-        return GPUT_OK;
-    for (const struct doc *value = values->first; value; value = value->next) {
+    return values && values->kind == DOC_OBJECT ? values->first : NULL;
+}
+
+static int add_cpu(
+    struct recorded_series *series, const struct doc *metrics, struct gput_error *error)
+{
+    for (const struct doc *value = values_of(metrics, "cpu"); value; value = value->next) {
         double number = value_of(value);
-        if (!isnan(number) && !is_absent(value->key, number) && !is_unknown(group, value))
-            TRY(recorded_series_set(series, group, value->key, number, error));
+        if (!isnan(number) && !is_absent(value->key, number))
+            TRY(recorded_series_set(series, "cpu", value->key, NULL, number, error));
+    }
+    return GPUT_OK;
+}
+
+/* What is an object has a value for each GPU. */
+static int add_gpus(
+    struct recorded_series *series, const struct doc *metrics, struct gput_error *error)
+{
+    for (const struct doc *value = values_of(metrics, "gpu"); value; value = value->next) {
+        if (value->kind != DOC_OBJECT)
+            TRY(energy_recording_add_gpu(series, value->key, NULL, value_of(value), error));
+        for (const struct doc *gpu = value->first; gpu; gpu = gpu->next) {
+            if (value->kind == DOC_OBJECT)
+                TRY(energy_recording_add_gpu(series, value->key, gpu->key, value_of(gpu), error));
+        }
     }
     return GPUT_OK;
 }
@@ -86,8 +99,8 @@ static int take_line(struct line_reader *reader, const struct doc *line, struct 
     const struct doc *metrics = doc_get(line, "metrics");
     TRY(recorded_series_add(series, time_us, reader->segment, error));
     reader->segment_has_lines = true;
-    TRY(add_group(series, metrics, "cpu", error));
-    return add_group(series, metrics, "gpu", error);
+    TRY(add_cpu(series, metrics, error));
+    return add_gpus(series, metrics, error);
 }
 
 static bool is_blank(const char *text)

@@ -100,8 +100,8 @@ static int insert(struct sqlite_recording *file, const char *name, const char *k
     const struct doc *value, struct gput_error *error)
 {
     double number = value->kind == DOC_DOUBLE ? value->number : (double)value->integer;
-    if (value->kind != DOC_DOUBLE && value->kind != DOC_INT)
-        return GPUT_OK;
+    if ((value->kind != DOC_DOUBLE && value->kind != DOC_INT) || isnan(number))
+        return GPUT_OK; /* what is missing has no row */
     sqlite3_bind_text(file->insert, 4, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(file->insert, 5, key, -1, SQLITE_STATIC); /* NULL binds NULL */
     sqlite3_bind_double(file->insert, 6, number);
@@ -159,12 +159,13 @@ const struct energy_recording_format energy_recording_sqlite = {
 
 /* ---- reading ---- */
 
-/* A row of the sums, in the order of time. */
+/* A row for each metric, of GPUs for each GPU, in the order of time. */
 static const char sums[] =
-    "SELECT segment, date, device, name, sum(value) FROM power_metrics "
-    "GROUP BY segment, date, device, name ORDER BY segment, date, min(rowid)";
+    "SELECT segment, date, device, name, CASE device WHEN 'gpu' THEN key END AS gpu, sum(value) "
+    "FROM power_metrics GROUP BY segment, date, device, name, gpu "
+    "ORDER BY segment, date, min(rowid)";
 
-enum { SEGMENT, DATE, DEVICE, NAME, VALUE };
+enum { SEGMENT, DATE, DEVICE, NAME, GPU, VALUE };
 
 struct sums_reader {
     struct recorded_series *series;
@@ -202,15 +203,17 @@ static int take_moment(struct sums_reader *reader, struct gput_error *error)
 
 static int take_row(struct sums_reader *reader, struct gput_error *error)
 {
-    const char *device = text_at(reader, DEVICE);
-    const char *group = strcmp(device, "cpu") == 0   ? "cpu"
-                        : strcmp(device, "gpu") == 0 ? "gpu"
-                                                     : "";
+    const char *device = text_at(reader, DEVICE), *name = text_at(reader, NAME);
+    double value = sqlite3_column_double(reader->rows, VALUE);
     TRY(take_moment(reader, error));
-    if (!group[0] || sqlite3_column_type(reader->rows, VALUE) == SQLITE_NULL)
+    if (sqlite3_column_type(reader->rows, VALUE) == SQLITE_NULL)
         return GPUT_OK;
-    return recorded_series_set(reader->series, group, text_at(reader, NAME),
-        sqlite3_column_double(reader->rows, VALUE), error);
+    if (strcmp(device, "gpu") == 0)
+        return energy_recording_add_gpu(reader->series, name,
+            (const char *)sqlite3_column_text(reader->rows, GPU), value, error);
+    if (strcmp(device, "cpu") != 0)
+        return GPUT_OK;
+    return recorded_series_set(reader->series, "cpu", name, NULL, value, error);
 }
 
 static int read_rows(struct sums_reader *reader, sqlite3 *database, struct gput_error *error)

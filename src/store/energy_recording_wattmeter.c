@@ -104,7 +104,7 @@ static int add_row(
     for (size_t i = 0; i < table->count; i++) {
         if (i != table->time && i != table->ok && parse_number(cells[i], &watts))
             TRY(recorded_series_set(series, "wattmeter",
-                table->columns[i] + (table->columns[i][0] == '#'), watts, error));
+                table->columns[i] + (table->columns[i][0] == '#'), NULL, watts, error));
     }
     return GPUT_OK;
 }

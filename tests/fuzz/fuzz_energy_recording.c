@@ -26,6 +26,11 @@ static void use(struct gput_energy_recording *recording)
     if (gput_energy_recording_render(recording, NULL, GPUT_JSON, &text, NULL) == GPUT_OK)
         free(text);
     struct gput_tables *tables;
+    struct gput_energy_window window;
+    const char *of_gpus = "per_gpu_attributable_power";
+    if (gput_energy_curves_render(recording, &of_gpus, 1, NULL, GPUT_CSV, &text, NULL) == GPUT_OK)
+        free(text);
+    gput_energy_window_parse(recording, "1", "1688142734", &window, NULL);
     for (size_t i = 0; i < gput_energy_recording_count(recording) && i < 3; i++) {
         const char *name = gput_energy_recording_name(recording, i);
         if (gput_energy_curves_draw(recording, &name, 1, NULL, &text, NULL) == GPUT_OK)

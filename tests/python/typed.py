@@ -56,8 +56,10 @@ recorder, queue = power.Experiment(power.JsonParser("exp"), cont=True).measure_y
 queue.put(power.Experiment.STOP_MESSAGE)
 alive: bool = recorder.is_alive()
 recording = power.ExpResults("exp")
-joules: float | None = recording.total_("intel_power", start=1, end="2023-06-30 16:32:15")
-for point in recording.get_curve("intel_power"):
+joules = recording.total_("intel_power", start=1, end="2023-06-30 16:32:15")
+curve = recording.get_curve("intel_power")
+assert isinstance(curve, power.Curve)
+for point in curve[0]:
     watts: float = point["value"]
 samples: gput.Table = gput.read_samples("t.csv", spans=[(0.0, 1.0)])
 names: list[str] = samples.columns

@@ -1,1 +1,8 @@
 """The name that programs of AIPowerMeter import: see gpu_tracker.power."""
+
+
+def main():
+    """What `python -m deep_learning_power_measure` does."""
+    from .__main__ import main as run
+
+    return run()

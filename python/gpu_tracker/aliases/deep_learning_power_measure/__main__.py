@@ -1,50 +1,95 @@
-"""`python -m deep_learning_power_measure`: records a command, or shows what was recorded."""
+"""`python -m deep_learning_power_measure`: records a command and shows the summary, or shows what was recorded."""
 
 import argparse
+import os
+import signal
+import subprocess
 import sys
 
 
-def _parser():
-    parser = argparse.ArgumentParser(prog="python -m deep_learning_power_measure", description=__doc__.partition(": ")[2])
-    parser.add_argument("--output_folder", "--output-folder", required=True, help="the recording")
-    parser.add_argument("--cmd", help="record this command; its exit status is passed on")
-    parser.add_argument("--period", help="seconds between two samples")
-    parser.add_argument("--measurement_period", "--measurement-period", help="seconds between two lines")
-    parser.add_argument("--cont", action="store_true", help="add to the recording that is there")
+def _yes(text):
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    try:
+        return words[text.lower()]
+    except KeyError:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False") from None
+
+
+def parser(program):
+    """What of a recording is to be shown."""
+    parser = argparse.ArgumentParser(prog=program)
+    parser.add_argument("--output_folder", "--output-folder", default="power_measure", help="the recording (%(default)s)")
     parser.add_argument("--curve", "--curves", help="plot these metrics: intel_power,total_dram_power")
     return parser
 
 
-def _record(arguments):
-    from gpu_tracker.__main__ import main
+def _parser():
+    of_all = parser("python -m deep_learning_power_measure")
+    of_all.description = __doc__.partition(": ")[2]
+    of_all.add_argument("--cmd", help="record this command; its exit status is passed on")
+    of_all.add_argument("--period", help="seconds between two samples")
+    of_all.add_argument("--measurement_period", "--measurement-period", help="seconds between two lines")
+    of_all.add_argument(
+        "--cont", nargs="?", const=True, default=False, type=_yes, metavar="True|False",
+        help="add to the recording that is there, which is replaced without it",
+    )  # fmt: skip
+    return of_all
 
+
+def _record(arguments):
+    """The status of the command as subprocess has it: negative, where a signal ended it."""
+    from gpu_tracker.__main__ import COMMAND
+    from gpu_tracker.power import JsonParser
+
+    if not arguments.cont:
+        JsonParser(arguments.output_folder).erase()
     words = ["energy", "record", f"--output-folder={arguments.output_folder}", f"--cmd={arguments.cmd}"]
     for option in ("period", "measurement_period"):
         if getattr(arguments, option) is not None:
             words.append(f"--{option.replace('_', '-')}={getattr(arguments, option)}")
-    sys.argv[1:] = words + ["--cont"] * arguments.cont
-    return main()
+    recording = subprocess.Popen([COMMAND, *words, *["--cont"] * arguments.cont])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: recording.send_signal(number))
+    return recording.wait()
 
 
-def _show(arguments):
+def show(arguments):
+    """Prints the summary, or plots the metrics; the exit status."""
     from gpu_tracker.power import ExpResults
 
-    results = ExpResults(arguments.output_folder)
-    if arguments.curve is None:
+    try:
+        results = ExpResults(arguments.output_folder)
         results.print()
-    else:
-        results.display_curves(arguments.curve.split(","))
+        if arguments.curve is not None:
+            results.display_curves(arguments.curve.split(","))
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _end(status):
+    """As the command ended."""
+    if status < 0:
+        if -status not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    return status
 
 
 def main():
     arguments = _parser().parse_args()
-    if arguments.cmd is not None:
-        return _record(arguments)
+    if arguments.cmd is None:
+        return show(arguments)
     try:
-        return _show(arguments)
-    except (OSError, ValueError) as error:
+        status = _record(arguments)
+    except OSError as error:
         print(error, file=sys.stderr)
-        return 1
+        return 125
+    if status not in (125, 126, 127):  # a command that never began has recorded nothing
+        show(arguments)
+    return _end(status)
 
 
 if __name__ == "__main__":

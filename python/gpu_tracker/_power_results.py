@@ -1,0 +1,346 @@
+"""Recordings of power, read: ExpResults of gpu_tracker.power."""
+
+import datetime
+import os
+import sys
+
+from . import _native, tracker
+from .table import Table
+
+# The groups of metrics as ExpResults.list_metrics() names them.
+_GROUPS = {"cpu": "CPU", "gpu": "GPU", "experiment": "Experiment", "wattmeter": "wattmeter"}
+
+
+class Curve(list):
+    """The points of a metric: a list for each segment (a recording may have stopped and gone on), of
+    `{"date": seconds since 1970, "value": number}` in order of time.
+
+    table: the same as a Table with the columns date (text), seconds (after the first moment of the recording), segment and
+        value, which pandas, polars and pyarrow take.
+    unit: of the values: "watts", "bytes" or None.
+    """
+
+    def __init__(self, table):
+        from itertools import groupby
+
+        super().__init__(
+            [{"date": _epoch(date), "value": value} for _, date, value in points]
+            for _, points in groupby(zip(table["segment"], table["date"], table["value"]), key=lambda point: point[0])
+        )
+        self.table = table
+        self.unit = table.units["value"]
+
+
+def _epoch(date):
+    """A date of a recording, which is in the local time of its machine, in seconds since 1970."""
+    return datetime.datetime.fromisoformat(date).timestamp()
+
+
+class ExpResults:
+    """A recording, read: what `energy record`, `run --energy-folder`, an Experiment or AIPowerMeter wrote.
+
+    db_driver: a JsonParser or SqliteParser, or the folder.
+
+    start and end, of all methods: a stretch of it, both ends included, each a datetime, a date as the recording has it, a
+    number of seconds after its first moment or, from 1e8 on, since 1970; None: no bound.
+
+    A metric that has a number for each process counts as the sum of them. One that has a number for each GPU is a dictionary
+    by GPU everywhere: `total_("per_gpu_nvidia_power")` is `{"0": joules, "1": joules}`, and
+    `total_("per_gpu_nvidia_power:0")` the joules of the one. A figure that there is not, and all of a metric that the
+    recording does not have, is None.
+
+    Raises FileNotFoundError where there is no recording, ValueError for a damaged one and for a stretch outside of it.
+    """
+
+    def __init__(self, db_driver):
+        if not hasattr(db_driver, "_open"):
+            from .power import JsonParser
+
+            db_driver = JsonParser(db_driver)
+        self.db_driver = db_driver
+        self._recording = db_driver._open()
+        self._devices = {name: device for _, name, device in self._recording.metrics}
+        if self._recording.warning:
+            tracker._log_warning(self._recording.warning)
+
+    @property
+    def model_card(self):
+        """What model_summary.json holds, or None."""
+        return self.db_driver.get_model_card()
+
+    def list_metrics(self):
+        """The names of the metrics: a list for each of "CPU", "GPU", "Experiment" and "wattmeter"."""
+        found = {group: {} for group in _GROUPS.values()}
+        for group, name, device in self._recording.metrics:
+            found[_GROUPS[group]][_base(name, device)] = True  # a set that keeps its order
+        return {group: list(names) for group, names in found.items()}
+
+    def print_metrics(self):
+        """Prints the names of the metrics."""
+        for group, names in self.list_metrics().items():
+            print(f"{group}\n   {', '.join(names) or 'NOT AVAILABLE'}")
+
+    def __str__(self):
+        listed = "\n".join(f"{group}\n  {','.join(names) or 'NOT AVAILABLE'}" for group, names in self.list_metrics().items())
+        return f"Available metrics :\n{listed}\n\nprint() shows what was used."
+
+    def _each(self, name, function):
+        """function() of a metric; of one by GPU a dictionary; None of one that there is not."""
+        names = self._recording.select(name)
+        if names and (name in names or self._devices[names[0]] is None):
+            return function(names[0])
+        return {self._devices[each]: function(each) for each in names} or None
+
+    def get_curve(self, name, start=None, end=None):
+        """The points of a metric: a Curve, a list of segments."""
+        window = _window(start, end)
+        return self._each(name, lambda each: Curve(Table(self._recording.curves([each], *window)[each])))
+
+    def _figure(self, name, figure, start, end):
+        window = _window(start, end)
+        return self._each(name, lambda each: self._recording.metric(each, *window)[figure])
+
+    def total_(self, metric_name, start=None, end=None):
+        """The metric integrated over seconds, segment by segment: joules, of a power in watts; None of a single point."""
+        return self._figure(metric_name, "total", start, end)
+
+    def average_(self, metric_name, start=None, end=None):
+        """The mean over the time that the metric was recorded, in its unit."""
+        return self._figure(metric_name, "average", start, end)
+
+    def max_(self, metric_name, start=None, end=None):
+        """The highest value, in the unit of the metric."""
+        return self._figure(metric_name, "max", start, end)
+
+    def total_power_draw(self, start=None, end=None):
+        """Joules of the machine: CPU packages, DRAM and GPUs, as far as they were recorded."""
+        return self._recording.total(*_window(start, end))
+
+    def get_exp_duration(self, start=None, end=None):
+        """How long was recorded, segment by segment, from when to when: (seconds, start, end), the last two since 1970."""
+        window = _window(start, end)
+        first, last = self._recording.window(None, *window)
+        return self._recording.seconds(*window), _epoch(first), _epoch(last)
+
+    def get_duration_metric(self, metric_name, start=None, end=None):
+        """The same of one metric; None where it was not recorded."""
+        window = _window(start, end)
+
+        def duration(name):
+            moments = self._recording.window(name, *window)
+            return moments and (self._recording.metric(name, *window)["seconds"], *map(_epoch, moments))
+
+        return self._each(metric_name, duration)
+
+    def get_summary(self, start=None, end=None):
+        """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, device, unit,
+        total, average, max, seconds, points, segments), and metadata, model_summary and results_exp where the folder has
+        them. AIPowerMeter's keys are in it too: duration, start, end, and cpu and gpu where there are such metrics."""
+        import json
+
+        summary = json.loads(self._recording.render(_native.JSON, *_window(start, end)))
+        duration, first, last = self.get_exp_duration(start, end)
+        first, last = (str(datetime.datetime.fromtimestamp(moment)) for moment in (first, last))
+        groups = self.list_metrics()
+        summary |= {"duration": duration, "start": first, "end": last}
+        if groups["CPU"]:
+            summary["cpu"] = self._summary_of_cpu(start, end)
+        if groups["GPU"]:
+            summary["gpu"] = self._summary_of_gpu(start, end)
+        return summary
+
+    def _summary_of_cpu(self, start, end):
+        return {
+            "total_psys_power": self.total_("psys_power", start, end),
+            "total_intel_power": self.total_("intel_power", start, end),
+            "rel_intel_power": self.total_("rel_intel_power", start, end),
+            "total_dram_power": self.total_("total_dram_power", start, end),
+            "total_cpu_power": self.total_("total_cpu_power", start, end),
+            "rel_dram_power": self.total_("per_process_dram_power", start, end),
+            "rel_cpu_power": self.total_("per_process_cpu_power", start, end),
+            "relative_cpu_use": self.average_("per_process_cpu_uses", start, end),
+            "mem_use_abs": self.average_("per_process_mem_use_abs", start, end),
+            "mem_use_uss": self.average_("per_process_mem_use_uss", start, end),
+            "cpu_time": self.total_("absolute_cpu_time_per_pid", start, end),
+        }
+
+    def _summary_of_gpu(self, start, end):
+        if self._recording.select("nvidia_power"):
+            return {
+                "nvidia_power": self.total_("nvidia_power", start, end),
+                "per_gpu_nvidia_power": self.total_("per_gpu_nvidia_power", start, end),
+                "per_gpu_nvidia_memory": self.max_("per_gpu_nvidia_memory", start, end),
+                "per_gpu_nvidia_use_rate": self.average_("per_gpu_nvidia_use_rate", start, end),
+            }
+        attributable = self.total_("nvidia_attributable_power", start, end)
+        each = self.total_("per_gpu_attributable_power", start, end)
+        return {
+            "abs_nvidia_power": self.total_("nvidia_draw_absolute", start, end),
+            "rel_nvidia_power": attributable,
+            "nvidia_mem_use_abs": self.max_("nvidia_mem_use", start, end),
+            "nvidia_average_sm": self.average_("nvidia_sm_use", start, end),
+            "per_gpu_attributable_power": None if attributable is None else (each or {}) | {"all": attributable},
+        }
+
+    def print(self, start=None, end=None):
+        """Prints the summary."""
+        print(self._recording.render(_native.TEXT, *_window(start, end)), end="")
+
+    def _known(self, names):
+        """Those of the names that there are; the others are warned of. ValueError: there is none of them."""
+        known = [name for name in names if self._recording.select(name)]
+        for name in names:
+            if name not in known and known:
+                tracker._log_warning(f"There is no metric {name!r} in {self.db_driver.folder}; the others are shown.")
+        return known or list(names)
+
+    def _curves(self, names, start, end):
+        """Every curve by its name, of metrics by GPU every GPU's."""
+        tables = self._recording.curves(list(names), *_window(start, end))
+        return {name: Curve(Table(table)) for name, table in tables.items()}
+
+    def display_curves(self, metric_names, saveto=None, *, start=None, end=None):
+        """Shows metrics over time in one plot, of a metric by GPU a line for each: by matplotlib or, where that is not
+        installed, as an SVG picture. Where nothing can be shown it goes to a temporary file, whose name is printed.
+
+        saveto: write the plot to this file instead.
+        """
+        names = self._known([metric_names] if isinstance(metric_names, str) else list(metric_names))
+        pyplot = _pyplot()
+        if pyplot is None:
+            return _show_picture(Picture(self._recording.draw(names, *_window(start, end))), saveto)
+        curves = self._curves(names, start, end)
+        figure, axes = pyplot.subplots()
+        for number, (name, curve) in enumerate(curves.items()):
+            _plot(axes, name, curve, f"C{number}")
+        axes.set_xlabel("seconds")
+        axes.set_ylabel(", ".join(dict.fromkeys(filter(None, (curve.unit for curve in curves.values())))))
+        axes.legend()
+        _show_figure(pyplot, figure, saveto)
+
+    def display_2_curves(self, metric_name1, metric_name2, saveto=None, *, start=None, end=None):
+        """The same of two metrics, each by a scale of its own."""
+        names = (metric_name1, metric_name2)
+        pyplot = _pyplot()
+        if pyplot is None:
+            pictures = [self._recording.draw([name], *_window(start, end)) for name in names]
+            return _show_picture(_below_each_other(pictures), saveto)
+        figure, first = pyplot.subplots()
+        first.set_xlabel("seconds")
+        number = 0
+        for name, axes in zip(names, (first, first.twinx())):
+            colour = f"C{number}"
+            for each, curve in self._curves([name], start, end).items():
+                _plot(axes, each, curve, f"C{number}")
+                number += 1
+            axes.set_ylabel(f"{name} ({curve.unit})" if curve.unit else name, color=colour)
+        _show_figure(pyplot, figure, saveto)
+
+
+def _base(name, device):
+    return name if device is None else name[: -len(device) - 1]
+
+
+def _window(start, end):
+    return _bound(start), _bound(end)
+
+
+def _bound(moment):
+    if moment is None or isinstance(moment, str):
+        return moment
+    if isinstance(moment, datetime.datetime):
+        # Recordings have the local time of their machine.
+        return str(moment.astimezone().replace(tzinfo=None) if moment.tzinfo else moment)
+    return repr(float(moment))
+
+
+# ---- Pictures ----
+
+# Matplotlib's backends that only write files.
+_WITHOUT_SCREEN = {"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"}
+
+
+def _pyplot():
+    try:
+        import matplotlib.pyplot
+    except ImportError:
+        return None
+    return matplotlib.pyplot
+
+
+def _in_notebook():
+    ipython = sys.modules.get("IPython")
+    return ipython if ipython and ipython.get_ipython() else None
+
+
+def _plot(axes, name, curve, colour):
+    from itertools import groupby
+
+    label, table = name, curve.table
+    rows = zip(table["segment"], table["seconds"], table["value"])
+    for _, points in groupby(rows, key=lambda row: row[0]):
+        _, seconds, values = zip(*points)
+        axes.plot(seconds, values, color=colour, label=label, marker="." if len(values) == 1 else None)
+        label = None  # once in the legend
+
+
+def _temporary_picture():
+    import tempfile
+
+    descriptor, path = tempfile.mkstemp(prefix="gpu-tracker-", suffix=".svg")
+    os.close(descriptor)
+    return path
+
+
+def _show_figure(pyplot, figure, saveto):
+    """A notebook shows what show() gives it and what a cell returns: one of the two is enough."""
+    if saveto is None and not _in_notebook() and pyplot.get_backend().lower() in _WITHOUT_SCREEN:
+        saveto = _temporary_picture()
+        print(f"matplotlib has no screen here. The curves are in {saveto}")
+    if saveto is None:
+        pyplot.show()
+        return
+    figure.savefig(saveto)
+    pyplot.close(figure)
+
+
+class Picture:
+    """An SVG picture: notebooks show it, `save` writes it."""
+
+    def __init__(self, svg):
+        self.svg = svg
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def save(self, path):
+        """Writes it to a file."""
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(self.svg)
+
+
+def _below_each_other(pictures):
+    import re
+
+    parts, bottom, width = [], 0, 0
+    for svg in pictures:
+        wide, high = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
+        parts.append(svg.replace("<svg ", f'<svg y="{bottom}" ', 1))
+        bottom, width = bottom + high, max(width, wide)
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom}" width="{width}" height="{bottom}">\n'
+    return Picture(f"{begin}{''.join(parts)}</svg>\n")
+
+
+def _show_picture(picture, saveto):
+    if saveto is not None and os.path.splitext(saveto)[1].lower() != ".svg":
+        raise ValueError(f"Without matplotlib a plot is an SVG picture. Name it ….svg, not {os.fspath(saveto)}, or install matplotlib.")
+    notebook = _in_notebook()
+    if saveto is None and notebook:
+        from IPython.display import display
+
+        display(picture)
+        return
+    if saveto is None:
+        saveto = _temporary_picture()
+        print(f"matplotlib is not installed. The curves are in {saveto}")
+    picture.save(saveto)
