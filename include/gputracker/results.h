@@ -81,7 +81,9 @@ struct gput_gpu {
     double max_main_ram_bytes;
     double max_descendants_ram_bytes;
     double max_combined_ram_bytes;
-    double max_utilization_percent; /**< of the whole GPU, by anybody */
+    double
+        max_combined_ram_at_most_bytes; /**< see gput_results.gpu_peaks; NaN: nothing bounds it */
+    double max_utilization_percent;     /**< of the whole GPU, by anybody */
     double mean_utilization_percent;
     double max_main_sm_percent; /**< share of its processors (SM, CU, EU) that main kept busy */
     double mean_main_sm_percent;
@@ -175,6 +177,20 @@ struct gput_results {
          * cache that they filled, but not for what others had in RAM already. No bound of RSS. */
         struct gput_peak control_group;
     } peaks;
+
+    /**
+     * GPU RAM of the tracked processes, over all GPUs: at least what drivers' lists of processes
+     * said; at most what the memory in use on the GPUs rose to, less what was in use there beside
+     * them, where nobody else used a GPU. Both are of the moments at which drivers were asked: what
+     * rose and fell between two readings is in neither. NaN without a GPU.
+     */
+    struct {
+        struct gput_peak main;
+        struct gput_peak descendants;
+        struct gput_peak combined;
+        double list_age_seconds; /**< how much older than the last sample the list is that its
+                                      figures come from; 0: it was read for it; NaN: none came */
+    } gpu_peaks;
 
     struct gput_accounting accounting;
 

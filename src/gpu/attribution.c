@@ -39,6 +39,7 @@ static void count_pid(struct gpu_share *share, enum pid_owner owner, bool is_cli
     share->n_unattributed += owner == PID_OWNER_UNKNOWN;
     share->n_in_sight += owner != PID_OWNER_UNKNOWN && !is_client;
     share->n_tracked += owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT;
+    share->n_strangers += owner == PID_OWNER_STRANGER;
 }
 
 static void add_use(
@@ -120,13 +121,24 @@ static void attribute_own(
     count_pid(&sums->share, owner, false);
 }
 
+/* Whose an entry is. A descendant that was tracked when the list was made may have ended. */
+static enum pid_owner owner_of(const struct gpu_process_list *list, const struct gpu_tree *tree,
+    struct pid_book *book, const char *procfs_root, const struct gpu_process *entry)
+{
+    if (tree->main > 0 && entry->pid != tree->main && pid_book_has_own_pids(book, entry) &&
+        gpu_process_list_has_asked(list, entry->pid))
+        return PID_OWNER_DESCENDANT;
+    return pid_owner_find(book, procfs_root, tree, entry, NULL);
+}
+
 /* A client: one entry for each process that holds it. The same. */
-static void attribute_client(struct sums *sums, const struct gpu_process *first, size_t count,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
+static void attribute_client(struct sums *sums, const struct gpu_process_list *list,
+    const struct gpu_process *first, size_t count, const struct gpu_tree *tree,
+    struct pid_book *book, const char *procfs_root)
 {
     struct counted counted = {0};
     for (size_t i = 0; i < count; i++) {
-        enum pid_owner owner = pid_owner_find(book, procfs_root, tree, &first[i], NULL);
+        enum pid_owner owner = owner_of(list, tree, book, procfs_root, &first[i]);
         add_use(sums, &counted, &first[i], owner);
         count_pid(&sums->share, owner, true);
     }
@@ -145,10 +157,9 @@ uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
             const struct gpu_process *first = &list->entries[position];
             size_t count = run_length(list, position);
             if (first->client)
-                attribute_client(&sums, first, count, tree, book, procfs_root);
+                attribute_client(&sums, list, first, count, tree, book, procfs_root);
             else
-                attribute_own(
-                    &sums, first, count, pid_owner_find(book, procfs_root, tree, first, NULL));
+                attribute_own(&sums, first, count, owner_of(list, tree, book, procfs_root, first));
             position += count;
         }
         shares[device] = share_of(&sums);

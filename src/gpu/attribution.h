@@ -22,12 +22,14 @@ struct gpu_share {
     uint32_t n_unattributed; /* pids that belong to no process in sight */
     uint32_t n_in_sight;     /* those that do; clients are not counted */
     uint32_t n_tracked;      /* those of main and the descendants, clients too */
+    uint32_t n_strangers;    /* those of processes that are not tracked, clients too */
 };
 
 /*
  * Fills shares[0 … n_devices - 1] from a sorted list. A process listed twice on a device (compute
  * and graphics) counts with the larger figure; a client held by several processes counts once in
- * each sum. Returns how many pids are unattributed on all of them.
+ * each sum. One that was tracked when the list was made counts with the descendants though it has
+ * ended since. Returns how many pids are unattributed on all of them.
  */
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
     const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,

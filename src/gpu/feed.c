@@ -2,16 +2,21 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of the pause after a list of processes. */
+/* Bounds of the pause after a list of processes; the shorter one is for when memory moved. */
 #define SHORTEST_REST_NS (NS_PER_SECOND / 10)
+#define SHORTEST_REST_AFTER_MOVE_NS (NS_PER_SECOND / 200)
 #define LONGEST_USUAL_REST_NS NS_PER_SECOND
 #define REST_PER_COST 20
 #define REST_PER_HIGH_COST 2
+
+/* From what difference on the memory in use on a device has moved. */
+#define LEAST_MOVE_BYTES (1024 * 1024.0)
 
 /* Drivers expect room on the stack; only what they touch becomes memory. */
 #define STACK_BYTES (1024 * 1024)
@@ -22,11 +27,11 @@ struct gpu_feed {
     bool synchronous;
     void *state; /* of the source; closed by the last thread to leave */
 
-    pthread_mutex_t lock; /* of all below; held only for copying */
-    pthread_cond_t wake;  /* to the threads */
-    pthread_cond_t done;  /* from the threads */
-    unsigned references;  /* the reader's and one a thread */
-    unsigned workers;     /* threads that have not left */
+    pthread_mutex_t lock;                    /* of all below; held only for copying */
+    pthread_cond_t wake_devices, wake_lists; /* to the threads */
+    pthread_cond_t done;                     /* from the threads */
+    unsigned references;                     /* the reader's and one a thread */
+    unsigned workers;                        /* threads that have not left */
     bool closing;
     bool finished; /* nothing will ever come (again) */
 
@@ -44,6 +49,16 @@ struct gpu_feed {
     uint64_t processes_version;
     int64_t processes_ns;
     uint64_t processes_asked, processes_answered;
+    uint64_t list_requested; /* processes_asked as of the last request for a list at once */
+    bool list_overdue;       /* like devices_overdue, of that list */
+    bool memory_moved;       /* since the list that is there, or is being read */
+    int64_t next_list_ns;    /* not before then; */
+    int64_t next_list_after_move_ns;
+    double
+        ram_before_list[GPU_MAX_DEVICES]; /* in use when the last list was begun; NaN: not known */
+    bool is_unpaired[GPU_MAX_DEVICES];    /* no reading has followed the list that is there */
+    uint64_t paired_version[GPU_MAX_DEVICES];
+    double paired_ram_bytes[GPU_MAX_DEVICES];
     struct pid_list {
         pid_t *pids; /* owned */
         size_t count, capacity;
@@ -89,7 +104,8 @@ static void destroy(struct gpu_feed *feed)
     free((char *)feed->options.sysfs_root);
     free((char *)feed->options.nvml_path);
     pthread_mutex_destroy(&feed->lock);
-    pthread_cond_destroy(&feed->wake);
+    pthread_cond_destroy(&feed->wake_devices);
+    pthread_cond_destroy(&feed->wake_lists);
     pthread_cond_destroy(&feed->done);
     free(feed);
 }
@@ -109,7 +125,8 @@ static void init_locks(struct gpu_feed *feed)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&feed->lock, NULL);
-    pthread_cond_init(&feed->wake, &attributes);
+    pthread_cond_init(&feed->wake_devices, &attributes);
+    pthread_cond_init(&feed->wake_lists, &attributes);
     pthread_cond_init(&feed->done, &attributes);
     pthread_condattr_destroy(&attributes);
 }
@@ -181,6 +198,31 @@ static bool open_source(struct gpu_feed *feed)
     return opened;
 }
 
+/* A reading that was begun after the end of the list pairs with that, if it is the one from before
+ * it: then memory stood still while the list was read, or fell and rose to the same again. */
+static void pair_with_list(
+    struct gpu_feed *feed, uint32_t device, int64_t begun_ns, double ram_bytes)
+{
+    if (!feed->is_unpaired[device] || begun_ns < feed->processes_ns)
+        return;
+    feed->is_unpaired[device] = false;
+    double before = feed->ram_before_list[device];
+    if (!(fabs(ram_bytes - before) < LEAST_MOVE_BYTES))
+        return;
+    feed->paired_version[device] = feed->processes_version;
+    feed->paired_ram_bytes[device] = ram_bytes < before ? ram_bytes : before;
+}
+
+/* Has the processes listed when a device shows what the last list cannot explain. */
+static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_bytes)
+{
+    if (feed->memory_moved ||
+        !(fabs(ram_bytes - feed->ram_before_list[device]) >= LEAST_MOVE_BYTES))
+        return;
+    feed->memory_moved = true;
+    pthread_cond_signal(&feed->wake_lists);
+}
+
 /* Reads each device with the lock released, and gives out each as it comes. */
 static void read_devices(struct gpu_feed *feed)
 {
@@ -189,23 +231,47 @@ static void read_devices(struct gpu_feed *feed)
         struct gpu_device_reading reading;
         pthread_mutex_unlock(&feed->lock);
         gpu_device_reading_clear(&reading, NULL);
+        int64_t begun_ns = clock_monotonic_ns();
         feed->source->read_device(feed->state, i, &reading);
         pthread_mutex_lock(&feed->lock);
         feed->readings[i] = reading;
         feed->read_ns[i] = clock_monotonic_ns();
+        pair_with_list(feed, i, begun_ns, reading.ram_used_bytes);
+        watch_memory(feed, i, reading.ram_used_bytes);
     }
     feed->devices_answered = asked;
     feed->devices_overdue = false;
     pthread_cond_broadcast(&feed->done);
 }
 
-/* The same for the processes. Returns when the next list may be read. */
-static int64_t read_processes(struct gpu_feed *feed)
+/* The start of the next list, by the cost of this one. */
+static int64_t next_start_ns(int64_t begun_ns, int64_t cost_ns, int64_t shortest_rest_ns)
 {
-    uint64_t asked = feed->processes_asked;
+    int64_t rest = REST_PER_COST * cost_ns;
+    if (rest < shortest_rest_ns)
+        rest = shortest_rest_ns;
+    if (rest > LONGEST_USUAL_REST_NS)
+        rest = LONGEST_USUAL_REST_NS;
+    if (rest < REST_PER_HIGH_COST * cost_ns)
+        rest = REST_PER_HIGH_COST * cost_ns;
+    return begun_ns + rest;
+}
+
+static void begin_list(struct gpu_feed *feed)
+{
+    feed->memory_moved = false;
+    for (uint32_t i = 0; i < feed->n_devices; i++)
+        feed->ram_before_list[i] = feed->read_ns[i] ? feed->readings[i].ram_used_bytes : NAN;
     if (feed->asked_for.version != feed->tracked.version &&
         pid_list_set(&feed->asked_for, feed->tracked.pids, feed->tracked.count))
         feed->asked_for.version = feed->tracked.version;
+}
+
+/* Lists the processes with the lock released. */
+static void read_processes(struct gpu_feed *feed)
+{
+    uint64_t asked = feed->processes_asked;
+    begin_list(feed);
     struct gpu_tracked tracked = {feed->asked_for.pids, feed->asked_for.count};
     pthread_mutex_unlock(&feed->lock);
     int64_t before = clock_monotonic_ns();
@@ -221,16 +287,12 @@ static int64_t read_processes(struct gpu_feed *feed)
     feed->processes_ns = after;
     feed->processes_version++;
     feed->processes_answered = asked;
+    feed->list_overdue = false;
+    memset(feed->is_unpaired, true, feed->n_devices * sizeof *feed->is_unpaired);
+    feed->next_list_ns = next_start_ns(before, after - before, SHORTEST_REST_NS);
+    feed->next_list_after_move_ns =
+        next_start_ns(before, after - before, SHORTEST_REST_AFTER_MOVE_NS);
     pthread_cond_broadcast(&feed->done);
-
-    int64_t cost = after - before, rest = REST_PER_COST * cost;
-    if (rest < SHORTEST_REST_NS)
-        rest = SHORTEST_REST_NS;
-    if (rest > LONGEST_USUAL_REST_NS)
-        rest = LONGEST_USUAL_REST_NS;
-    if (rest < REST_PER_HIGH_COST * cost)
-        rest = REST_PER_HIGH_COST * cost;
-    return before + rest;
 }
 
 /* The end of a thread, with the lock held: the last one closes the source. */
@@ -251,19 +313,29 @@ static void *leave(struct gpu_feed *feed)
     return NULL;
 }
 
+/* When the next list is to be read; INT64_MAX: when somebody asks. */
+static int64_t list_due_ns(const struct gpu_feed *feed)
+{
+    if (feed->processes_answered < feed->list_requested)
+        return 0;
+    if (feed->memory_moved)
+        return feed->next_list_after_move_ns;
+    return feed->processes_answered == feed->processes_asked ? INT64_MAX : feed->next_list_ns;
+}
+
 static void *process_thread(void *argument)
 {
     struct gpu_feed *feed = argument;
-    int64_t next_ns = 0;
     pthread_mutex_lock(&feed->lock);
     while (!feed->closing) {
-        if (feed->processes_answered == feed->processes_asked) {
-            pthread_cond_wait(&feed->wake, &feed->lock);
-        } else if (clock_monotonic_ns() < next_ns) {
-            struct timespec until = clock_timespec_of_ns(next_ns);
-            pthread_cond_timedwait(&feed->wake, &feed->lock, &until);
+        int64_t due_ns = list_due_ns(feed);
+        if (due_ns == INT64_MAX) {
+            pthread_cond_wait(&feed->wake_lists, &feed->lock);
+        } else if (clock_monotonic_ns() < due_ns) {
+            struct timespec until = clock_timespec_of_ns(due_ns);
+            pthread_cond_timedwait(&feed->wake_lists, &feed->lock, &until);
         } else {
-            next_ns = read_processes(feed);
+            read_processes(feed);
         }
     }
     return leave(feed);
@@ -308,13 +380,13 @@ static void *device_thread(void *argument)
         feed->devices_answered = feed->devices_asked;
         pthread_cond_broadcast(&feed->done);
         while (!feed->closing && !feed->finished && feed->devices_answered == feed->devices_asked)
-            pthread_cond_wait(&feed->wake, &feed->lock);
+            pthread_cond_wait(&feed->wake_devices, &feed->lock);
     }
     if (feed->opened && !feed->closing && !start_thread(feed, process_thread))
         lack_processes(feed);
     while (!feed->closing && !feed->finished) {
         if (feed->devices_answered == feed->devices_asked)
-            pthread_cond_wait(&feed->wake, &feed->lock);
+            pthread_cond_wait(&feed->wake_devices, &feed->lock);
         else
             read_devices(feed);
     }
@@ -341,16 +413,23 @@ void gpu_feed_start(struct gpu_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
+/* Asks for a list when one is due. The thread that reads them wakes by itself when it waits for a
+ * moment, so that it is not woken at each of a thousand ticks a second. */
+static void ask_for_list(struct gpu_feed *feed)
+{
+    if (feed->processes_answered == UINT64_MAX)
+        return;
+    if (feed->processes_asked++ == feed->processes_answered && !feed->synchronous)
+        pthread_cond_signal(&feed->wake_lists);
+}
+
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count)
 {
     if (pthread_mutex_lock(&feed->lock) != 0)
         return;
     if (!feed->finished && pid_list_set(&feed->tracked, pids, count)) {
         feed->tracked.version++;
-        if (!feed->synchronous && feed->processes_answered != UINT64_MAX) {
-            feed->processes_asked++;
-            pthread_cond_broadcast(&feed->wake);
-        }
+        ask_for_list(feed);
     }
     pthread_mutex_unlock(&feed->lock);
 }
@@ -360,14 +439,24 @@ void gpu_feed_ask(struct gpu_feed *feed)
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
         feed->devices_asked++;
-        if (feed->processes_answered != UINT64_MAX)
-            feed->processes_asked++;
+        ask_for_list(feed);
         if (!feed->synchronous) {
-            pthread_cond_broadcast(&feed->wake);
+            pthread_cond_signal(&feed->wake_devices);
         } else if (feed->opened || open_source(feed)) {
             read_devices(feed);
             read_processes(feed);
         }
+    }
+    pthread_mutex_unlock(&feed->lock);
+}
+
+void gpu_feed_request_list(struct gpu_feed *feed)
+{
+    pthread_mutex_lock(&feed->lock);
+    if (!feed->finished && !feed->synchronous) {
+        ask_for_list(feed);
+        feed->list_requested = feed->processes_asked;
+        pthread_cond_signal(&feed->wake_lists);
     }
     pthread_mutex_unlock(&feed->lock);
 }
@@ -387,6 +476,10 @@ void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view)
     if (feed->n_devices > 0) {
         memcpy(view->readings, feed->readings, feed->n_devices * sizeof *feed->readings);
         memcpy(view->read_ns, feed->read_ns, feed->n_devices * sizeof *feed->read_ns);
+        memcpy(view->paired_version, feed->paired_version,
+            feed->n_devices * sizeof *feed->paired_version);
+        memcpy(view->paired_ram_bytes, feed->paired_ram_bytes,
+            feed->n_devices * sizeof *feed->paired_ram_bytes);
     }
     if (view->processes_version != feed->processes_version &&
         gpu_process_list_copy(&view->processes, &feed->processes)) {
@@ -414,6 +507,8 @@ bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns)
     while (!is_settled(feed) && in_time && !feed->synchronous)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
     bool settled = is_settled(feed);
+    if (!in_time)
+        feed->list_overdue = feed->processes_answered < feed->processes_asked;
     pthread_mutex_unlock(&feed->lock);
     return settled;
 }
@@ -428,11 +523,35 @@ void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns)
     pthread_mutex_unlock(&feed->lock);
 }
 
+static bool is_list_awaited(const struct gpu_feed *feed)
+{
+    return feed->opened && !feed->finished && !feed->list_overdue &&
+           feed->processes_answered < feed->list_requested;
+}
+
+void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns)
+{
+    struct timespec until = clock_timespec_of_ns(deadline_ns);
+    bool in_time = true;
+    pthread_mutex_lock(&feed->lock);
+    while (is_list_awaited(feed) && in_time)
+        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
+    feed->list_overdue |= is_list_awaited(feed);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+/* Has the threads end; the lock is held. */
+static void stop(struct gpu_feed *feed)
+{
+    feed->closing = true;
+    pthread_cond_signal(&feed->wake_devices);
+    pthread_cond_signal(&feed->wake_lists);
+}
+
 void gpu_feed_stop(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
-    feed->closing = true;
-    pthread_cond_broadcast(&feed->wake);
+    stop(feed);
     pthread_mutex_unlock(&feed->lock);
 }
 
@@ -440,8 +559,7 @@ void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns)
 {
     struct timespec until = clock_timespec_of_ns(deadline_ns);
     pthread_mutex_lock(&feed->lock);
-    feed->closing = true;
-    pthread_cond_broadcast(&feed->wake);
+    stop(feed);
     bool in_time = true;
     while (feed->references > 1 && in_time)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;

@@ -10,8 +10,9 @@
  *     gpu_set_close(set);
  *
  * Drivers are asked from threads of the set's own, and a tick takes the latest answers with their
- * age. Only gpu_set_open(), gpu_set_await() and gpu_set_settle() wait for one, and not for long. An
- * answer that does not come makes its figures NaN, with a reason, until it comes.
+ * age. Only gpu_set_open(), gpu_set_await(), gpu_set_await_lists() and gpu_set_settle() wait for
+ * one, and not for long. An answer that does not come makes its figures NaN, with a reason, until
+ * it comes.
  *
  * A set is used from one thread at a time, and only in the process that opened it: after a fork,
  * the child's gpu_set_sample() gives NaN, and gpu_set_close() frees what it safely can.
@@ -107,7 +108,11 @@ struct gpu_device_sample {
     double main_ram_bytes;
     double descendants_ram_bytes;
     double combined_ram_bytes;
-    double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
+    double untracked_ram_bytes; /* in use beside what the tracked processes held, the driver's own
+                                   and others': as of the last list during which the RAM in use
+                                   stood still. NaN: not known */
+    bool may_have_others;       /* others use it, or its list leaves such out */
+    double main_sm_percent;     /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
     double all_sm_percent; /* by all processes; NaN also where the driver tells of ours alone */
     bool lacks_ram;        /* some RAM may be ours and is not in main's and descendants' */
@@ -146,6 +151,7 @@ struct gpu_sample {
     uint32_t n_unattributed;    /* how many such pids */
     double device_age_seconds;  /* of the oldest device figure in the sums */
     double process_age_seconds; /* of the oldest process list in the sums */
+    int64_t listed_ns;          /* when that was read (monotonic clock); 0: there is none */
     uint32_t n_devices;
     struct gpu_device_sample devices[GPU_MAX_DEVICES]; /* in the order of gpu_set_devices() */
 };
@@ -216,8 +222,23 @@ void gpu_set_refresh(struct gpu_set *set);
  */
 void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
 
+/* Asks for lists of who uses the devices that are read from now on, and returns at once. Otherwise
+ * lists are read at their own pace: see feed.h. */
+void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree);
+
+/*
+ * Waits until they are there, `timeout_ns` at most. A driver that kept it waiting in vain is not
+ * waited for again until it has answered; neither is one that has not started yet.
+ */
+void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns);
+
 /* The latest figures. Never waits, never fails. */
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
+
+/* The same when a list has come since the last sample, without asking for anything; else false. For
+ * before gpu_set_refresh(): the next list can come before the next sample does, and replace it. */
+bool gpu_set_sample_waiting(
+    struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
 
 /* What one tracked process holds on all GPUs of the brand together, as a driver listed it; a
  * client that several processes hold counts in each. */

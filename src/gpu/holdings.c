@@ -55,19 +55,13 @@ static int compare_uses(const void *left, const void *right)
     return (a->device > b->device) - (a->device < b->device);
 }
 
-static bool is_asked(const struct gpu_process_list *list, pid_t pid)
-{
-    return list->n_asked &&
-           bsearch(&pid, list->asked, list->n_asked, sizeof *list->asked, compare_pids);
-}
-
 /* The tracked process that the driver means; 0: none. */
 static pid_t tracked_pid(const struct gpu_process_list *list, const struct gpu_tree *tree,
     struct pid_book *book, const char *procfs_root, const struct gpu_process *entry)
 {
     pid_t pid = entry->pid;
     /* Also when it has ended since. */
-    if (pid_book_has_own_pids(book, entry) && is_asked(list, pid))
+    if (pid_book_has_own_pids(book, entry) && gpu_process_list_has_asked(list, pid))
         return pid;
     enum pid_owner owner = pid_owner_find(book, procfs_root, tree, entry, &pid);
     return owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT ? pid : 0;

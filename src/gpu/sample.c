@@ -61,6 +61,16 @@ static void track(struct gpu_set *set, const struct gpu_tree *tree)
     set->generation = tree->generation;
 }
 
+void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree)
+{
+    if (set->owner != getpid())
+        return;
+    track(set, tree);
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_request_list(set->members[i].feed);
+}
+
 static void clear_device(struct gpu_device_sample *device)
 {
     *device = (struct gpu_device_sample){
@@ -74,6 +84,7 @@ static void clear_device(struct gpu_device_sample *device)
         .main_ram_bytes = NAN,
         .descendants_ram_bytes = NAN,
         .combined_ram_bytes = NAN,
+        .untracked_ram_bytes = NAN,
         .main_sm_percent = NAN,
         .descendants_sm_percent = NAN,
         .all_sm_percent = NAN,
@@ -88,6 +99,7 @@ static void clear_sample(struct gpu_sample *sample, double value)
     sample->unattributed_ram_bytes = 0;
     sample->n_unattributed = 0;
     sample->device_age_seconds = sample->process_age_seconds = NAN;
+    sample->listed_ns = 0;
     sample->n_devices = 0;
 }
 
@@ -143,6 +155,20 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     tell_loss(set, at, reading);
 }
 
+/* What a device had in use around the list that was attributed last, beside what is ours there. */
+static void compare_memory(struct gpu_member *member)
+{
+    const struct gpu_feed_view *view = member->view;
+    for (uint32_t i = 0; i < view->n_devices; i++) {
+        const struct gpu_share *share = &member->shares[i];
+        double ours = share->combined_ram_bytes, all = view->paired_ram_bytes[i];
+        /* Less than ours: the list saw a peak between two readings. */
+        if (view->paired_version[i] && view->paired_version[i] == member->attributed_version &&
+            all >= ours && !share->ram_is_at_least)
+            member->untracked_ram_bytes[i] = all - ours;
+    }
+}
+
 /* True when there was something new. */
 static bool attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
@@ -150,6 +176,7 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     bool is_new_list = member->attributed_version != view->processes_version;
     if (!is_new_list && member->attributed_generation == tree->generation)
         return false;
+    compare_memory(member); /* of the list before */
     member->n_unattributed = gpu_attribute(
         &view->processes, view->n_devices, tree, &member->book, set->procfs_root, member->shares);
     member->attributed_version = view->processes_version;
@@ -257,6 +284,9 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     if (!fresh)
         return;
     put_share(out, share, missing);
+    out->untracked_ram_bytes = member->untracked_ram_bytes[i];
+    out->may_have_others = view->processes.only_tracked || share->n_strangers ||
+                           share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
 }
 
@@ -276,6 +306,8 @@ static void sample_processes(
     sample->n_unattributed += member->n_unattributed;
     sample->process_age_seconds =
         older(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
+    if (!sample->listed_ns || view->processes_ns < sample->listed_ns)
+        sample->listed_ns = view->processes_ns;
 }
 
 static void add_known(double *sum, double value)
@@ -332,16 +364,9 @@ static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
     }
 }
 
-void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
+/* Puts together what was taken from the feeds. */
+static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
-    if (set->owner != getpid()) {
-        sample_forked(set, sample);
-        return;
-    }
-    track(set, tree);
-    if (set->synchronous)
-        ask(set);
-    gpu_set_take(set);
     clear_sample(sample, set->n_devices || gpu_set_hides_something(set) ? NAN : 0);
     sample->n_devices = (uint32_t)set->n_devices;
     for (uint32_t i = 0; i < sample->n_devices; i++)
@@ -357,12 +382,42 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
             if (member->position[j] < GPU_MAX_DEVICES)
                 sample_device(set, sample, member->view, j, member->position[j], now);
         is_new |= attribute(set, member, tree);
+        compare_memory(member);
         sample_processes(set, sample, member, now);
     }
     sum_up(set, sample);
     if (is_new && set->each_process)
         hold(set, tree, now);
+}
+
+void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
+{
+    if (set->owner != getpid()) {
+        sample_forked(set, sample);
+        return;
+    }
+    track(set, tree);
+    if (set->synchronous)
+        ask(set);
+    gpu_set_take(set);
+    fill_sample(set, tree, sample);
     if (!set->asked && !set->synchronous)
         ask(set);
     set->asked = false;
+}
+
+bool gpu_set_sample_waiting(
+    struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
+{
+    if (set->owner != getpid() || set->synchronous)
+        return false;
+    gpu_set_take(set);
+    bool is_new = false;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        const struct gpu_member *member = &set->members[i];
+        is_new |= member->feed && member->attributed_version != member->view->processes_version;
+    }
+    if (is_new)
+        fill_sample(set, tree, sample);
+    return is_new;
 }

@@ -178,6 +178,8 @@ static int start_feeds(struct gpu_set *set)
         member->feed = gpu_feed_create(gpu_sources[i], &options, set->synchronous);
         if (!member->view || !member->feed)
             return GPUT_ERROR_MEMORY;
+        for (size_t j = 0; j < GPU_MAX_DEVICES; j++)
+            member->untracked_ram_bytes[j] = NAN;
     }
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
@@ -387,6 +389,16 @@ void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
             gpu_feed_await_devices(set->members[i].feed, deadline_ns);
+}
+
+void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
+{
+    if (set->owner != getpid() || set->synchronous)
+        return;
+    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_await_list(set->members[i].feed, deadline_ns);
 }
 
 bool gpu_set_settle(struct gpu_set *set, double timeout_seconds)

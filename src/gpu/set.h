@@ -24,6 +24,7 @@ struct gpu_member {
     struct gpu_share shares[GPU_MAX_DEVICES];
     struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
+    double untracked_ram_bytes[GPU_MAX_DEVICES]; /* see struct gpu_device_sample */
     bool has_listed; /* some process in sight, at least once: it hides none of ours */
 };
 

@@ -135,6 +135,18 @@ bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids
     return true;
 }
 
+static int compare_pids(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return (a > b) - (a < b);
+}
+
+bool gpu_process_list_has_asked(const struct gpu_process_list *list, pid_t pid)
+{
+    return list->n_asked &&
+           bsearch(&pid, list->asked, list->n_asked, sizeof *list->asked, compare_pids);
+}
+
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)
 {
     gpu_process_list_clear(to);

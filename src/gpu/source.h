@@ -71,6 +71,8 @@ bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entr
 /* Notes the processes it was made for; `pids` ascending, copied. False without memory: there are
  * then none. */
 bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids, size_t count);
+/* Whether it was made for that process. */
+bool gpu_process_list_has_asked(const struct gpu_process_list *list, pid_t pid);
 /* Replaces what `to` holds. False without memory; `to` is then empty. */
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from);
 void gpu_process_list_sort(struct gpu_process_list *list);

@@ -121,6 +121,11 @@ static bool has_gpus(const struct gput_results *results)
     OWN(1, whose "_at_most", RAM, AT(peaks.member.at_most_bytes)),      \
     OWN(1, whose "_source", TEXT, AT(peaks.member.source))
 
+#define GPU_PEAK_OF(whose, member)                                      \
+    OWN(1, whose, GPU_RAM, AT(gpu_peaks.member.bytes)),                 \
+    OWN(1, whose "_at_most", GPU_RAM, AT(gpu_peaks.member.at_most_bytes)), \
+    OWN(1, whose "_source", TEXT, AT(gpu_peaks.member.source))
+
 static const struct line lines[] = {
     DOCUMENTED(0, "max_ram", SECTION, 0),
     DOCUMENTED(1, "unit", RAM_UNIT, 0),
@@ -170,6 +175,13 @@ static const struct line lines[] = {
     PEAK_OF("combined", combined),
     OWN(1, "control_group", RAM, AT(peaks.control_group.bytes)),
     OWN(1, "control_group_source", TEXT, AT(peaks.control_group.source)),
+
+    {0, "gpu_peaks", SECTION, false, 0, has_gpus},
+    OWN(1, "unit", GPU_RAM_UNIT, 0),
+    GPU_PEAK_OF("main", main),
+    GPU_PEAK_OF("descendants", descendants),
+    GPU_PEAK_OF("combined", combined),
+    OWN(1, "list_age_seconds", NUMBER, AT(gpu_peaks.list_age_seconds)),
 
     {0, "accounting", SECTION, false, 0, results_are_own},
     OWN(1, "cpu_seconds", SECTION, 0),
@@ -337,6 +349,7 @@ static void add_gpu(
     doc_add_double(item, "max_main_ram", gpu->max_main_ram_bytes * factor);
     doc_add_double(item, "max_descendants_ram", gpu->max_descendants_ram_bytes * factor);
     doc_add_double(item, "max_combined_ram", gpu->max_combined_ram_bytes * factor);
+    doc_add_double(item, "max_combined_ram_at_most", gpu->max_combined_ram_at_most_bytes * factor);
     doc_add_double(item, "max_utilization_percent", gpu->max_utilization_percent);
     doc_add_double(item, "mean_utilization_percent", gpu->mean_utilization_percent);
     doc_add_double(item, "max_main_sm_percent", gpu->max_main_sm_percent);

@@ -39,6 +39,11 @@ static const struct bound_rule {
     {AT(peaks.combined), AT(peaks.main.bytes), "the peak of main"},
     {AT(peaks.combined), AT(peaks.descendants.bytes), "the peak of a descendant"},
     {AT(peaks.combined), MAX_AT(GPUT_COMBINED_RAM), "max_ram of all together"},
+    {AT(gpu_peaks.main), AT(gpu_peaks.main.bytes), "its own lower bound"},
+    {AT(gpu_peaks.descendants), AT(gpu_peaks.descendants.bytes), "its own lower bound"},
+    {AT(gpu_peaks.combined), AT(gpu_peaks.combined.bytes), "its own lower bound"},
+    {AT(gpu_peaks.combined), AT(gpu_peaks.main.bytes), "the peak of main"},
+    {AT(gpu_peaks.combined), AT(gpu_peaks.descendants.bytes), "the peak of descendants"},
 };
 
 static unsigned check_bounds(struct gput_results *results)

@@ -4,6 +4,9 @@
  */
 #include "session/session_state.h"
 
+#include "base/clock.h"
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +161,7 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
             .max_main_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_MAIN_RAM),
             .max_descendants_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_DESCENDANTS_RAM),
             .max_combined_ram_bytes = gpu_usage_max(usage, i, GPU_USAGE_COMBINED_RAM),
+            .max_combined_ram_at_most_bytes = gpu_usage_combined_ram_at_most(usage, i),
             .max_utilization_percent = gpu_usage_max(usage, i, GPU_USAGE_UTILIZATION),
             .mean_utilization_percent = gpu_usage_mean(usage, i, GPU_USAGE_UTILIZATION),
             .max_main_sm_percent = gpu_usage_max(usage, i, GPU_USAGE_MAIN_SM),
@@ -183,4 +187,82 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
         results->max[i] = session_gpus_peak_bytes(session, results->max[i]);
         results->mean[i] = session_gpus_peak_bytes(session, results->mean[i]);
     }
+}
+
+/* ---- peaks ---- */
+
+/* NaN without a list. */
+static double list_age_seconds(const struct gput_session *session)
+{
+    int64_t listed_ns = session->sampler.gpu.listed_ns,
+            age_ns = session->last_sample_ns - listed_ns;
+    if (!listed_ns)
+        return NAN;
+    return age_ns > 0 ? clock_seconds_of_ns(age_ns) : 0;
+}
+
+/* Over all GPUs; NaN when nothing bounds it on one of them. */
+static double combined_at_most(const struct gput_session *session)
+{
+    double sum = 0;
+    for (size_t i = 0; i < session->gpu_usage.n_devices; i++)
+        sum += gpu_usage_combined_ram_at_most(&session->gpu_usage, i);
+    return session->gpu_usage.n_devices ? sum : NAN;
+}
+
+static void set_gpu_peak(
+    struct gput_peak *peak, double bytes, double at_most_bytes, const char *source)
+{
+    *peak = (struct gput_peak){.bytes = bytes, .at_most_bytes = at_most_bytes};
+    text_fit(peak->source, sizeof peak->source, "%s", source);
+}
+
+static const char *source_of_gpu_peaks(const double *max, double at_most)
+{
+    if (isnan(max[GPUT_COMBINED_GPU_RAM]))
+        return isnan(at_most) ? "no driver has said who holds GPU RAM"
+                              : "no driver has said who holds GPU RAM; at most: the rise of the "
+                                "memory in use on the GPUs, at the moments at which it was read";
+    return isnan(at_most)
+               ? "at least: processes as drivers list them; nothing bounds it: others used a GPU, "
+                 "or it is not known whether"
+               : "at least: processes as drivers list them; at most: the rise of the memory in use "
+                 "on the GPUs; both of the moments at which something was read";
+}
+
+void session_fill_gpu_peaks(const struct gput_session *session, struct gput_results *results)
+{
+    struct gput_peak *main = &results->gpu_peaks.main, *all = &results->gpu_peaks.combined,
+                     *descendants = &results->gpu_peaks.descendants;
+    const double *max = results->max;
+    if (session->mode == SESSION_MACHINE || session->gpu_usage.n_devices == 0) {
+        set_gpu_peak(main, NAN, NAN,
+            session->mode == SESSION_MACHINE ? "no process is tracked"
+                                             : "no GPU was found, or none can be read");
+        *descendants = *all = *main;
+        results->gpu_peaks.list_age_seconds = NAN;
+        return;
+    }
+    results->gpu_peaks.list_age_seconds = list_age_seconds(session);
+    double at_most = combined_at_most(session);
+    const char *source = source_of_gpu_peaks(max, at_most);
+    set_gpu_peak(main, max[GPUT_MAIN_GPU_RAM], at_most, source);
+    set_gpu_peak(descendants, max[GPUT_DESCENDANTS_GPU_RAM], at_most, source);
+    set_gpu_peak(all, max[GPUT_COMBINED_GPU_RAM], at_most, source);
+    if (process_log_descendants(&session->log).has_all && session->log.seen <= 1)
+        set_gpu_peak(descendants, 0, 0, "there were none");
+}
+
+void session_gpus_add_list_source(const struct gput_session *session, struct gput_results *results)
+{
+    char age[64] = "";
+    double seconds = results->gpu_peaks.list_age_seconds;
+    if (isnan(results->gpu_peaks.combined.bytes))
+        return;
+    if (seconds > 0 && session->has_ended)
+        snprintf(age, sizeof age, "; the last answer came %.2f s before the end", seconds);
+    session_add_source(results, "gpu_ram", GPUT_SOURCE_SAMPLED,
+        "processes as drivers list them: at the start, at the end, when the memory in use on a GPU "
+        "has changed at a tick, and else ten times a second at most%s",
+        age);
 }

@@ -265,7 +265,7 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
             results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
     else
         session_add_source(results, "process_gpu_ram", GPUT_SOURCE_SAMPLED,
-            "%swho holds how much, as drivers list it at each tick, at most ten times a second%s%s",
+            "%swho holds how much, as drivers list it (gpu_ram says when)%s%s",
             lacks_some ? "at least: " : "", why ? "; not of every GPU: " : "", why ? why : "");
 }
 
@@ -320,6 +320,7 @@ static void fill_sources(const struct gput_session *session,
     session_add_source(results, "system", GPUT_SOURCE_SAMPLED,
         "/proc/meminfo, and /proc/stat over 100 ms or more");
     add_gpu_sources(session, results);
+    session_gpus_add_list_source(session, results);
     add_gpu_ram_source(session, results);
     session_add_energy_sources(session, results);
 }
@@ -393,6 +394,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
     session_fill_peaks(session, exactness.all_collected, results);
     session_fill_bytes_so_far(session, &results->accounting);
     session_gpus_fill_results(session, results);
+    session_fill_gpu_peaks(session, results);
     fill_now(session, results);
     session_fill_energy(session, &results->energy);
     results->limit = session->passed[0];

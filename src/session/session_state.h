@@ -330,6 +330,12 @@ bool session_gpus_lack_processes(const struct gput_session *session);
 /* A peak of theirs, or NaN where it is 0 for that reason alone. */
 double session_gpus_peak_bytes(const struct gput_session *session, double bytes);
 
+/* What drivers listed of GPU RAM, and what bounds it. */
+void session_fill_gpu_peaks(const struct gput_session *session, struct gput_results *results);
+
+/* After that: how the figures of GPU RAM came about, and how old they are at the end. */
+void session_gpus_add_list_source(const struct gput_session *session, struct gput_results *results);
+
 /* session_state.c */
 
 /*

@@ -55,6 +55,21 @@ static void write_row(struct gput_session *session)
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
 
+/* Lists that came since the last tick: what this one asks for can replace them. */
+static void take_waiting_lists(struct gput_session *session)
+{
+    if (!sampler_take_waiting_lists(&session->sampler))
+        return;
+    session_take_gpu_holdings(session);
+    session_gpus_add_sample(session, 0);
+    struct gput_sample gpu_ram;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        bool is_gpu_ram = i >= GPUT_MAIN_GPU_RAM && i <= GPUT_SYSTEM_GPU_RAM;
+        gpu_ram.values[i] = is_gpu_ram ? session->sampler.sample.values[i] : NAN;
+    }
+    usage_add(&session->usage, &gpu_ram, 0);
+}
+
 /* Takes a sample; the very first, in the caller's thread, has no interval behind it and is no row.
  */
 static void take_sample(struct gput_session *session, enum moment moment)
@@ -72,6 +87,11 @@ static void take_sample(struct gput_session *session, enum moment moment)
         flags |= SAMPLER_IN_MAIN;
     if (!session_events_any_started(&session->events))
         flags |= SAMPLER_NONE_STARTED;
+    /* A command that has just begun holds nothing, and does not wait for us. */
+    if (session->mode != SESSION_LAUNCHED)
+        flags |= SAMPLER_AWAIT_LISTS;
+    if (is_row)
+        take_waiting_lists(session);
     sampler_take(&session->sampler, session->orphans_ns, flags);
     if (session->mode == SESSION_LAUNCHED)
         session_keep_orphans_io(session);

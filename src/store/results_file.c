@@ -257,6 +257,9 @@ static void terminate_texts(struct gput_results *results)
     terminate(results->peaks.descendants.source, sizeof results->peaks.descendants.source);
     terminate(results->peaks.combined.source, sizeof results->peaks.combined.source);
     terminate(results->peaks.control_group.source, sizeof results->peaks.control_group.source);
+    terminate(results->gpu_peaks.main.source, sizeof results->gpu_peaks.main.source);
+    terminate(results->gpu_peaks.descendants.source, sizeof results->gpu_peaks.descendants.source);
+    terminate(results->gpu_peaks.combined.source, sizeof results->gpu_peaks.combined.source);
     terminate(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason);
     terminate(results->energy.co2e_source, sizeof results->energy.co2e_source);

@@ -1,5 +1,6 @@
 /*
- * Usage so far of each GPU: the highest and the mean of its figures, without keeping the samples.
+ * Usage so far of each GPU: the highest and the mean of its figures, and what bounds the RAM that
+ * the tracked processes held, without keeping the samples.
  */
 #ifndef TRACK_GPU_USAGE_H
 #define TRACK_GPU_USAGE_H
@@ -33,7 +34,12 @@ struct gpu_usage_value {
 
 struct gpu_usage {
     size_t n_devices, capacity;
-    struct gpu_usage_value (*devices)[GPU_USAGE_FIGURES]; /* owned */
+    struct gpu_usage_device {
+        struct gpu_usage_value values[GPU_USAGE_FIGURES];
+        bool may_have_others; /* in some sample */
+        bool has_untracked;   /* the figure below is known */
+        double least_untracked_bytes;
+    } * devices; /* owned */
 };
 
 /* An empty usage is all zeroes. */
@@ -52,6 +58,14 @@ double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usag
 double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
 /* NaN when the last sample did not have it. */
 double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+
+/*
+ * RAM that the tracked processes can have held on a device at most: its highest reading, less what
+ * was in use there beside theirs. NaN: not known; or others may have used it too, also such as the
+ * driver hides, who can have given back as much as the tracked ones took; or a list said more, so
+ * that readings missed it.
+ */
+double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
 
 /* Of all devices in the last sample. NaN when none had it, and when one did not that had it before:
  * what the others have is no sum. */

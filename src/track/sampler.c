@@ -12,6 +12,8 @@
 /* How long a sample waits for GPU drivers to say what was used up to it. */
 #define MOST_WAIT_NS (NS_PER_SECOND / 20)
 #define LAST_WAIT_NS (NS_PER_SECOND / 10)
+/* The same at both ends, for them to list who holds GPU RAM. */
+#define LIST_WAIT_NS (NS_PER_SECOND / 4)
 
 static bool has_process(const struct sampler *sampler)
 {
@@ -207,33 +209,72 @@ static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
         wait_ns = MOST_WAIT_NS;
     if (flags & SAMPLER_LAST)
         wait_ns = LAST_WAIT_NS;
-    if (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns))
+    if (flags & SAMPLER_LAST || (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns)))
         gpu_set_await(sampler->options.gpus, wait_ns);
+}
+
+static struct gpu_tree gpu_tree_of(struct sampler *sampler)
+{
+    list_descendants(sampler);
+    const struct process *main = process_tree_main(&sampler->tree);
+    return (struct gpu_tree){.main = main ? main->pid : 0,
+        .descendants = sampler->descendants.pids,
+        .n_descendants = sampler->descendants.count,
+        .generation = sampler->tree.generation};
+}
+
+/* At both ends who holds GPU RAM is asked anew: a session can be shorter than the pause between two
+ * lists. */
+static void request_lists(struct sampler *sampler, unsigned flags)
+{
+    bool is_first = sampler->sampled_ns == 0, is_last = flags & SAMPLER_LAST;
+    if (!has_process(sampler) || !(is_first || is_last))
+        return;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    gpu_set_request_lists(sampler->options.gpus, &tree);
+    if (is_last || flags & SAMPLER_AWAIT_LISTS)
+        gpu_set_await_lists(sampler->options.gpus, LIST_WAIT_NS);
+    /* What is in use around the first list, so that later rises can be told from it. */
+    if (is_first && flags & SAMPLER_AWAIT_LISTS) {
+        gpu_set_refresh(sampler->options.gpus);
+        gpu_set_await(sampler->options.gpus, MOST_WAIT_NS);
+    }
+}
+
+static void put_gpu_ram(struct sampler *sampler)
+{
+    double *values = sampler->sample.values;
+    if (has_process(sampler)) {
+        values[GPUT_MAIN_GPU_RAM] = sampler->gpu.main_ram_bytes;
+        values[GPUT_DESCENDANTS_GPU_RAM] = sampler->gpu.descendants_ram_bytes;
+        values[GPUT_COMBINED_GPU_RAM] = sampler->gpu.combined_ram_bytes;
+    }
+    values[GPUT_SYSTEM_GPU_RAM] = sampler->gpu.system_ram_bytes;
+}
+
+bool sampler_take_waiting_lists(struct sampler *sampler)
+{
+    if (!sampler->options.gpus)
+        return false;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    if (!gpu_set_sample_waiting(sampler->options.gpus, &tree, &sampler->gpu))
+        return false;
+    put_gpu_ram(sampler);
+    return true;
 }
 
 static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     if (!sampler->options.gpus)
         return;
+    request_lists(sampler, flags);
     await_gpus(sampler, now_ns, flags);
-    list_descendants(sampler);
-    const struct process *main = process_tree_main(&sampler->tree);
-    struct gpu_tree tree = {.main = main ? main->pid : 0,
-        .descendants = sampler->descendants.pids,
-        .n_descendants = sampler->descendants.count,
-        .generation = sampler->tree.generation};
-    struct gpu_sample *gpu = &sampler->gpu;
-    gpu_set_sample(sampler->options.gpus, &tree, gpu);
-
-    double *values = sampler->sample.values;
-    if (has_process(sampler)) {
-        values[GPUT_MAIN_GPU_RAM] = gpu->main_ram_bytes;
-        values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
-        values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
-    }
-    values[GPUT_SYSTEM_GPU_RAM] = gpu->system_ram_bytes;
-    values[GPUT_GPU_SUM_UTILIZATION] = gpu->utilization_sum_percent;
-    values[GPUT_GPU_HARDWARE_UTILIZATION] = gpu->utilization_hardware_percent;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
+    put_gpu_ram(sampler);
+    sampler->sample.values[GPUT_GPU_SUM_UTILIZATION] = sampler->gpu.utilization_sum_percent;
+    sampler->sample.values[GPUT_GPU_HARDWARE_UTILIZATION] =
+        sampler->gpu.utilization_hardware_percent;
 }
 
 /* ---- energy ---- */

@@ -80,6 +80,8 @@ enum sampler_flags {
     SAMPLER_IN_MAIN = 1,
     SAMPLER_LAST = 2,         /* no sample will follow */
     SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
+    SAMPLER_AWAIT_LISTS = 8,  /* of the first: waits until drivers have said anew who holds GPU RAM.
+                                 The last one always does */
 };
 
 /*
@@ -88,6 +90,10 @@ enum sampler_flags {
  * threads are those of the last sample that saw it.
  */
 void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
+
+/* Before a sample: takes GPU RAM alone, into `sample` and `gpu`, when drivers have said since the
+ * one before who holds it. False: they have not. */
+bool sampler_take_waiting_lists(struct sampler *sampler);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);

@@ -45,6 +45,28 @@ child.wait()
 """
 
 
+# Takes each of the sizes in turn, in MB; lets go of one when the driver was asked who holds it, after its memory was read.
+TAKE = """
+import os, pathlib, sys, time
+scenario, log, rest, *sizes = sys.argv[1:]
+
+def calls():
+    return [line.split()[1] for line in pathlib.Path(log).read_text().splitlines()]
+
+for size in map(int, sizes):
+    before = len(calls())
+    with open(scenario + ".new", "w") as file:
+        file.write(f"gpu GPU-aaaa\\nmemory 16000000000 0 {(size + 50) * 10**6}\\ncompute {os.getpid()} {size * 10**6}\\n" + rest)
+    os.rename(scenario + ".new", scenario)
+    at, new = 1, []
+    while at > len(new):
+        time.sleep(0.001)
+        new, at = calls()[before:], 0
+        for call in "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
+            at = new.index(f"nvmlDeviceGet{call}", at) + 1 if f"nvmlDeviceGet{call}" in new[at:] else len(new) + 1
+"""
+
+
 class GpuTest(CommandTest):
     def setUp(self):
         super().setUp()
@@ -93,6 +115,42 @@ for percent in 0, 90, 60:
     while samples() < count + 3:
         time.sleep(0.01)
 """
+
+
+class Peaks(GpuTest):
+    def take(self, *sizes, rest="", options=()):
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        log = self.folder / "log"
+        log.write_text("")
+        command = python(TAKE, self.scenario, log, rest, *sizes)
+        return self.tracked("--st", "0.01", *options, "--overwrite", command=command, FAKE_NVML_LOG=str(log))[0]
+
+    def test_what_a_list_said_just_before_the_end_is_not_lost(self):
+        report = self.take(100, 4000)
+        self.assertEqual(report["max_gpu_ram"]["main"], 4000.0)
+        self.assertEqual(report["gpus"][0]["max_main_ram"], 4000.0)
+
+    def test_it_is_at_most_the_rise_of_the_device(self):
+        report = self.take(100, 4000, 200)
+        peaks = report["gpu_peaks"]
+        self.assertEqual((peaks["unit"], peaks["list_age_seconds"]), ("megabytes", 0.0))
+        for whose in "main", "combined":
+            self.assertEqual((peaks[whose], peaks[f"{whose}_at_most"]), (4000.0, 4000.0))
+            self.assertRegex(peaks[f"{whose}_source"], "at most: the rise of the memory in use")
+        self.assertEqual(report["gpus"][0]["max_combined_ram_at_most"], 4000.0)
+
+    def test_nothing_bounds_it_where_others_use_the_gpu(self):
+        peaks = self.take(100, 4000, rest="compute 1 7000000\n")["gpu_peaks"]
+        self.assertEqual((peaks["combined"], peaks["combined_at_most"]), (4000.0, None))
+        self.assertRegex(peaks["combined_source"], "nothing bounds it")
+
+    def test_a_list_that_does_not_come_in_time_has_its_age_told(self):
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 60000000\n"
+        program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(0.5)"
+        report, _ = self.tracked("--st", "0.01", command=python(program, self.scenario, hang))
+        self.assertGreater(report["gpu_peaks"]["list_age_seconds"], 0)
+        self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"the last answer came \d+\.\d\d s before the end$")
 
 
 class Figures(GpuTest):
@@ -433,10 +491,10 @@ class Containers(GpuTest):
 
     def test_reports_of_all_formats_say_why(self):
         self.write(HOST_PIDS)
-        for form in "text", "json", "pickle", "prometheus":
+        for form in "full", "json", "pickle", "prometheus":
             done = self.gpu_tracker("run", "--st", "0.05", "--gru", "megabytes", "-f", form, "-o", form, "--", "sleep", "0.3")
             self.assertEqual(done.returncode, 0, done.stderr)
-        text = (self.folder / "text").read_text()
+        text = (self.folder / "full").read_text()
         ram = text[text.index("Max GPU RAM:"):text.index("CPU utilization:")]
         self.assertEqual(ram.count(": n/a\n"), 3)
         self.assertIn("System: 9000.0\n", ram)

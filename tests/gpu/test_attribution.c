@@ -95,6 +95,27 @@ static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
     assert_true(shares[0].combined_ram_bytes == 0);
 }
 
+static void a_descendant_that_has_ended_since_the_list_counts_as_it_was(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {{.pid = NOBODY, .ram_bytes = 10},
+        {.pid = MAIN, .ram_bytes = 2}, {.pid = NOBODY + 1, .ram_bytes = 70}};
+    const pid_t asked[] = {NOBODY, MAIN};
+    struct gpu_process_list list = {0};
+    struct pid_book book = {0};
+    struct gpu_tree tree = {.main = MAIN};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(gpu_process_list_add(&list, entries[i]));
+    assert_true(gpu_process_list_set_asked(&list, asked, 2));
+    gpu_process_list_sort(&list);
+    gpu_attribute(&list, 1, &tree, &book, fixture("gpu-namespaces/proc"), shares);
+    assert_true(shares[0].descendants_ram_bytes == 10);
+    assert_true(shares[0].main_ram_bytes == 2);
+    assert_int_equal(shares[0].n_unattributed, 1);
+    gpu_process_list_finish(&list);
+    pid_book_finish(&book);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +123,7 @@ int main(void)
         cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
         cmocka_unit_test(sums_are_at_least_what_is_known_and_0_of_it_is_nothing),
         cmocka_unit_test(pids_of_nobody_are_counted_and_their_memory_told),
+        cmocka_unit_test(a_descendant_that_has_ended_since_the_list_counts_as_it_was),
     };
     return cmocka_run_group_tests_name("gpu/attribution", tests, NULL, NULL);
 }

@@ -59,6 +59,108 @@ static void waits_for_devices_but_only_once_for_one_that_hangs(void **state)
     end_hang();
 }
 
+static void lists_at_once_when_that_is_requested(void **state)
+{
+    (void)state;
+    char text[256];
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_tree tree = tree_of(getpid(), NULL, 0);
+    /* In a row: there is no pause between requests. */
+    for (int i = 1; i <= 20; i++) {
+        snprintf(text, sizeof text, GPU_A "compute %d %d\n", (int)getpid(), i);
+        scenario_write(text);
+        gpu_set_request_lists(set, &tree);
+        gpu_set_await_lists(set, 600 * NS_PER_SECOND);
+        struct gpu_sample sample;
+        gpu_set_sample(set, &tree, &sample);
+        assert_number(sample.main_ram_bytes, i);
+    }
+    gpu_set_close(set);
+}
+
+static void waits_for_a_list_but_only_once_for_a_driver_that_hangs(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_tree tree = tree_of(getpid(), NULL, 0);
+    scenario_write(HANG GPU_A);
+    gpu_set_request_lists(set, &tree);
+    gpu_set_await_lists(set, NS_PER_SECOND / 1000);
+    gpu_set_request_lists(set, &tree);
+    gpu_set_await_lists(set, 600 * NS_PER_SECOND);
+    assert_int_equal(sample_once(set, getpid(), 0).n_devices, 1);
+    gpu_set_close(set);
+    end_hang();
+}
+
+static void await_calls(const char *call, int count)
+{
+    for (int i = 0; i < 20000 && count_calls(call, 0) < count; i++)
+        usleep(1000);
+    assert_in_range(count_calls(call, 0), count, 1000000);
+}
+
+static void lists_again_when_the_memory_in_use_has_moved_since(void **state)
+{
+    (void)state;
+    static const char list[] = "nvmlDeviceGetComputeRunningProcesses_v3",
+                      memory[] = "nvmlDeviceGetMemoryInfo_v2";
+    scenario_write(GPU_A);
+    struct gpu_set *set = open_threaded(fake_options());
+    int lists = count_calls(list, 0), readings = count_calls(memory, 0);
+    /* The one list that is asked for comes while the device is being read. */
+    scenario_write("delay_ms nvmlDeviceGetMemoryInfo_v2 600000\n" GPU_A);
+    gpu_set_refresh(set);
+    await_calls(memory, readings + 1);
+    await_calls(list, lists + 1);
+    char text[256];
+    snprintf(text, sizeof text, "gpu GPU-aaaa\nmemory 16000000000 0 3000000000\ncompute %d 2000\n",
+        (int)getpid());
+    scenario_write(text);
+    await_calls(list, lists + 2);
+    assert_true(gpu_set_settle(set, 30));
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    for (int i = 0; i < 20000 && sample.main_ram_bytes != 2000; i++) {
+        usleep(1000);
+        sample = sample_once(set, getpid(), 0);
+    }
+    assert_number(sample.main_ram_bytes, 2000);
+    gpu_set_close(set);
+}
+
+/* Has the device read around a list that is requested. */
+static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
+{
+    struct gpu_sample sample;
+    struct gpu_tree tree = tree_of(main, NULL, 0);
+    gpu_set_request_lists(set, &tree);
+    gpu_set_await_lists(set, 600 * NS_PER_SECOND);
+    gpu_set_sample(set, &tree, &sample);
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND);
+    gpu_set_sample(set, &tree, &sample);
+    return sample;
+}
+
+static void tells_what_is_in_use_beside_what_the_tracked_hold(void **state)
+{
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text, GPU_A "compute %d 400000000\n", (int)getpid());
+    scenario_write(text);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_sample sample = sample_around_a_list(set, getpid());
+    assert_number(sample.devices[0].untracked_ram_bytes, 6e8);
+    assert_false(sample.devices[0].may_have_others);
+
+    snprintf(text, sizeof text, GPU_A "compute %d 400000000\ncompute %d 1\n", (int)getpid(), 1);
+    scenario_write(text);
+    assert_true(sample_around_a_list(set, getpid()).devices[0].may_have_others);
+    gpu_set_close(set);
+}
+
 static void asks_by_itself_when_nobody_does(void **state)
 {
     (void)state;
@@ -277,6 +379,10 @@ int main(void)
         TEST(gives_figures_with_the_first_sample_and_fresh_ones_when_asked),
         TEST(asks_by_itself_when_nobody_does),
         TEST(waits_for_devices_but_only_once_for_one_that_hangs),
+        TEST(lists_at_once_when_that_is_requested),
+        TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
+        TEST(lists_again_when_the_memory_in_use_has_moved_since),
+        TEST(tells_what_is_in_use_beside_what_the_tracked_hold),
         TEST(tells_what_each_process_holds_and_when_that_is_new),
         TEST(a_driver_that_hangs_stops_neither_samples_nor_the_end),
         TEST(slow_lists_of_processes_leave_device_figures_fresh),

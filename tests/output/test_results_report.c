@@ -245,10 +245,17 @@ static void each_gpu_is_reported_by_itself(void **state)
         gpu->max_utilization_percent = 90;
         gpu->mean_utilization_percent = NAN;
     }
+    results.gpu_peaks.combined = (struct gput_peak){4e9, 5e9, "lists"};
+    results.gpu_peaks.list_age_seconds = 0.5;
     strcpy(results.gpus[1].missing, "utilization: not supported by this GPU");
     struct doc *doc = report_doc(&results);
     const struct doc *gpus = doc_get(doc, "gpus");
     assert_int_equal(gpus->kind, DOC_ARRAY);
+    const struct doc *peaks = doc_get(doc, "gpu_peaks");
+    assert_true(doc_get(peaks, "combined")->number == 4.0);
+    assert_true(doc_get(peaks, "combined_at_most")->number == 5.0);
+    assert_string_equal(doc_get(peaks, "combined_source")->string, "lists");
+    assert_true(doc_get(peaks, "list_age_seconds")->number == 0.5);
     assert_int_equal(gpus->count, 2);
     assert_string_equal(doc_get(gpus->last, "uuid")->string, "GPU-1");
     assert_true(doc_get(gpus->last, "max_ram")->number == 6.0);

@@ -81,6 +81,62 @@ static void a_sum_is_of_all_that_told_it(void **state)
     gpu_usage_finish(&usage);
 }
 
+static void ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(2, 500, 0);
+    sample.devices[0].combined_ram_bytes = 100;
+    sample.devices[0].untracked_ram_bytes = sample.devices[1].untracked_ram_bytes = NAN;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    sample.devices[0].ram_used_bytes = 900;
+    sample.devices[0].untracked_ram_bytes = 400;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].untracked_ram_bytes = 380;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].untracked_ram_bytes = 450;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 900 - 380);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 1)));
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 2)));
+    sample.devices[0].may_have_others = true;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].may_have_others = false;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    gpu_usage_finish(&usage);
+}
+
+static void what_may_be_of_hidden_processes_bounds_nothing(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 9e9, 0);
+    sample.devices[0].untracked_ram_bytes = 70e6;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    sample.devices[0].untracked_ram_bytes = 60e6;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 9e9 - 60e6);
+    gpu_usage_finish(&usage);
+}
+
+static void a_rise_that_is_less_than_what_a_list_said_bounds_nothing(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 500, 0);
+    sample.devices[0].untracked_ram_bytes = 400;
+    sample.devices[0].combined_ram_bytes = 100;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 100);
+    sample.devices[0].combined_ram_bytes = 101;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    gpu_usage_finish(&usage);
+}
+
 static void a_gpu_that_comes_later_is_taken_in(void **state)
 {
     (void)state;
@@ -104,6 +160,9 @@ int main(void)
         cmocka_unit_test(mean_power_weighs_by_time),
         cmocka_unit_test(what_was_never_read_stays_missing),
         cmocka_unit_test(a_sum_is_of_all_that_told_it),
+        cmocka_unit_test(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it),
+        cmocka_unit_test(what_may_be_of_hidden_processes_bounds_nothing),
+        cmocka_unit_test(a_rise_that_is_less_than_what_a_list_said_bounds_nothing),
         cmocka_unit_test(a_gpu_that_comes_later_is_taken_in),
     };
     return cmocka_run_group_tests_name("track/gpu_usage", tests, NULL, NULL);
