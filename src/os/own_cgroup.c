@@ -30,13 +30,18 @@
 
 /* ---- abandoned ones ---- */
 
+static bool is_of_a_tracker(const char *name)
+{
+    return strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0;
+}
+
 /*
  * Is it of a tracker that is no more? One that lives holds a lock on its directory, which is seen
  * from every pid namespace. Earlier versions held none; their names end with the pid.
  */
 static bool is_abandoned(const char *name, int directory_fd)
 {
-    if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+    if (!is_of_a_tracker(name))
         return false;
     const char *number = name + strlen(NAME_PREFIX);
     const char *end = number + strspn(number, "0123456789");
@@ -49,6 +54,28 @@ static bool is_abandoned(const char *name, int directory_fd)
         end[1 + SUFFIX_LENGTH] != '\0')
         return false;
     return flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Removes the groups that the command made below `path`, the innermost first. One in which
+ * something runs still stays, and with it those around it. */
+static void remove_made_below(const char *path, int depth)
+{
+    DIR *directory = depth < MOST_NESTED ? opendir(path) : NULL;
+    if (!directory)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        struct str below = {0};
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.' || is_of_a_tracker(entry->d_name))
+            continue;
+        str_printf(&below, "%s/%s", path, entry->d_name);
+        if (!below.failed) {
+            remove_made_below(below.data, depth + 1);
+            rmdir(below.data);
+        }
+        str_finish(&below);
+    }
+    closedir(directory);
 }
 
 static void move_processes(const char *from, int procs_fd)
@@ -75,7 +102,7 @@ static void remove_abandoned(const char *parent, int procs_fd, int depth)
     struct dirent *entry;
     while ((entry = readdir(directory))) {
         const char *name = entry->d_name;
-        if (strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+        if (!is_of_a_tracker(name))
             continue;
         int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
         int fd = openat(dirfd(directory), name, flags);
@@ -85,6 +112,7 @@ static void remove_abandoned(const char *parent, int procs_fd, int depth)
             remove_abandoned(path.data, procs_fd, depth + 1);
             if (procs_fd >= 0)
                 move_processes(path.data, procs_fd);
+            remove_made_below(path.data, depth);
             rmdir(path.data);
         }
         str_finish(&path);
@@ -263,6 +291,7 @@ static bool empty_and_remove(const char *path)
         if (!is_in_use(errno))
             return false;
         move_back(path);
+        remove_made_below(path, 0);
         usleep(REMOVE_PAUSE_US);
     }
     return false;

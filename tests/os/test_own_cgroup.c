@@ -288,6 +288,27 @@ static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
     assert_false(is_there(outer));
 }
 
+static void what_the_command_made_below_goes_with_it(void **state)
+{
+    (void)state;
+    struct own_cgroup own;
+    char outer[256], left[64];
+    fake_sysfs_write("slice/cgroup.procs", "");
+    struct cgroup here = {.unified = directory_of("slice", true)};
+    snprintf(left, sizeof left, "slice/gpu-tracker-%d-0123456789abcdef", (int)getpid());
+    make_directory("slice/made-by-somebody-else");
+    snprintf(outer, sizeof outer, "%s/made/deeper", left);
+    make_directory(outer);
+    own_cgroup_create(&own, &here, 4711);
+    assert_false(is_there(left)); /* of a tracker that was killed */
+    strcpy(outer, in(&own.v2, ""));
+    make_directory(in(&own.v2, "made/deeper"));
+    make_directory(in(&own.v2, "other"));
+    own_cgroup_remove(&own);
+    assert_false(is_there(outer));
+    assert_true(is_there("slice/made-by-somebody-else"));
+}
+
 static void processes_below_are_moved_to_where_they_would_be_without_us(void **state)
 {
     (void)state;
@@ -396,6 +417,7 @@ int main(void)
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
         IN_FOLDER(what_an_earlier_version_left_is_removed_when_its_process_is_gone),
         IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it),
+        IN_FOLDER(what_the_command_made_below_goes_with_it),
         IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us),
         IN_FOLDER(the_group_of_a_tracker_that_runs_below_stays_until_it_is_gone),
         IN_FOLDER(a_tracker_that_outlives_those_around_it_removes_their_groups),
