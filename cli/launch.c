@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -141,6 +142,31 @@ static void follow_stop(struct follower *follower)
     follower->stopped_by = 0;
 }
 
+static void abandon(struct follower *follower, int number)
+{
+    follower->end->abandoned = true;
+    follower->end->killed_by = number;
+}
+
+/*
+ * A limit of CPU time (`ulimit -t`) is for each process: the command has its own, and ours is for
+ * the tracker's work. We go on to a second before the hard limit, at which the kernel kills, and
+ * then end with the report so far. False: that moment has come.
+ */
+static bool raise_cpu_limit(void)
+{
+    struct rlimit limit;
+    struct timespec used;
+    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max < 2 ||
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+        return false;
+    rlim_t most = limit.rlim_max == RLIM_INFINITY ? RLIM_INFINITY : limit.rlim_max - 1;
+    if ((rlim_t)used.tv_sec >= most)
+        return false;
+    limit.rlim_cur = most; /* which the kernel raises by a second at each signal */
+    return setrlimit(RLIMIT_CPU, &limit) == 0;
+}
+
 static void handle_interrupt(struct follower *follower)
 {
     int64_t now = now_ms();
@@ -148,7 +174,7 @@ static void handle_interrupt(struct follower *follower)
     if (follower->interrupt_ms && gap < SAME_INTERRUPT_MS)
         return;
     if (follower->interrupt_ms && gap < SECOND_INTERRUPT_MS)
-        follower->end->abandoned = true;
+        abandon(follower, SIGINT);
     follower->interrupt_ms = now;
 }
 
@@ -156,6 +182,8 @@ static void handle_signal(struct follower *follower, const struct signal_event *
 {
     if (event->number == SIGINT)
         handle_interrupt(follower);
+    if (event->number == SIGXCPU && event->from_terminal && !raise_cpu_limit())
+        abandon(follower, SIGXCPU);
     if (is_stop_signal(event->number))
         follower->stop_requested = true;
     if (event->number == SIGCONT && !follower->stopped_by)
@@ -198,6 +226,7 @@ int launch_follow(struct gput_session *session, struct launch_end *end, struct g
     int failure = signals_take(&follower.signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    raise_cpu_limit();
     int code = follow(&follower, error);
     signals_release(&follower.signals);
     return code;

@@ -12,7 +12,8 @@
 /* How it went. */
 struct launch_end {
     int status;     /* wait(2) status of the command, when it was not abandoned */
-    bool abandoned; /* a second Ctrl-C came while the command was still running */
+    bool abandoned; /* it still runs: a second Ctrl-C came, or our own CPU time is used up */
+    int killed_by;  /* the signal that asked for that */
 };
 
 /*

@@ -27,8 +27,8 @@ static struct {
 /* All that the kernel, a terminal or a person may send us, and SIGCHLD, which tells that the
  * command ended or stopped. Real-time signals are added in watched_signals(). */
 static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
-    SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
-    SIGCHLD};
+    SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGXCPU, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN,
+    SIGTTOU, SIGCHLD};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -189,6 +189,7 @@ bool signals_obey(const struct signal_event *event)
     case SIGINT:
     case SIGTERM:
     case SIGHUP:
+    case SIGXCPU:
         return true;
     case SIGTSTP:
     case SIGTTIN:

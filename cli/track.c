@@ -113,7 +113,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     if (limited)
         return EXIT_LIMIT_PASSED;
     if (end.abandoned)
-        *killed_by = SIGINT;
+        *killed_by = end.killed_by;
     else if (WIFSIGNALED(end.status))
         *killed_by = WTERMSIG(end.status);
     else if (WEXITSTATUS(end.status) != 0 || printed)

@@ -151,6 +151,20 @@ print(count)
         self.assertEqual(process.stdout, plain.stdout)
 
 
+class OurOwnCpuTime(CommandTest):
+    def test_before_it_is_used_up_the_report_so_far_is_written(self):
+        """`ulimit -t` holds for each process: what the tracker itself may use ends it with its report."""
+        with open(self.folder / "report", "w") as report: # what the command started holds a pipe open
+            process = self.start_command(
+                "run", "--st=0.001", "--ram=exact", "--", "sh", "-c", "for i in $(seq 150); do sleep 300 & done; wait",
+                stderr=report, start_new_session=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, 2)))
+        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)
+        process.wait(timeout=PATIENCE)
+        self.assertEqual(process.returncode, -signal.SIGXCPU)
+        self.assert_is_summary((self.folder / "report").read_text())
+
+
 class Interrupts(CommandTest):
     IGNORES = python("import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
                      "print('ready', flush=True); time.sleep(100)")
