@@ -11,8 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error)
+static int too_long(const char *name, size_t most_bytes, struct gput_error *error)
 {
+    return error_set(error, GPUT_ERROR_INVALID,
+        "%s is longer than %zu %s, which no such file is. Please name another one.", name,
+        most_bytes >> (most_bytes >> 20 ? 20 : 10), most_bytes >> 20 ? "MB" : "kB");
+}
+
+static int read_to_end(
+    int fd, const char *name, size_t most_bytes, struct str *content, struct gput_error *error)
+{
+    size_t before = content->length;
     for (;;) {
         if (!str_reserve(content, 4096))
             return error_memory(error);
@@ -24,19 +33,32 @@ int file_read_fd(int fd, const char *name, struct str *content, struct gput_erro
             return error_set_errno(error, errno, "Cannot read %s", name);
         content->length += (size_t)got;
         content->data[content->length] = '\0';
+        if (content->length - before > most_bytes)
+            return too_long(name, most_bytes, error);
         if (got == 0)
             return GPUT_OK;
     }
 }
 
-int file_read(const char *path, struct str *content, struct gput_error *error)
+int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error)
+{
+    return read_to_end(fd, name, SIZE_MAX, content, error);
+}
+
+int file_read_bounded(
+    const char *path, size_t most_bytes, struct str *content, struct gput_error *error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
-    int code = file_read_fd(fd, path, content, error);
+    int code = read_to_end(fd, path, most_bytes, content, error);
     close(fd);
     return code;
+}
+
+int file_read(const char *path, struct str *content, struct gput_error *error)
+{
+    return file_read_bounded(path, SIZE_MAX, content, error);
 }
 
 long file_reread(int fd, char *buffer, unsigned long capacity)

@@ -15,6 +15,14 @@
  */
 int file_read(const char *path, struct str *content, struct gput_error *error);
 
+/*
+ * The same of a file that is no longer than `most_bytes`; a device or pipe without end is refused
+ * when that much was read.
+ * Errors: also GPUT_ERROR_INVALID, which says how long it may be.
+ */
+int file_read_bounded(
+    const char *path, size_t most_bytes, struct str *content, struct gput_error *error);
+
 /* The same from an open descriptor, from its current position. `name` is used in messages. */
 int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error);
 

@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* Profiles of whole programs have some megabytes. */
+#define MOST_BYTES ((size_t)1 << 30)
+
 static const enum cprofile_order orders[] = {
     [GPUT_PYTHON_TOTTIME] = CPROFILE_BY_TOTAL_TIME,
     [GPUT_PYTHON_CUMTIME] = CPROFILE_BY_CUMULATIVE_TIME,
@@ -41,7 +44,7 @@ static void note_file(struct sum *sum, const char *path)
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
     struct str content = {0};
-    int code = file_read(profile->path, &content, error);
+    int code = file_read_bounded(profile->path, MOST_BYTES, &content, error);
     if (code == GPUT_OK && profile->pyinstrument) {
         code = pyinstrument_add(
             &sum->pyinstrument, str_text(&content), content.length, profile->path, error);

@@ -5,10 +5,13 @@
 #include "output/results_read_pickle.h"
 #include "store/results_file.h"
 
+/* Ours has 150 kB, and a pickle of the older package less. */
+#define MOST_BYTES ((size_t)16 << 20)
+
 int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)
 {
     struct str content = {0};
-    int code = file_read(path, &content, error);
+    int code = file_read_bounded(path, MOST_BYTES, &content, error);
     if (code == GPUT_OK && results_is_pickle(str_text(&content), content.length))
         code = results_read_pickle(str_text(&content), content.length, path, results, error);
     else if (code == GPUT_OK)

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A year of one reading a second. */
+#define MOST_BYTES ((size_t)1 << 30)
+
 #define MOST_COLUMNS 64
 
 /* Splits a line in place at any of `separators`, which may have blanks around them. */
@@ -143,7 +146,7 @@ int energy_recording_read_wattmeter(
 {
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/omegawatt.csv", record->folder);
-    int code = file_read(str_text(&path), &content, error);
+    int code = file_read_bounded(str_text(&path), MOST_BYTES, &content, error);
     *found = code == GPUT_OK;
     if (code == GPUT_OK && content.length > 0)
         code = take_lines(record, content.data, error);

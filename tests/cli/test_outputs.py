@@ -2,9 +2,10 @@
 
 import json
 import os
+import resource
 import subprocess
 
-from command import CommandTest, main
+from command import SANITIZED, CommandTest, main
 
 REPLACES = r"^-o \S+ is the same file as .*, which it would replace\. Please name another one\.\n$"
 
@@ -82,6 +83,22 @@ class SameFile(CommandTest):
     def test_devices_may_be_named_often(self):
         done = self.run_command("run", "--tconfig", "/dev/null", "-o", "/dev/null", "true")
         self.assertNotRegex(done.stderr, "same file")
+
+
+class WithoutEnd(CommandTest):
+    def test_no_file_is_read_that_cannot_be_one(self):
+        """Nor does it take the memory of the machine to find out."""
+        (self.folder / "sparse").touch()
+        os.truncate(self.folder / "sparse", 1 << 40)
+        (self.folder / "c.json").write_text('{"file_path_map": {"a": "/dev/zero", "b": "sparse"}}')
+        memory = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+        for name in ("/dev/zero", "sparse"):
+            for arguments in (["show", name], ["run", "--tconfig", name, "touch", "started"], ["sub-track", "compare", "--cconfig", name], ["sub-track", "compare", "--cconfig", "c.json"]):
+                with self.subTest(arguments=arguments):
+                    done = self.run_command(*arguments, preexec_fn=None if SANITIZED else memory)
+                    self.assertIn(done.returncode, (1, 125))
+                    self.assertRegex(done.stderr, r"is longer than \d+ [kM]B, which no such file is\.")
+        self.assertFalse((self.folder / "started").exists())
 
 
 class EmptyName(CommandTest):
