@@ -64,7 +64,7 @@ static void explain_others_cpu(const struct gput_session *session,
     const struct session_exactness *exactness, char *text, size_t size)
 {
     text[0] = '\0';
-    if (exactness->has_unwaited)
+    if (exactness->has_unwaited && !exactness->cpu)
         snprintf(text, size, "; of those that nobody waited for, what %s",
             session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
                                      : "samples saw");

@@ -21,6 +21,8 @@ class Labels(CommandTest):
         self.prefix, self.tracker, self.consumer = [], COMMAND, CONSUMER
 
     def as_nobody(self):
+        if os.geteuid() != 0:
+            return
         self.open_to_nobody(COMMAND, CONSUMER)
         self.prefix, self.tracker, self.consumer = AS_NOBODY, "./gpu-tracker", "./consumer"
 
@@ -143,7 +145,7 @@ class Labels(CommandTest):
         self.as_nobody()
         if NO_NAMESPACE:
             self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
-        self.prefix = [*AS_NOBODY, *NAMESPACE]
+        self.prefix = [*self.prefix, *NAMESPACE]
         report = self.consume("child", "[", "ignored", 1, 0.3, "]", "wait")
         self.assert_cpu(report, 0.3)
         self.assert_at_least(report, "counts")
@@ -153,7 +155,7 @@ class Labels(CommandTest):
         if NO_NAMESPACE:
             self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
         self.as_nobody()
-        self.prefix = [*AS_NOBODY, *NAMESPACE]
+        self.prefix = [*self.prefix, *NAMESPACE]
         report = self.consume("spin", 0.02)
         self.assertEqual(report["accounting"]["processes"]["missed"], 0, report["accounting"]["processes"])
         for name in "kernel_cpu_time", "counts":
@@ -204,7 +206,9 @@ class Labels(CommandTest):
         program.wait()
         _, errors = self.finish(tracker)
         self.assertEqual(tracker.returncode, 0, errors)
-        self.assert_at_least(self.report(), "counts", "kernel_cpu_time")
+        report = self.report()
+        self.assert_at_least(report, "counts")
+        self.assertNotEqual(self.state(report, "kernel_cpu_time"), "exact")
 
 
 if __name__ == "__main__":
