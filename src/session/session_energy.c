@@ -100,24 +100,19 @@ static bool lacks_cpu_time(const struct gput_session *session)
            !session_is_alone(session);
 }
 
-/* Shares of few ticks can be far off, also of joules that are exact; those of CPU time that is not
- * all known are too low. "" where they are neither, or nothing is shared out by CPU time. */
-static void explain_shares(
-    const struct gput_session *session, bool lacks_some, char *text, size_t size)
+/* Shares of few ticks can be far off, also of joules that are exact. "" where they are not, or
+ * nothing is shared out by CPU time. */
+static void explain_shares(const struct gput_session *session, char *text, size_t size)
 {
     const struct energy_meter *meter = &session->sampler.energy;
     double busy_seconds = meter->since.machine_busy_seconds;
     long ticks = lround(busy_seconds / session->system.seconds_per_tick);
     bool has_shares = meter->shares_out && !isnan(meter->energy.machine.package);
-    const char *short_of =
-        lacks_some ? "; shares are at least: nobody may have waited for some processes" : "";
     text[0] = '\0';
     if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
         snprintf(text, size,
-            "%s; shares are rough: they rest on %ld clock tick%s of CPU time of all processes",
-            short_of, ticks, ticks == 1 ? "" : "s");
-    else if (has_shares)
-        snprintf(text, size, "%s", short_of);
+            "; shares are rough: they rest on %ld clock tick%s of CPU time of all processes", ticks,
+            ticks == 1 ? "" : "s");
 }
 
 /* Those whose domains are in the total; "" where nothing is shared out. */
@@ -134,8 +129,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
     bool is_known = knows_cpu(&meter->energy);
     const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
-    bool lacks_some = lacks_cpu_time(session);
-    explain_shares(session, lacks_some, shares, sizeof shares);
+    explain_shares(session, shares, sizeof shares);
     energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares));
     if (meter->why_not[0] && !meter->uses_perf)
         session_add_source(
@@ -145,8 +139,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
             is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
             shares, hint, remedy);
     else if (is_known)
-        session_add_source(results, "cpu_energy",
-            lacks_some ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
+        session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
             meter->uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
             shares);
     else
@@ -168,13 +161,14 @@ static void add_missing_carbon(const struct gput_session *session, struct gput_r
 }
 
 /* Power and use are known as means over the intervals between samples alone. */
-static void add_shares(struct gput_results *results)
+static void add_shares(const struct gput_session *session, struct gput_results *results)
 {
     if (!isnan(results->energy.combined))
         session_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
             "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
             "use of GPUs in it; where power and use change together within an interval, the share "
-            "is too low: less so with shorter ones");
+            "is too low: less so with shorter ones%s",
+            lacks_cpu_time(session) ? "; at least: nobody may have waited for some processes" : "");
 }
 
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
@@ -210,7 +204,7 @@ void session_add_energy_sources(const struct gput_session *session, struct gput_
     bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     add_cpu_energy(session, results);
     add_missing_carbon(session, results);
-    add_shares(results);
+    add_shares(session, results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",

@@ -111,7 +111,7 @@ class Energy(CommandTest):
         if sources["processes"]["state"] != "exact":
             self.skipTest("the kernel does not announce processes here")
         self.assertEqual(sources["cpu_energy"]["state"], "sampled")
-        self.assertIn("; shares are at least: nobody may have waited for some processes", sources["cpu_energy"]["reason"])
+        self.assertIn("; at least: nobody may have waited for some processes", sources["energy_shares"]["reason"])
 
     def test_carbon_of_a_country(self):
         self.machine.add("intel-rapl:0", "package-0")
