@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/file_limit.h"
+#include "store/mapped_guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,16 @@ static void *map_part(int fd, off_t offset, size_t length)
     if (reserve(fd, offset, length) != 0)
         return NULL;
     void *part = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
-    return part == MAP_FAILED ? NULL : part;
+    if (part == MAP_FAILED)
+        return NULL;
+    mapped_guard_add(part, length);
+    return part;
+}
+
+static void unmap_part(void *part, size_t length)
+{
+    mapped_guard_remove(part);
+    munmap(part, length);
 }
 
 /* Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program that marks. */
@@ -109,6 +119,7 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
         free(created);
         return code;
     }
+    atomic_init(&created->reserved_bytes, sizeof *created->header);
     header_fill(created->header, setup);
     bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
     uint64_t limit = within_file_size_limit(setup->limit_bytes);
@@ -131,7 +142,7 @@ static off_t chunk_offset(uint32_t chunk)
 static void unmap_chunk(char *end)
 {
     if (end)
-        munmap(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
+        unmap_part(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
 }
 
 void block_log_drop_cursor(struct block_log_cursor *cursor)
@@ -140,11 +151,28 @@ void block_log_drop_cursor(struct block_log_cursor *cursor)
     *cursor = (struct block_log_cursor){0};
 }
 
+/* Whether somebody has cut off what is mapped: the pages are gone, and what was stored there since
+ * went nowhere. The number of chunks may be gone with them. */
+static bool is_cut(const struct block_log *log)
+{
+    struct stat status;
+    return fstat(log->fd, &status) == 0 &&
+           (uint64_t)status.st_size < atomic_load(&log->reserved_bytes);
+}
+
+static int cut_error(struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_IO,
+        "The block log was cut off by another program while it was written; marks are lost.");
+}
+
 int block_log_close(struct block_log *log, struct gput_error *error)
 {
     int code = GPUT_OK;
     uint32_t chunks = atomic_load(&log->header->n_chunks);
-    if (ftruncate(log->fd, chunk_offset(chunks)) != 0)
+    if (is_cut(log))
+        code = cut_error(error);
+    else if (ftruncate(log->fd, chunk_offset(chunks)) != 0)
         code = error_set_errno(error, errno, "Cannot complete the block log");
     if (close(log->fd) != 0 && code == GPUT_OK)
         code = error_set_errno(error, errno, "Cannot complete the block log");
@@ -152,7 +180,7 @@ int block_log_close(struct block_log *log, struct gput_error *error)
     unmap_chunk(log->names.end);
     for (uint32_t i = 0; i < log->n_free; i++)
         unmap_chunk(log->free_chunks[i].end);
-    munmap(log->header, sizeof *log->header);
+    unmap_part(log->header, sizeof *log->header);
     free(log);
     return code;
 }
@@ -160,7 +188,7 @@ int block_log_close(struct block_log *log, struct gput_error *error)
 void block_log_forget(struct block_log *log)
 {
     close(log->fd);
-    munmap(log->header, sizeof *log->header);
+    unmap_part(log->header, sizeof *log->header);
     free(log);
 }
 
@@ -197,10 +225,19 @@ static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gp
     return no_chunk(log, error);
 }
 
+static void raise_to(_Atomic uint64_t *most, uint64_t bytes)
+{
+    uint64_t seen = atomic_load(most);
+    while (seen < bytes && !atomic_compare_exchange_weak(most, &seen, bytes))
+        ;
+}
+
 /* Hands out the next chunk. One atomic add, so that threads do not wait for one another. */
 static int new_chunk(
     struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
 {
+    if (is_cut(log))
+        return cut_error(error);
     if (is_closed(log))
         return error_set(
             error, atomic_load(&log->failed), "The block log takes no more marks for now.");
@@ -211,6 +248,7 @@ static int new_chunk(
     if (!*start)
         return fail_chunk(log, chunk, GPUT_ERROR_IO, error);
     atomic_store(&log->failed, 0);
+    raise_to(&log->reserved_bytes, (uint64_t)chunk_offset(chunk + 1));
     struct block_log_chunk *header = (struct block_log_chunk *)*start;
     header->magic = BLOCK_LOG_CHUNK_MAGIC;
     atomic_store_explicit(&header->kind, kind, memory_order_release);

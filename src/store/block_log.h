@@ -28,7 +28,8 @@
  * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
  * further marks are counted in `marks_lost` instead of being kept. Space is reserved on the disk
  * before a chunk is used: a full disk costs marks, never the program (a store to a page that has no
- * room on the disk would be a SIGBUS).
+ * room on the disk would be a SIGBUS). So would be one to a page that another program has cut off:
+ * see mapped_guard.h.
  */
 #ifndef STORE_BLOCK_LOG_H
 #define STORE_BLOCK_LOG_H
@@ -127,6 +128,7 @@ struct block_log {
     enum block_log_kind kind;        /* of the marks */
     uint32_t mark_bytes;             /* of one mark, with all that may have to go before it */
     uint32_t max_chunks;
+    _Atomic uint64_t reserved_bytes; /* that the file has, unless somebody cut it */
     _Atomic int failed;       /* the code of the last chunk that could not be had; 0: it could */
     _Atomic int64_t retry_ns; /* when one is tried again that the disk had no room for */
     pthread_mutex_t lock;     /* of what follows; not taken while there is room in a chunk */

@@ -150,10 +150,69 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
     }
 }
 
+/* Somebody cuts a log that is written: the program goes on, and is told. */
+static void mark_while_it_is_cut(const char *path)
+{
+    struct gput_blocks *blocks;
+    struct gput_error error;
+    if (gput_blocks_open(path, NULL, &blocks, NULL) != GPUT_OK)
+        _exit(2);
+    for (int i = 0; i < 100; i++)
+        gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
+    if (truncate(path, 0) != 0)
+        _exit(3);
+    bool told = false;
+    for (int i = 0; i < 100000; i++) {
+        told |= gput_blocks_begin(blocks, i % 2 ? "after" : "a new name") != GPUT_OK;
+        gput_blocks_end(blocks);
+    }
+    if (!told)
+        _exit(4);
+    if (gput_blocks_close(blocks, &error) != GPUT_ERROR_IO || !strstr(error.message, "cut"))
+        _exit(5);
+    _exit(0);
+}
+
+static void a_log_that_is_cut_costs_marks_and_not_the_program(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGBUS, SIG_DFL);
+        mark_while_it_is_cut(temporary("x.gputblocks"));
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+/* What is no fault of ours ends the program as it would without us. */
+static void other_faults_are_not_ours(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        signal(SIGBUS, SIG_DFL);
+        struct gput_blocks *blocks;
+        gput_blocks_open(temporary("x.gputblocks"), NULL, &blocks, NULL);
+        gput_blocks_begin(blocks, "x");
+        FILE *file = fopen(temporary("short"), "w+");
+        char *bytes = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+        bytes[0] = 1;
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole),
+        temporary_test(a_log_that_is_cut_costs_marks_and_not_the_program),
+        temporary_test(other_faults_are_not_ours),
     };
     return cmocka_run_group_tests_name(
         "blocks/blocks_full", tests, temporary_create, temporary_remove);
