@@ -165,8 +165,10 @@ GPUT_API int gput_blocks_stop(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
 struct gput_blocks_status {
-    char path[4096];        /**< the file of this process */
-    uint64_t marks_lost;    /**< marks that could not be kept */
+    char path[4096]; /**< the file of this process */
+    /** Marks that could not be kept. A call is in the file as a whole or not at all: with its start
+     * its stop is lost, and a stop that found no room is written when there is some. */
+    uint64_t marks_lost;
     struct gput_error lost; /**< why the first of them was lost; GPUT_OK when none was */
 };
 

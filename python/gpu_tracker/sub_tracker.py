@@ -26,10 +26,16 @@ _pid = os.getpid()
 
 
 def _close(log):
+    status = log.status()
     try:
         log.close()
     except OSError:  # its folder is gone, say; every mark was written when it was made
         pass
+    if status and status[1]:
+        import warnings
+
+        path, lost, reason = status
+        warnings.warn(f"{lost} marks of code blocks are not in {path}. The first: {reason}", RuntimeWarning, stacklevel=2)
 
 
 def _close_logs():
@@ -111,6 +117,9 @@ class SubTracker(BlockMarker):
     exact: keep the kernel's own counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
         that calls between two samples have figures, too; some microseconds a call. It holds for the whole file, as the
         first SubTracker that marks in it says. None: where the environment variable GPUT_BLOCK_EXACT is 1.
+
+    Marks that find no room (a full disk) are lost with a RuntimeWarning, which says at the end how many: calls are in the file
+    as a whole or not at all, and marking goes on when there is room again.
 
     The file is made by the first mark. Marks may come from any thread and task. A program that is killed
     keeps every mark it made. One object may be used for one block again and again, which is

@@ -227,6 +227,16 @@ static int make_mark_without_gil(struct blocks *self, const char *name,
     return code;
 }
 
+/* A full disk, or a log that has reached its limit, costs marks and not the program that makes
+ * them. (Python shows the same warning once.) */
+static PyObject *warn_of_lost_mark(const struct gput_error *lost)
+{
+    return PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "Marks of code blocks are lost. The first: %s",
+               lost->message) == 0
+               ? Py_NewRef(Py_None)
+               : NULL;
+}
+
 static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_position position,
     struct gput_block_call *call)
 {
@@ -246,7 +256,10 @@ static PyObject *mark(struct blocks *self, PyObject *name, enum gput_block_posit
     struct gput_error lost;
     int code = self->waits ? make_mark_without_gil(self, text, position, call, &lost)
                            : make_mark(self, text, position, call, &lost);
-    return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(&lost);
+    if (code == GPUT_OK)
+        return Py_NewRef(Py_None);
+    bool is_full = code == GPUT_ERROR_IO || code == GPUT_ERROR_STATE;
+    return self->blocks && is_full ? warn_of_lost_mark(&lost) : native_raise(&lost);
 }
 
 static PyObject *blocks_mark(PyObject *object, PyObject *args)

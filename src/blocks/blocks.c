@@ -80,24 +80,16 @@ static void mark_found(struct gput_blocks *blocks)
         blocks->sink->methods->count_lost(blocks->sink, -1);
 }
 
-/* The stop of a start that is not in the file. */
-static int stop_of_lost_start(struct gput_blocks *blocks)
-{
-    struct gput_error reason;
-    error_set(&reason, GPUT_ERROR_IO, "The start of this call could not be kept.");
-    return mark_lost(blocks, &reason);
-}
-
 /* Writes the stops that wait, the first first, as far as there is room. */
 static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
     size_t kept = 0;
-    while (kept < losses->n_waiting &&
-           blocks->sink->methods->keep(blocks->sink, thread, &losses->waiting[kept].name,
-               &losses->waiting[kept].row, NULL) == GPUT_OK) {
+    for (; kept < losses->n_waiting; kept++) {
+        struct block_waiting_stop *stop = &losses->waiting[kept];
+        if (blocks->sink->methods->keep(blocks->sink, thread, &stop->name, &stop->row, NULL))
+            break;
         mark_found(blocks);
-        kept++;
     }
     block_losses_drop_stops(losses, kept);
 }
@@ -350,8 +342,10 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     struct gput_error reason;
     struct block_losses *losses = &thread->losses;
     if (position == SUB_TRACKING_STOP && pairing != BY_CALL &&
-        block_losses_take_start(losses, name->number, pairing == UNKNOWN_CALL))
-        return stop_of_lost_start(blocks);
+        block_losses_take_start(losses, name->number, pairing == UNKNOWN_CALL)) {
+        error_set(&reason, GPUT_ERROR_IO, "The start of this call could not be kept.");
+        return mark_lost(blocks, &reason);
+    }
     keep_waiting(blocks, thread);
     int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
     if (code != GPUT_OK)
@@ -590,6 +584,9 @@ void gput_blocks_share(struct gput_blocks *blocks)
 void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_status *status)
 {
     make_own(blocks);
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (thread && blocks->sink && thread->generation == blocks->generation)
+        keep_waiting(blocks, &thread->sink);
     pthread_mutex_lock(&blocks->lock);
     status->marks_lost = atomic_load(&blocks->marks_lost);
     status->lost = blocks->lost;

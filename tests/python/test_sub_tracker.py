@@ -8,6 +8,7 @@ import mmap
 import os
 import pathlib
 import pickle
+import re
 import resource
 import sqlite3
 import subprocess
@@ -235,6 +236,37 @@ class Files(package.PackageTest):
             with gput.SubTracker("a", sub_tracking_file="m.csv"):
                 raise KeyError
         self.assertEqual(package.marks("m.csv"), [("a", 0), ("a", 1)])
+
+    def test_a_full_disk_costs_marks_and_not_the_program(self):
+        for name in ("m.csv", "m.sqlite", "m.gputblocks"):
+            program = f"""
+import os, resource, gpu_tracker as gput
+def call():
+    with gput.SubTracker("outer", sub_tracking_file={name!r}):
+        with gput.SubTracker("inner", sub_tracking_file={name!r}):
+            pass
+for _ in range(10): call()
+resource.setrlimit(resource.RLIMIT_FSIZE, (os.stat({name!r}).st_size + 100, resource.RLIM_INFINITY))
+for _ in range(10000): call()
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+import time
+time.sleep(0.2)  # a log tries again after a while
+for _ in range(10): call()
+"""
+            with self.subTest(name=name):
+                done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lost = re.search(r"RuntimeWarning: (\d+) marks of code blocks are not in m\.", done.stderr)
+                self.assertTrue(lost, done.stderr)
+                if name == "m.csv":
+                    marks = package.marks(self.folder / name)
+                elif name == "m.sqlite":
+                    with contextlib.closing(sqlite3.connect(self.folder / name)) as base:
+                        marks = base.execute("SELECT code_block_name, position FROM data").fetchall()
+                else:
+                    continue
+                self.assertEqual(len(marks) + int(lost[1]), 4 * 10020)
+                self.assertEqual(marks[-4:], [("outer", 0), ("inner", 0), ("inner", 1), ("outer", 1)])
 
     def test_a_million_marks(self):
         tracker = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
