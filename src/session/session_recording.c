@@ -397,7 +397,7 @@ static int write_end(
     struct session_recording *recording = &session->recording;
     int64_t date_ns = sample_date_ns(session);
     if (session_has_memory(session))
-        recorded_states_take(session, sample_date_ns(session), &recording->most);
+        recorded_states_take(session, date_ns, &recording->most);
     else if (!recording->most.metrics)
         return add_line(session, date_ns, recording->start.metrics, error);
     recording->most.date_ns = date_ns;

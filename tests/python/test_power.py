@@ -764,6 +764,12 @@ class Alias(package.PackageTest):
         with mock.patch.dict(os.environ, {"GPUT_PROCFS": str(self.folder / "proc")}):
             self.assertEqual(rapl_power.get_mem_uses([types.SimpleNamespace(pid=7)]), ({7: 12288}, {}))
 
+    def test_a_model(self):
+        model = mock.Mock()
+        model.parameters.return_value = [mock.Mock(numel=lambda: 30)]
+        with mock.patch.dict(sys.modules, {"torchinfo": None}), self.assertLogs("gpu_tracker"):
+            self.assertEqual(self.import_alias("model_complexity").get_summary(model, (1, 3)), {"total_params": 30})
+
     def test_counters_now(self):
         rapl, rapl_power = self.import_alias("rapl"), self.import_alias("rapl_power")
         machine = Machine(self.folder / "sys")
@@ -780,6 +786,7 @@ class Alias(package.PackageTest):
             machine.counter("intel-rapl:1").write_text(f"{40_000_000 - 1}\n")  # it has begun anew
             difference = rapl.RAPLSample.take_sample() - before
             difference.duration = 2.0
+            self.assertEqual(rapl_power.get_diff_power_draw(difference), rapl_power.get_power(difference))
             powers = rapl_power.get_power(difference)
             wrapped = (RANGE_UJ - 1e9 + 4e7 - 1) / 1e6
             self.assertAlmostEqual(powers.pop("intel_power"), (60 + wrapped) / 2)
@@ -823,6 +830,7 @@ class Alias(package.PackageTest):
         with self.nvidia_smi(pmon="    1      20382     C     40      0      0      0    python\n" * 2):
             self.assertEqual(gpu_power.is_nvidia_compatible(), (True, "NVIDIA's GPUs tell their power: NVIDIA A, NVIDIA B"))
             self.assertEqual(gpu_power.get_min_power(), {0: 100, 1: None})
+            self.assertEqual(gpu_power.get_gpu_use_pmon(2), {0: {}, 1: {20382: 0.4, 99: None}})
             found = gpu_power.get_nvidia_gpu_power([20382], nsample=2)
             self.assertEqual(found["per_gpu_estimated_attributable_utilization"], {0: 0, 1: 1})
             self.assertEqual(gpu_power.get_nvidia_gpu_power([99])["per_gpu_absolute_percent_usage"], {0: 0, 1: None})

@@ -56,8 +56,10 @@ def _memory_of_processes(gpus, pid_list):
     return memory
 
 
-def _use_of_processes(nsample):
-    """{gpu: {pid: part of its processors}}, the mean of the samples. The columns stand as the first line names them."""
+def get_gpu_use_pmon(nsample=1):
+    """The part, 0 to 1, of the processors of each GPU that each process uses: `{gpu: {pid: part}}`, the mean of samples a second
+    apart; None: nvidia-smi does not know."""
+    # The columns stand as the first line names them.
     names, found = [], {}
     for line in _ask("pmon", "-c", str(nsample)).splitlines():
         words = line.split()
@@ -103,7 +105,7 @@ def get_nvidia_gpu_power(pid_list=None, nsample=1):
     """
     gpus = _query("gpu", "index", "uuid", "power.draw")
     powers = {int(index): _number(power) for index, _, power in gpus}
-    uses = _use_of_processes(nsample)
+    uses = get_gpu_use_pmon(nsample)
     own = {
         gpu: _sum(use for pid, use in each.items() if pid_list is None or pid in pid_list) for gpu, each in uses.items()
     }

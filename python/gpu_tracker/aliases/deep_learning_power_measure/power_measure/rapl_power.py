@@ -152,6 +152,9 @@ def get_power(diff):
     return powers
 
 
+get_diff_power_draw = get_power
+
+
 def get_rel_power(rel_uses, power):
     """What each process's part of a power is: {pid: watts}."""
     return {pid: part * power for pid, part in rel_uses.items()}
