@@ -344,6 +344,10 @@ void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limit
 
 /* ---- usage ---- */
 
+/* Twice: by each CPU before it adds them up, and of all sums before they are renewed for a reader.
+ */
+#define PAGES_HELD_BACK 64
+
 /* "usage_usec 1234", a line of cpu.stat, in seconds. */
 static void read_cpu_v2(const char *directory, struct cgroup_usage *usage)
 {
@@ -391,6 +395,35 @@ static void read_memory(const char *directory, bool is_v2, struct cgroup_usage *
         read_number(directory, is_v2 ? "memory.current" : "memory.usage_in_bytes");
     usage->memory_peak_bytes =
         read_number(directory, is_v2 ? "memory.peak" : "memory.max_usage_in_bytes");
+}
+
+double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2)
+{
+    struct scan_line line;
+    uint64_t anonymous = 0, mapped = 0;
+    bool has_anonymous = false, has_mapped = false;
+    const char *position = memory_stat, *end = position + strlen(position);
+    while (scan_next_line(&position, end, &line)) {
+        has_anonymous |= is_v2 ? SCAN_NUMBER(&line, "anon ", &anonymous)
+                               : SCAN_NUMBER(&line, "total_rss ", &anonymous);
+        has_mapped |= is_v2 ? SCAN_NUMBER(&line, "file_mapped ", &mapped)
+                            : SCAN_NUMBER(&line, "total_mapped_file ", &mapped);
+    }
+    return has_anonymous && has_mapped ? (double)anonymous + (double)mapped : NAN;
+}
+
+double cgroup_mapped_bytes_read(const char *directory, bool is_v2)
+{
+    char text[8192];
+    return read_text(directory, "memory.stat", text, sizeof text)
+               ? cgroup_mapped_bytes_parse(text, is_v2)
+               : NAN;
+}
+
+double cgroup_lag_bytes(void)
+{
+    double pages = 2.0 * PAGES_HELD_BACK * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 static const struct cgroup_usage nothing_known = {NAN, NAN, NAN, NAN, NAN, NAN};

@@ -72,6 +72,17 @@ struct cgroup_usage {
 
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);
 
+/*
+ * What the processes of a group and of all below it have mapped, each page once and all of one
+ * moment: anonymous memory, and what some of them map of files and shared memory. It may be off by
+ * cgroup_lag_bytes(). NaN: not told. Of files only what was brought into RAM from the group itself.
+ */
+double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2);
+double cgroup_mapped_bytes_read(const char *directory, bool is_v2);
+
+/* By which the kernel's statistics of a group may be behind: each CPU holds back some pages. */
+double cgroup_lag_bytes(void);
+
 /* The same of one directory of version 2, for example one made for a tracked command. */
 void cgroup_usage_read_v2(const char *directory, struct cgroup_usage *usage);
 

@@ -244,6 +244,15 @@ void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
     usage->cpu_seconds = unless_zero(usage->cpu_seconds);
 }
 
+double own_cgroup_mapped_bytes(const struct own_cgroup *own)
+{
+    const struct own_group *group = own->v1.path ? &own->v1 : &own->v2;
+    if (!group->path)
+        return NAN;
+    double bytes = cgroup_mapped_bytes_read(group->path, group == &own->v2);
+    return isnan(bytes) ? NAN : fmax(bytes - cgroup_lag_bytes(), 0);
+}
+
 bool own_cgroup_has_living(const struct own_cgroup *own)
 {
     char text[128] = "";

@@ -52,6 +52,9 @@ pid_t own_cgroup_fork(struct own_cgroup *own);
 /* What it counted so far. NaN: not to be had, also when the command did not get into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
+/* What its processes have mapped now, each page once, at least; NaN: not to be had. */
+double own_cgroup_mapped_bytes(const struct own_cgroup *own);
+
 /* Whether processes live in it. False too where the kernel does not say: without version 2. */
 bool own_cgroup_has_living(const struct own_cgroup *own);
 

@@ -162,6 +162,7 @@ int gput_session_create(
     session_events_init(&created->events);
     session_surroundings_init(&created->surroundings);
     usage_init(&created->usage);
+    session_between_init(&created->between);
     energy_power_init(&created->power);
 
     int code = init_lock(created);

@@ -25,6 +25,15 @@
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
 #define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
 #define PAUSE_FOR_BOOKS_NS (NS_PER_SECOND / 50)
+/* While processes of ours start and end, what happens then is read this often, or less: after 200
+ * times what the last reading cost. */
+#define SHORTEST_PAUSE_NS (NS_PER_SECOND / 100)
+#define REST_AFTER_READING 200
+#define LONGEST_REST_NS (NS_PER_SECOND / 10)
+/* Ticks that come more often than that see what happens. */
+#define SHORTEST_INTERVAL_NS (5 * SHORTEST_PAUSE_NS)
+/* What processes that have started do is followed for so long. */
+#define FOLLOWED_NS (2 * NS_PER_SECOND)
 
 void session_events_init(struct session_events *events)
 {
@@ -166,49 +175,91 @@ bool session_events_any_started(struct session_events *events)
 
 /* ---- the thread ---- */
 
-/* False: it is to end. */
-static bool wait_for_events(const struct session_events *events)
+static int64_t shorter(int64_t a_ns, int64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* What the thread knows between two readings. */
+struct follower {
+    uint64_t ended, seen; /* processes of ours by the last reading */
+    int64_t read_ns;      /* when that was */
+    int64_t rest_ns;      /* that it has to rest for after what it cost */
+    int64_t again_ns;     /* to the next one, also when nothing comes; 0: then none */
+    bool have_ended;      /* some of ours by the last reading */
+};
+
+enum wake { WAKE_END, WAKE_AGAIN, WAKE_EVENTS };
+
+static enum wake wait_for_events(const struct session_events *events, int64_t timeout_ns)
 {
     struct pollfd wanted[] = {
         {.fd = events->stop_fd, .events = POLLIN}, {.fd = events->events.fd, .events = POLLIN}};
-    while (poll(wanted, 2, -1) < 0) {
-        /* Without memory for it, say: not at full speed. */
-        struct timespec pause = {.tv_nsec = NS_PER_SECOND / 10};
-        if (errno != EINTR)
-            nanosleep(&pause, NULL);
-    }
-    return wanted[0].revents == 0;
+    int timeout_ms = timeout_ns ? (int)(timeout_ns / 1000000) : -1, count;
+    while ((count = poll(wanted, 2, timeout_ms)) < 0)
+        ;
+    return wanted[0].revents ? WAKE_END : count ? WAKE_EVENTS : WAKE_AGAIN;
 }
 
-/* Many are read as cheaply as one: lets some come together. False: it is to end. */
-static bool pause_for_more(const struct session_events *events, bool have_ended)
+/*
+ * How long events may wait, since many are read as cheaply as one. What the rest of the machine
+ * does is read seldom; but after some quiet nobody knows whose the first ones are.
+ */
+static int64_t pause_of(const struct session_events *events, const struct follower *follower)
+{
+    bool was_quiet = clock_monotonic_ns() - follower->read_ns > LONGEST_PAUSE_NS;
+    int64_t pause_ns = follower->have_ended ? events->pause_at_ends_ns : events->pause_ns;
+    if (follower->again_ns)
+        return shorter(follower->again_ns, pause_ns);
+    return was_quiet ? shorter(follower->rest_ns, pause_ns) : pause_ns;
+}
+
+/* False: it is to end. */
+static bool pause_for_more(const struct session_events *events, int64_t pause_ns)
 {
     struct pollfd stop = {.fd = events->stop_fd, .events = POLLIN};
-    int64_t pause_ns = have_ended ? events->pause_at_ends_ns : events->pause_ns;
     return poll(&stop, 1, (int)(pause_ns / 1000000)) == 0;
+}
+
+static void read_and_look(struct session_events *events, struct follower *follower)
+{
+    pthread_mutex_lock(events->lock);
+    int64_t before_ns = clock_thread_cpu_ns();
+    events->come(events->user);
+    const struct process_log *log = events->log;
+    bool are_ours = log->ended_total != follower->ended || log->seen != follower->seen;
+    follower->have_ended = log->ended_total != follower->ended;
+    follower->ended = log->ended_total;
+    follower->seen = log->seen;
+    events->cpu_ns = clock_thread_cpu_ns();
+    pthread_mutex_unlock(events->lock);
+
+    int64_t cost_ns = events->cpu_ns - before_ns;
+    follower->rest_ns = cost_ns * REST_AFTER_READING;
+    if (follower->rest_ns < SHORTEST_PAUSE_NS)
+        follower->rest_ns = SHORTEST_PAUSE_NS;
+    if (follower->rest_ns > LONGEST_REST_NS)
+        follower->rest_ns = LONGEST_REST_NS;
+    /* What has started grows: sooner at first. */
+    follower->again_ns = are_ours ? follower->rest_ns : follower->again_ns * 2;
+    if (follower->again_ns > FOLLOWED_NS)
+        follower->again_ns = 0;
+    follower->read_ns = clock_monotonic_ns();
 }
 
 static void *follow(void *user)
 {
     struct session_events *events = user;
     prctl(PR_SET_NAME, "gpu-tracker");
-    uint64_t ended = 0;
-    bool have_ended = false;
-    while (wait_for_events(events) && pause_for_more(events, have_ended)) {
-        pthread_mutex_lock(events->lock);
-        events->come(events->user);
-        have_ended = events->log->ended_total != ended;
-        ended = events->log->ended_total;
-        events->cpu_ns = clock_thread_cpu_ns();
-        pthread_mutex_unlock(events->lock);
+    struct follower follower = {.rest_ns = SHORTEST_PAUSE_NS};
+    enum wake wake;
+    while ((wake = wait_for_events(events, follower.again_ns)) != WAKE_END) {
+        if (wake == WAKE_EVENTS && !pause_for_more(events, pause_of(events, &follower)))
+            break;
+        read_and_look(events, &follower);
     }
     events->counts = session_counts_of_thread();
     return NULL;
-}
-
-static int64_t shorter(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
 }
 
 void session_events_begin(
@@ -226,7 +277,8 @@ void session_events_begin(
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void *user)
 {
-    if (!events->has_events || events->stop_fd >= 0 || until_ns <= events->pause_at_ends_ns)
+    if (!events->has_events || events->stop_fd >= 0 ||
+        until_ns <= shorter(events->pause_at_ends_ns, SHORTEST_INTERVAL_NS))
         return;
     events->lock = lock;
     events->come = come;

@@ -214,6 +214,15 @@ static void raise_to(double *max, double least)
     *max = higher(*max, least);
 }
 
+static void take_between(const struct gput_session *session, struct gput_results *results)
+{
+    const struct session_between *between = &session->between;
+    raise_to(&results->max[GPUT_MAIN_RAM], between->main_bytes);
+    raise_to(&results->max[GPUT_DESCENDANTS_RAM], between->descendants_bytes);
+    raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
+    raise_to(&results->max[GPUT_COMBINED_RAM], between->group_bytes);
+}
+
 /* What is known to lie inside the session: the highest figures are at least that. */
 static void raise_maxima(const struct gput_session *session, struct gput_results *results)
 {
@@ -249,6 +258,7 @@ void session_fill_peaks(
             results->peaks.main;
         return;
     }
+    take_between(session, results);
     struct gput_peak *main = &results->peaks.main;
     session_fill_main_peak(session, main);
     /* The counters behind the kernel's peak may lag behind what a sample saw. */

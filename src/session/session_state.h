@@ -12,6 +12,7 @@
  *   session_recording.c  a recording of power beside them
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
+ *   session_between.c  RAM between two samples
  *   session_books.c    what the kernel counted, against what samples saw
  *   session_exactness.c  what of it is proven to be exact
  *   session_starts.c   what was started at most
@@ -73,6 +74,14 @@ struct session_serving {
     struct gput_results results;
 };
 
+/* The highest RAM between two samples; NaN: it was not read. */
+struct session_between {
+    double group_bytes; /* that the processes of the control group had mapped, at least */
+    double main_bytes, descendants_bytes, combined_bytes;
+    uint64_t looks; /* at the processes */
+    int64_t group_not_before_ns, look_not_before_ns;
+};
+
 struct gput_session {
     struct gput_options options; /* its strings are copies, in `strings` */
     char *strings[10];
@@ -120,6 +129,7 @@ struct gput_session {
     struct system_meter system;
     bool has_system;
     struct usage usage;
+    struct session_between between;
     struct gpu_usage gpu_usage;
     uint64_t gpu_holdings_version; /* that the log has */
     struct energy_power power;
@@ -176,6 +186,17 @@ void session_keep_orphans_io(struct gput_session *session);
 
 /* True of a child of ours that is no orphan: the caller's own. `session` is one. */
 bool session_is_callers(void *session, pid_t pid);
+
+/* session_between.c; the lock is held */
+
+void session_between_init(struct session_between *between);
+
+/* What the control group's processes have mapped now, unless that was read a moment ago. */
+void session_read_group(struct gput_session *session);
+
+/* When processes were started or have ended: that, and a look at all of them, unless one was taken
+ * a moment ago. */
+void session_look_between(struct gput_session *session);
 
 /* session_snapshot.c */
 

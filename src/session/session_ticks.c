@@ -98,6 +98,9 @@ static void take_sample(struct gput_session *session, enum moment moment)
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_look(&session->log, &session->sampler.tree, now_ns);
     process_log_offer(&session->log, &session->sampler.tree);
+    /* RAM of one process is known by its own peak. */
+    if (session->sampler.tree.count > 1)
+        session_read_group(session);
     session_compare_ends(session);
     session_take_gpu_holdings(session);
     double seconds = clock_seconds_of_ns(now_ns - session->last_sample_ns);
@@ -180,6 +183,7 @@ static void events_have_come(void *user)
     struct gput_session *session = user;
     session_events_read(&session->events);
     session_compare_ends(session);
+    session_look_between(session);
 }
 
 /* Events are followed between ticks where these are too far apart. */

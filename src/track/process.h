@@ -63,14 +63,16 @@ struct process {
     uint64_t peak_resident_bytes;  /* the highest RSS of all looks, of memory not borrowed */
     struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
-    uint32_t image_members;     /* tracked processes with this image, itself included */
-    uint64_t faults_when_read;  /* minor_faults at the last exact reading */
-    uint64_t private_when_told; /* what it had alone when those it shares with were last told */
-    uint64_t family_bytes;      /* scratch: the most that one of its forks has, itself included */
-    bool was_refused;           /* its memory could not be read, now or before an execve */
-    bool memory_is_stale;       /* others who share its memory came, went or changed it */
-    bool ranges_are_stale;      /* another process maps what it had alone when last read */
-    int64_t exact_read_ns;      /* look of the last exact reading */
+    uint32_t image_members;        /* tracked processes with this image, itself included */
+    uint64_t faults_when_read;     /* minor_faults at the last exact reading */
+    uint64_t private_when_told;    /* what it had alone when those it shares with were last told */
+    uint64_t peak_anonymous_bytes; /* the most of all looks */
+    bool has_forks;                /* scratch: some process has its image from it */
+    uint64_t family_bytes; /* scratch: the most that one of its forks has, itself included */
+    bool was_refused;      /* its memory could not be read, now or before an execve */
+    bool memory_is_stale;  /* others who share its memory came, went or changed it */
+    bool ranges_are_stale; /* another process maps what it had alone when last read */
+    int64_t exact_read_ns; /* look of the last exact reading */
     int64_t exact_not_before_ns;
 
     int64_t read_ns; /* when stat and statm were last read */

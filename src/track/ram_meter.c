@@ -348,6 +348,10 @@ static void read_groups(struct ram_meter *meter, struct process_tree *tree, size
 static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree, size_t members,
     bool is_alone, int64_t now_ns)
 {
+    if (meter->cheap) {
+        meter->is_behind = true;
+        return;
+    }
     earn_credit(meter, now_ns);
     meter->is_behind = false;
     /* Again for those whose figures the first time has made old: one look is to fit together. */
@@ -421,7 +425,36 @@ static uint64_t anonymous_alone(const struct process *process)
         memory_anonymous_bytes(&process->memory), memory_anonymous_shared_bytes(&process->memory));
 }
 
-static void add_member(struct scope *scope, const struct process *process)
+static void mark_forks(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        uint64_t bytes = memory_anonymous_bytes(&process->memory);
+        process->has_forks = false;
+        process->peak_anonymous_bytes = most(process->peak_anonymous_bytes, bytes);
+    }
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        struct process *parent = process->is_fork ? process_tree_get(tree, process->parent) : NULL;
+        if (parent && parent->image == process->image)
+            parent->has_forks = true;
+    }
+}
+
+/*
+ * What a fork that could not be read yet has beyond all that its parent ever had is its own, as
+ * long as it has no forks itself.
+ */
+static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
+{
+    const struct process *parent = process_tree_get(tree, process->parent);
+    if (!parent || parent->image != process->image || process->has_forks || !process->is_fork)
+        return 0;
+    return minus(memory_anonymous_bytes(&process->memory), parent->peak_anonymous_bytes);
+}
+
+static void add_member(
+    struct scope *scope, const struct process_tree *tree, const struct process *process)
 {
     struct rss rss = memory_rss(&process->memory);
     scope->highest_rss = most(scope->highest_rss, rss.total);
@@ -436,6 +469,11 @@ static void add_member(struct scope *scope, const struct process *process)
     if (process->memory.has_exact || !shares_anonymous(process)) {
         scope->private_bytes += rss.private;
         scope->alone_bytes += anonymous_alone(process);
+    } else {
+        uint64_t grown = grown_bytes(tree, process);
+        scope->private_bytes += grown;
+        scope->alone_bytes += grown;
+        scope->anonymous_bytes += grown;
     }
     scope->anonymous_bytes += shares_anonymous(process)
                                   ? memory_anonymous_share_bytes(&process->memory)
@@ -527,12 +565,13 @@ static void take_unread(struct ram_meter *meter, size_t members)
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 {
     struct scope main = {0}, descendants = {0}, combined = {0};
+    mark_forks(tree);
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
-        add_member(process->is_main ? &main : &descendants, process);
-        add_member(&combined, process);
+        add_member(process->is_main ? &main : &descendants, tree, process);
+        add_member(&combined, tree, process);
     }
     /*
      * Descendants that share copy-on-write memory with main: their proportional shares leave out
@@ -581,7 +620,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     if (!is_alone)
         TRY(add_files(meter, tree, now_ns));
     add_up(meter, tree);
-    if (!is_alone)
+    if (!is_alone && !meter->cheap)
         take_unread(meter, members);
     return GPUT_OK;
 }

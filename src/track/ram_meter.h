@@ -33,6 +33,7 @@ struct ram_figures {
 
 struct ram_meter {
     bool exact; /* read everything at every look, whatever it costs */
+    bool cheap; /* read nothing exactly now: the figures are lower bounds */
 
     int64_t credit_ns; /* time that may be spent on exact readings now */
     int64_t credit_since_ns;

@@ -305,14 +305,28 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     sampler->energy_moved = true;
 }
 
+static bool look(struct sampler *sampler, unsigned flags, int64_t now_ns)
+{
+    process_tree_look(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
+    /* Of main and what it left behind the last figures stay. */
+    bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
+    if (any_lives)
+        ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
+    return any_lives;
+}
+
+void sampler_look(struct sampler *sampler, unsigned flags)
+{
+    sampler->ram.cheap = true;
+    look(sampler, flags, clock_monotonic_ns());
+    sampler->ram.cheap = false;
+}
+
 static void take_processes(
     struct sampler *sampler, int64_t orphans_ns, unsigned flags, int64_t now_ns)
 {
     bool in_main = flags & SAMPLER_IN_MAIN;
-    process_tree_look(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
-    /* Of main and what it left behind the last figures stay. */
-    if (sampler_main_lives(sampler) || sampler->tree.has_others) {
-        ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
+    if (look(sampler, flags, now_ns)) {
         put_ram(sampler);
         put_threads(sampler, in_main);
     }

@@ -95,6 +95,12 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
  * one before who holds it. False: they have not. */
 bool sampler_take_waiting_lists(struct sampler *sampler);
 
+/*
+ * Looks at the processes and their RAM between two samples, without exact readings: lower bounds
+ * are in `ram.figures`, and no sample changes. `flags` as above.
+ */
+void sampler_look(struct sampler *sampler, unsigned flags);
+
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);
 

@@ -73,6 +73,15 @@ class Exact(CommandTest):
         for key, text in report["peaks"].items():
             self.assertNotIn("…", str(text), key)
 
+    def test_processes_that_come_and_go_between_two_samples_count_together(self):
+        backends = ["child", "[", "alloc", 20, "sleep", 1.5, "]"] * 8
+        for track in self.track, self.track_without_rights:
+            with self.subTest(track=track.__name__):
+                report = track("alloc", 40, "sleep", 0.2, *backends, "wait", "sleep", 0.1)
+                if self.announced(report):
+                    self.assertGreater(report["peaks"]["combined"], 190e6)
+                self.assertLess(report["peaks"]["combined"], 240e6)
+
     def test_a_fork_that_only_reads_has_a_peak_too(self):
         report = self.track("alloc", 60, "child", "[", "sleep", 0.5, "]", "wait", options=["--st", "0.1"])
         peaks = report["peaks"]

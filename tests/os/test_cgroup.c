@@ -75,6 +75,20 @@ static void version_2_gives_usage(void **state)
     cgroup_finish(&cgroup);
 }
 
+/* Beside them stands what is of parts of them, and what no process has mapped. */
+static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void **state)
+{
+    (void)state;
+    const char *v1 = "cache 9000\nrss 1\nmapped_file 2\ntotal_cache 9000\ntotal_rss 4096\n"
+                     "total_rss_huge 2048\ntotal_mapped_file 8192\n";
+    const char *v2 = "anon 4096\nfile 90000\nkernel 70000\nfile_mapped 8192\nanon_thp 2048\n";
+    assert_float_equal(cgroup_mapped_bytes_parse(v1, false), 12288, 0);
+    assert_float_equal(cgroup_mapped_bytes_parse(v2, true), 12288, 0);
+    assert_true(isnan(cgroup_mapped_bytes_parse(v1, true)));
+    assert_true(isnan(cgroup_mapped_bytes_parse("anon 4096\n", true)));
+    assert_true(isnan(cgroup_mapped_bytes_parse("", false)));
+}
+
 static void a_removed_group_stands_for_the_nearest_above_it(void **state)
 {
     (void)state;
@@ -191,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_2_gives_the_tightest_limit_on_the_way_up),
         cmocka_unit_test(version_2_gives_usage),
+        cmocka_unit_test(what_processes_have_mapped_is_anonymous_memory_and_mapped_files),
         cmocka_unit_test(a_removed_group_stands_for_the_nearest_above_it),
         cmocka_unit_test(version_1_in_a_container_shows_its_own_part),
         cmocka_unit_test(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group),

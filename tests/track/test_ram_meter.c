@@ -368,6 +368,33 @@ static void a_fork_that_waits_to_be_read_is_told(void **state)
 }
 
 /* Each of them less than a hundredth of what it has. */
+/* Between two samples nothing is read exactly: what is certainly there counts all the same. */
+static void what_forks_have_beyond_their_parents_counts_unread(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 20 tell hear 3 child [ alloc 40 tell hear 4 ] child [ alloc 60 tell hear 4 ] tell "
+        "hear 4",
+        1);
+    measure(&stage);
+    uint64_t before = stage.adaptive.exact_readings;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 3);
+    stage.adaptive.cheap = true;
+    measure(&stage);
+    const struct ram_figures *ram = &stage.adaptive.figures;
+    assert_int_equal(stage.adaptive.exact_readings, before);
+    assert_true((double)ram->combined.total > 0.98 * 120 * MB);
+    assert_true(ram->combined.total <= stage.exact.figures.combined.total);
+    /* The next sample reads what had to wait. */
+    stage.adaptive.cheap = false;
+    measure(&stage);
+    assert_true(stage.adaptive.exact_readings >= before + 3);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
 static void little_copies_of_many_add_up(void **state)
 {
     (void)state;
@@ -529,6 +556,7 @@ int main(void)
         cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
         cmocka_unit_test(what_waits_to_be_read_is_told),
         cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
+        cmocka_unit_test(what_forks_have_beyond_their_parents_counts_unread),
         cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),

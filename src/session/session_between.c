@@ -1,0 +1,73 @@
+/*
+ * RAM between two samples: what processes have that come and go there is in none of them.
+ *
+ * Read when the kernel tells of starts and ends in the tree, and some times after that, as memory
+ * grows after a start. A control group tells what its processes have mapped by one small file, each
+ * page once and of one moment; a look at all processes costs far more. Each is repeated only after
+ * a rest of 200 times what it cost: 0.5 % of one core at most.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+#define REST 200
+
+void session_between_init(struct session_between *between)
+{
+    *between = (struct session_between){
+        .group_bytes = NAN, .main_bytes = NAN, .descendants_bytes = NAN, .combined_bytes = NAN};
+}
+
+static void raise_to(double *highest, double bytes)
+{
+    if (isnan(*highest) || bytes > *highest)
+        *highest = bytes;
+}
+
+void session_read_group(struct gput_session *session)
+{
+    struct session_between *between = &session->between;
+    int64_t now_ns = clock_monotonic_ns();
+    if (session->mode != SESSION_LAUNCHED || now_ns < between->group_not_before_ns)
+        return;
+    int64_t begin_ns = clock_thread_cpu_ns();
+    double bytes = own_cgroup_mapped_bytes(&session->cgroup);
+    between->group_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
+    /* Where there is none, there will be none. */
+    if (isnan(bytes))
+        between->group_not_before_ns = INT64_MAX;
+    else
+        raise_to(&between->group_bytes, bytes);
+}
+
+static void look_at_processes(struct gput_session *session)
+{
+    struct session_between *between = &session->between;
+    struct sampler *sampler = &session->sampler;
+    int64_t now_ns = clock_monotonic_ns();
+    if (now_ns < between->look_not_before_ns)
+        return;
+    int64_t begin_ns = clock_thread_cpu_ns();
+    sampler_look(sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
+    if (session->mode == SESSION_LAUNCHED)
+        session_keep_orphans_io(session);
+    process_log_look(&session->log, &sampler->tree, now_ns);
+    process_log_offer(&session->log, &sampler->tree);
+    between->look_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
+    between->looks++;
+    const struct ram_figures *ram = &sampler->ram.figures;
+    raise_to(&between->main_bytes, (double)ram->main.total);
+    raise_to(&between->descendants_bytes, (double)ram->descendants.total);
+    raise_to(&between->combined_bytes, (double)ram->combined.total);
+}
+
+void session_look_between(struct gput_session *session)
+{
+    /* After the last sample nothing counts any more. */
+    if (session->stop || session->mode == SESSION_MACHINE)
+        return;
+    session_read_group(session);
+    look_at_processes(session);
+}
