@@ -72,6 +72,11 @@ def _facts(usage):
 
 def html(report):
     usage = report.usage
+    rows = _row("RAM", usage.ram) + _row("GPU RAM", usage.gpu_ram)
+    note = ""
+    if usage.why_no_gpu_ram:
+        rows += _row("GPU RAM of all", usage.device_ram)
+        note = f"<div>GPU RAM of this process is not known: {escape(usage.why_no_gpu_ram)}</div>"
     heads = "".join(f"<th {_CELL}>{head}</th>" for head in ("consumed", "peaked", "total"))
     title = "" if report.number is None else f"In [{report.number}] · "
     return (
@@ -79,5 +84,5 @@ def html(report):
         f"<div>{escape(title + _facts(usage))}</div>"
         '<div style="display:flex;align-items:center;gap:1.5em">'
         f'<table style="{_TABLE}"><thead><tr><th></th>{heads}</tr></thead><tbody>'
-        f"{_row('RAM', usage.ram)}{_row('GPU RAM', usage.gpu_ram)}</tbody></table>{_chart(usage)}</div></div>"
+        f"{rows}</tbody></table>{_chart(usage)}</div>{note}</div>"
     )

@@ -17,6 +17,8 @@ class Usage:
     seconds: wall time.
     ram, gpu_ram: a Memory each, of this process and its descendants.
     has_gpu: the machine has one that can be asked; without, gpu_ram knows nothing.
+    device_ram: a Memory of all GPUs, in use by anybody.
+    why_no_gpu_ram: a sentence, where GPUs are there and gpu_ram knows nothing; else None.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
     gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
     joules: energy that was these processes' share.
@@ -27,14 +29,20 @@ class Usage:
         """excluded: wall and CPU seconds in it that are not the stretch's own."""
         self.seconds = max(0.0, seconds - excluded[0])
         start = samples[0][0] if samples else 0.0
-        samples = [(min(at - start, seconds), _known(ram), _known(gpu_ram)) for at, ram, gpu_ram in samples]
+        samples = [(min(at - start, seconds), *map(_known, figures)) for at, *figures in samples]
         # Others that were taken after the stretch, while it settled, are not of it.
-        self.samples = [sample for sample in samples[:-1] if sample[0] < seconds] + samples[-1:]
+        samples = [sample for sample in samples[:-1] if sample[0] < seconds] + samples[-1:]
+        device_ram = [device for *_, device in samples]
+        self.samples = [sample[:3] for sample in samples]
         # The kernel's own peak is in the report where it rose: then no moment between two samples is missed.
         self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
         self.has_gpu = gpu["system_gpu_count"] > 0
-        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in self.samples] if self.has_gpu else [])
+        self.device_ram = Memory(device_ram if self.has_gpu else [])
+        # What drivers hide at one sample may be what they list at none.
+        is_known = self.has_gpu and report["max_gpu_ram"]["combined"] is not None
+        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in self.samples] if is_known else [])
+        self.why_no_gpu_ram = _why_no_gpu_ram(report) if self.has_gpu and self.gpu_ram.used is None else None
         self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
         self.cpu_seconds = None if cpu_seconds is None else max(0.0, cpu_seconds - excluded[1])
@@ -42,18 +50,26 @@ class Usage:
 
 
 class Memory:
-    """consumed: more (or less) than before; peaked: on top of what is used now, for a while; used: now; peak: the most,
-    `known_peak` at least."""
+    """consumed: more (or less) than before, None where that is not known; peaked: on top of what is used now, for a while;
+    used: now; peak: the most, `known_peak` at least."""
 
     def __init__(self, figures, known_peak=None):
-        figures = [figure for figure in figures if figure is not None]
-        if not figures:
+        known = [figure for figure in figures if figure is not None]
+        if not known or figures[-1] is None:
             self.consumed = self.peaked = self.used = self.peak = None
             return
-        self.used = figures[-1]
-        self.peak = max([*figures, known_peak or 0.0])
-        self.consumed = self.used - figures[0]
+        self.used = known[-1]
+        self.peak = max([*known, known_peak or 0.0])
+        self.consumed = None if figures[0] is None else self.used - figures[0]
         self.peaked = max(0.0, self.peak - self.used)
+
+
+def _why_no_gpu_ram(report):
+    source = report["sources"].get("process_gpu_ram")
+    if source:
+        return source["reason"].partition("; of the GPUs")[0]
+    told = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
+    return told[0] if told else "the driver had not told it in time"
 
 
 def _known(value):

@@ -60,6 +60,10 @@ class CellReport:
             for memory in (self.usage.ram, self.usage.gpu_ram)
         ]
 
+    def _device(self):
+        memory = self.usage.device_ram
+        return [_text_of(_mb(figure)) for figure in (memory.consumed, memory.peaked, memory.used)]
+
     @property
     def data(self):
         """In MB of 2**20 bytes and seconds; None: not to be had."""
@@ -70,8 +74,11 @@ class CellReport:
 
     def __str__(self):
         ram, gpu = ([_text_of(figure) for figure in memory] for memory in self._memories())
+        why = self.usage.why_no_gpu_ram
         if self.compact:
             gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB"
+            if why:
+                gpu += f" (all use: {'/'.join(self._device())} MB)"
             return (
                 f"CPU: {'/'.join(ram)} MB | GPU: {gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
             )
@@ -79,6 +86,9 @@ class CellReport:
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
         lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in ((label, ram), ("GPU", gpu))]
+        if why:
+            device = self._device()
+            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB  use of the GPUs by anybody; of this process: {why}")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -80,7 +80,7 @@ def _limits_or_failure(item):
 
 def _grown(memory):
     """The most on top of the begin; None: not to be had."""
-    return None if memory.used is None else memory.peak - (memory.used - memory.consumed)
+    return None if memory.consumed is None else memory.peak - (memory.used - memory.consumed)
 
 
 def _mb(value):
@@ -105,15 +105,18 @@ def pytest_runtest_call(item):
     item.user_properties.append(("gput_cpu_seconds", usage.cpu_seconds))
     if not usage.has_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
-    problems = [_problem(name, figures[name], limit) for name, limit in limits.items()]
+    if usage.why_no_gpu_ram:
+        item.user_properties.append(("gput_no_gpu_ram", usage.why_no_gpu_ram))
+    reasons = {"gpu_ram": usage.why_no_gpu_ram}
+    problems = [_problem(name, figures[name], limit, reasons.get(name)) for name, limit in limits.items()]
     problems = [problem for problem in problems if problem]
     if problems and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception("gput_limit: " + "; ".join(problems), pytrace=False))
 
 
-def _problem(name, figure, limit):
+def _problem(name, figure, limit, why):
     if figure is None:
-        return f"{name} cannot be measured on this machine"
+        return f"{name} cannot be measured on this machine" + (f": {why}" if why else "")
     if figure <= limit:
         return None
     if name == "seconds":
@@ -145,3 +148,5 @@ class _Table:
         widths = [max(len(row[i]) for row in table) for i in range(4)]
         for row in table:
             terminalreporter.line("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) + f"  {row[4]}")
+        for why in sorted({figures["gput_no_gpu_ram"] for figures in self._rows.values() if "gput_no_gpu_ram" in figures}):
+            terminalreporter.line(f"GPU RAM n/a: {why}")

@@ -51,13 +51,14 @@ struct native_samples {
     struct native_sample {
         double seconds; /* since the epoch */
         double ram_bytes;
-        double gpu_ram_bytes; /* NaN: not to be had */
-    } first, last, *items;    /* items: those between */
-    size_t capacity;          /* items at most: even, set before the first is added */
-    size_t added;             /* samples ever */
-    size_t count;             /* items */
-    size_t merged;            /* how many samples an item stands for */
-    size_t pending;           /* of them, how many are in the last item */
+        double gpu_ram_bytes;    /* NaN: not to be had */
+        double device_ram_bytes; /* of all GPUs, in use by anybody; NaN likewise */
+    } first, last, *items;       /* items: those between */
+    size_t capacity;             /* items at most: even, set before the first is added */
+    size_t added;                /* samples ever */
+    size_t count;                /* items */
+    size_t merged;               /* how many samples an item stands for */
+    size_t pending;              /* of them, how many are in the last item */
 };
 
 void native_samples_init(struct native_samples *samples);

@@ -20,6 +20,7 @@ static void merge(struct native_sample *into, const struct native_sample *other)
 {
     into->ram_bytes = fmax(into->ram_bytes, other->ram_bytes);
     into->gpu_ram_bytes = fmax(into->gpu_ram_bytes, other->gpu_ram_bytes);
+    into->device_ram_bytes = fmax(into->device_ram_bytes, other->device_ram_bytes);
 }
 
 /* Room for as many again. */
@@ -59,6 +60,7 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
         .seconds = (double)sample->time_ns / 1e9,
         .ram_bytes = sample->values[GPUT_COMBINED_RAM],
         .gpu_ram_bytes = sample->values[GPUT_COMBINED_GPU_RAM],
+        .device_ram_bytes = sample->values[GPUT_SYSTEM_GPU_RAM],
     };
     pthread_mutex_lock(&samples->lock);
     if (samples->added == 0)
@@ -94,8 +96,8 @@ PyObject *native_samples_list(struct native_samples *samples)
     PyObject *list = PyList_New(0);
     for (size_t i = 0; i < count && list; i++) {
         const struct native_sample *sample = &copy[i];
-        PyObject *item =
-            Py_BuildValue("ddd", sample->seconds, sample->ram_bytes, sample->gpu_ram_bytes);
+        PyObject *item = Py_BuildValue("dddd", sample->seconds, sample->ram_bytes,
+            sample->gpu_ram_bytes, sample->device_ram_bytes);
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);

@@ -279,7 +279,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
         reason_of(missing->ram, past->ram, fresh && share->ram_is_at_least));
     explain(set, at, GPU_PROCESS_UTILIZATION,
         reason_of(missing->sm, past->sm, fresh && share->sm_is_at_least));
-    out->lacks_ram = missing->ram_may_be_held;
+    out->lacks_ram = missing->ram_is_hidden || missing->ram_may_be_held;
     out->lacks_samples = missing->lacks_samples;
     if (!fresh)
         return;

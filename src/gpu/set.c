@@ -372,7 +372,8 @@ const char *gpu_set_past_missing(const struct gpu_set *set, size_t device, enum 
 
 bool gpu_set_hides_processes(const struct gpu_set *set, size_t device)
 {
-    return gpu_reason_is_hidden(set->past_missing[device].ram);
+    return gpu_reason_is_hidden(set->past_missing[device].ram) ||
+           gpu_reason_is_hidden(set->missing[device][GPU_PROCESS_RAM]);
 }
 
 const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_t *count)

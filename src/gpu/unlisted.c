@@ -1,7 +1,6 @@
 #include "gpu/unlisted.h"
 
 #include "gpu/drm_card.h"
-#include "gpu/set.h"
 
 #include <math.h>
 
@@ -36,11 +35,9 @@ static const char *why_hidden(const struct gpu_listed *listed)
     const struct gpu_process_list *list = listed->list;
     if (listed->has_listed || list->none_tracked_has_files)
         return NULL;
-    const char *reason = listed->share->n_unattributed > 0          ? other_pids_reason
-                         : !list->only_tracked && is_in_use(listed) ? no_pids_reason
-                                                                    : NULL;
-    /* A list from before there was anything to track says nothing yet. */
-    return reason && list->n_asked == 0 ? gpu_waiting_reason : reason;
+    if (listed->share->n_unattributed > 0)
+        return other_pids_reason;
+    return !list->only_tracked && is_in_use(listed) ? no_pids_reason : NULL;
 }
 
 /* Why 0 percent of the tracked processes that are listed is no figure, or NULL. */
@@ -54,9 +51,12 @@ static const char *why_no_zero(const struct gpu_listed *listed)
                                                          : NULL;
 }
 
-static bool may_be_some(const char *reason)
+/* Whether what is missing stays so: not what a list from before there was anything to track leaves
+ * open. */
+static bool may_be_some(const struct gpu_listed *listed, const char *reason, bool is_hidden)
 {
-    return reason && reason != drm_card_asleep && reason != gpu_waiting_reason;
+    bool is_early = is_hidden && listed->list->n_asked == 0;
+    return reason && reason != drm_card_asleep && !is_early;
 }
 
 struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
@@ -77,9 +77,9 @@ struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
     missing.sm_is_hidden = missing.sm && missing.sm != listed->list->sm_missing[listed->number];
     if (!missing.sm && (isnan(share->main_sm_percent) || isnan(share->descendants_sm_percent)))
         missing.sm = untold_reason;
-    missing.ram_may_be_held = may_be_some(missing.ram);
+    missing.ram_may_be_held = may_be_some(listed, missing.ram, missing.ram_is_hidden);
     missing.lacks_samples = missing.sm == no_samples_reason;
     /* What a client is busy with is told from its second reading on. */
-    missing.sm_may_be_used = missing.sm_is_hidden && may_be_some(missing.sm);
+    missing.sm_may_be_used = missing.sm_is_hidden && may_be_some(listed, missing.sm, true);
     return missing;
 }

@@ -253,14 +253,16 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
     const char *why = gpu_set_holdings_missing(session->gpus, &some);
     bool lacks_some = session_gpus_lack_processes(session);
     double most = results->max[GPUT_COMBINED_GPU_RAM];
-    if (session->mode == SESSION_MACHINE || (!session->options.processes && !lacks_some))
+    bool is_missing = !none && isnan(most) && why;
+    if (session->mode == SESSION_MACHINE ||
+        (!session->options.processes && !lacks_some && !is_missing))
         return;
-    if (lacks_some && isnan(most) && hides_processes(session))
+    if (is_missing && hides_processes(session))
         session_add_source(results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE,
             "%s; of the GPUs, by anybody, %.0f MB were in use at the start and %.0f MB at most",
             why, session->usage.first[GPUT_SYSTEM_GPU_RAM] * 1e-6,
             results->max[GPUT_SYSTEM_GPU_RAM] * 1e-6);
-    else if ((!some && !(most > 0)) || (lacks_some && isnan(most)))
+    else if (is_missing || (!some && !(most > 0)))
         session_add_source(
             results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "%s", none ? none : why);
     else

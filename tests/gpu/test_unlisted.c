@@ -101,7 +101,7 @@ static void a_list_from_before_tracking_says_nothing_yet(void **state)
 {
     (void)state;
     list.n_asked = 0;
-    assert_non_null(strstr(find().ram, "not answered yet"));
+    assert_non_null(strstr(find().ram, "lists no process"));
     assert_true(find().ram_is_hidden);
     assert_false(find().ram_may_be_held || find().sm_may_be_used);
 }

@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import contextlib
 import csv
 import logging
 import os
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
@@ -26,6 +28,17 @@ forks_hang = "libasan" in os.environ.get("LD_PRELOAD", "")
 skip_where_forks_hang = unittest.skipIf(
     forks_hang, "AddressSanitizer's allocator does not stand a fork beside other threads"
 )
+
+
+@contextlib.contextmanager
+def fake_gpu(folder, lines):
+    """Programs that are started meanwhile have one NVIDIA GPU, of which tests/fake-nvml says these lines."""
+    scenario = folder / "scenario"
+    scenario.write_text("gpu GPU-aaaa\n" + lines)
+    library = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
+    machine = {"GPUT_NVML": str(library), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(scenario)}
+    with unittest.mock.patch.dict(os.environ, machine):
+        yield
 
 
 class PackageTest(unittest.TestCase):

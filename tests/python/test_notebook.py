@@ -32,6 +32,14 @@ class ShellTest(package.PackageTest):
         return self.run_python(PROGRAM, input="#cell\n".join(cells)).stdout
 
 
+class HiddenGpu(ShellTest):
+    def test_a_cell_whose_gpu_ram_the_driver_hides_says_so(self):
+        with package.fake_gpu(self.folder, "memory 16000000000 0 9437184000\nutilization 40\n"):
+            output = self.run_cells("%load_ext gpu_tracker", "1", "%%gput --compact --text\n1")
+        self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by anybody; of this process: the driver")
+        self.assertIn("| GPU: n/a (all use: 0/0/9000 MB) | Time ", output)
+
+
 class Loggers(ShellTest):
     def test_logger_prints_three_lines_a_cell(self):
         output = self.run_cells(
@@ -431,24 +439,26 @@ class Samples(package.PackageTest):
         self.assertEqual(samples[0], first)
         self.assertLessEqual(len(samples), 8)
         self.assertEqual(samples, sorted(samples))
-        mb = [ram / 2**20 for _, ram, _ in samples]
+        mb = [ram / 2**20 for _, ram, *_ in samples]
         self.assertGreater(max(mb[1:-1]), mb[0] + 90)
         if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # it keeps freed memory
             self.assertLess(mb[-1], mb[0] + 20)
 
 
 class Chart(package.PackageTest):
-    def report(self, samples, kernel_peak=0.0):
+    def report(self, samples, kernel_peak=0.0, gpu_peak=0.0):
         from gpu_tracker._meter import Usage
         from gpu_tracker.notebook import CellReport
 
         machine = {
             "max_ram": {"combined": {"total_rss": kernel_peak}},
+            "max_gpu_ram": {"combined": gpu_peak},
+            "sources": {"process_gpu_ram": {"reason": "not <told>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
             "accounting": {"cpu_seconds": {"sampled": 1.5}},
             "energy": {"combined": 12.0},
         }
-        return CellReport(Usage(2.0, machine, samples), 3)
+        return CellReport(Usage(2.0, machine, [(*sample, 9e8) for sample in samples]), 3)
 
     def test_what_other_reports_take_is_not_the_cells(self):
         from gpu_tracker.notebook import Options, _CellMeter
@@ -471,6 +481,22 @@ class Chart(package.PackageTest):
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
         self.assertEqual(html.count("<polyline"), 2)
+
+    def test_gpu_ram_that_is_not_told_of_this_process_is_that_of_the_gpus(self):
+        nan = float("nan")
+        report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
+        self.assertEqual(report.data[3:6], (None, None, None))
+        self.assertEqual(str(report).splitlines()[2:], [
+            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <told>"])
+        html = report._repr_mimebundle_()["text/html"]
+        self.assertIn("GPU RAM of all, MB", html)
+        self.assertIn("GPU RAM of this process is not known: not &lt;told&gt;", html)
+        report.compact = True
+        self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
+        report = self.report([(10, 1e8, nan), (11, 1e8, 5e8), (12, 1e8, 2e8)])  # before the first list
+        self.assertEqual(report.data[3:6], (None, 286, 191))
+        report = self.report([(10, 1e8, 0.0), (11, 1e8, 5e8), (12, 1e8, nan)])
+        self.assertEqual(report.data[3:6], (None, None, None))
 
     def test_a_peak_that_only_the_kernel_saw_counts(self):
         mb = 2**20

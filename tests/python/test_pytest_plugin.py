@@ -52,6 +52,14 @@ class Plugin(package.PackageTest):
         self.assertRegex(done.stdout, r"gput_limit: it took 0.\d+ s, and its limit is 0.01 s")
         self.assertIn("AssertionError: own", done.stdout)
 
+    def test_gpu_ram_that_a_driver_hides_passes_no_limit_unseen(self):
+        with package.fake_gpu(self.folder, "memory 16000000000 0 9000000000\nutilization 40\n"):
+            done = self.run_tests("@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_it(): pass\n", "--gput")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("gput_limit: gpu_ram cannot be measured on this machine: the driver lists no process while", done.stdout)
+        self.assertIn("GPU RAM n/a: the driver lists no process while", done.stdout)
+        self.assertRegex(done.stdout, r" +n/a +[\d.]+ s +[\d.]+ s +test_it.py::test_it\n")
+
     def test_wrong_limits_are_told(self):
         for arguments in "ram='much'", "cpu=3", "5", "seconds='long'":
             done = self.run_tests(f"@pytest.mark.gput_limit({arguments})\ndef test_it(): pass\ndef test_other(): pass\n")
