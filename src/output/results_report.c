@@ -308,10 +308,13 @@ static bool is_missing_gpu_figure(const struct gput_source *source)
            (strcmp(source->name, "gpu") == 0 || strcmp(source->name, "process_gpu_ram") == 0);
 }
 
+/* Without any GPU they are 0. */
 static bool lacks_gpu_figures(const struct gput_results *results)
 {
+    if (!isnan(results->max[GPUT_SYSTEM_GPU_RAM]) && !isnan(results->max[GPUT_COMBINED_GPU_RAM]))
+        return false;
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        if (results->static_data.system_gpu_count && is_missing_gpu_figure(&results->sources[i]))
+        if (is_missing_gpu_figure(&results->sources[i]))
             return true;
     }
     return false;

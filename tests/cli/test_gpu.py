@@ -491,15 +491,19 @@ class Containers(GpuTest):
 
     def test_reports_of_all_formats_say_why(self):
         self.write(HOST_PIDS)
-        for form in "full", "json", "pickle", "prometheus":
+        for form in "text", "full", "summary", "json", "pickle", "prometheus":
             done = self.gpu_tracker("run", "--st", "0.05", "--gru", "megabytes", "-f", form, "-o", form, "--", "sleep", "0.3")
             self.assertEqual(done.returncode, 0, done.stderr)
-        text = (self.folder / "full").read_text()
-        ram = text[text.index("Max GPU RAM:"):text.index("CPU utilization:")]
-        self.assertEqual(ram.count(": n/a\n"), 3)
-        self.assertIn("System: 9000.0\n", ram)
         why = "the driver lists only pids that are not in sight"
-        self.assertIn(why, text)
+        for form in "text", "full":
+            text = (self.folder / form).read_text()
+            ram = text[text.index("Max GPU RAM:"):text.index("CPU utilization:")]
+            self.assertEqual(ram.count(": n/a\n"), 3)
+            self.assertIn("System: 9000.0\n", ram)
+            self.assertIn(why, text)
+        summary = (self.folder / "summary").read_text()
+        self.assertIn("9 GB  peak, by whoever used it, of 16 GB", summary)
+        self.assertIn("Process GPU RAM", summary)
         self.assertIn(why, (self.folder / "json").read_text())
         self.assertIn(why.encode(), (self.folder / "pickle").read_bytes())
         metrics = (self.folder / "prometheus").read_text()
@@ -591,6 +595,8 @@ class NotAvailable(GpuTest):
         report, _ = self.tracked()
         self.assertEqual(set(report["max_gpu_ram"].values()), {"megabytes", None})
         self.assertEqual(set(report["gpu_utilization"]["gpu_percentages"].values()), {None})
+        done = self.gpu_tracker("run", "-f", "text", "-o", "out.txt", "--", "true")
+        self.assertIn("Reason: No GPU can be read, so GPU figures are missing", (self.folder / "out.txt").read_text())
 
     def test_joules_of_a_busy_gpu_without_samples_of_use_are_not_known(self):
         for scenario, combined in (("compute {main} 8000000000\n", None), ("compute {main} 8000000000\nsample {main} 1000 40\n", True)):
