@@ -1,6 +1,7 @@
 #include "store/results_file.h"
 
 #include "base/file.h"
+#include "base/file_limit.h"
 #include "base/file_target.h"
 #include "base/str.h"
 
@@ -159,8 +160,11 @@ void results_file_update(struct results_file *file, const struct gput_results *r
 
     off_t at = (off_t)(file->updates % COPIES * sizeof *copy);
     size_t length = used_bytes(copy);
+    struct file_limit limit;
+    file_limit_hold(&limit);
     if (pwrite(file->fd, copy, length, at) == (ssize_t)length)
         file->updates++;
+    file_limit_release(&limit);
 }
 
 void results_file_remove(struct results_file *file)
