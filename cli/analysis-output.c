@@ -1,9 +1,9 @@
 #include "analysis-output.h"
 
 #include "message.h"
+#include "report.h"
 
-#include <gputracker/file.h>
-
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,14 +12,12 @@ int analysis_write(const struct arguments *arguments, enum gput_format format, c
     size_t length, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_OUTPUT);
-    if (path && strcmp(path, "-") != 0)
-        return gput_file_write(path, bytes, length, error);
-    fwrite(bytes, 1, length, stdout);
-    if (format != GPUT_PICKLE && length > 0 && bytes[length - 1] != '\n')
-        putchar('\n');
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return fail(error, GPUT_ERROR_IO, "Cannot write to the standard output.");
-    return GPUT_OK;
+    bool to_file = path && strcmp(path, "-") != 0;
+    int code = report_write_bytes(path, STDOUT_FILENO, bytes, length, error);
+    if (code == GPUT_OK && !to_file && format != GPUT_PICKLE && length > 0 &&
+        bytes[length - 1] != '\n')
+        code = report_write_text(NULL, STDOUT_FILENO, "\n", error);
+    return code;
 }
 
 void analysis_show_progress(void *user, double done)

@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
+#include "report.h"
 
 #include <gputracker/timeline.h>
 
@@ -97,17 +98,19 @@ static void say(const struct gput_timeline_result *result)
     const char *path = result->path;
     bool to_stdout =
         strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    FILE *file = to_stdout ? stderr : stdout;
-    fprintf(file,
+    struct gput_error no_matter; /* the timeline is there */
+    char text[sizeof result->path + 512];
+    int used = snprintf(text, sizeof text,
         "%s: %" PRIu64 " slices, %" PRIu64 " counter readings and %" PRIu64
         " other events of %" PRIu64 " files, %.6f s from the first to the last\n",
         result->path, result->slices, result->counters, result->others, result->files,
         (double)(result->end_us - result->start_us) / 1e6);
     if (result->unusable > 0)
-        fprintf(file,
+        snprintf(text + used, sizeof text - (size_t)used,
             "%" PRIu64
             " events lack a time, a duration or their other end, or are of no known type\n",
             result->unusable);
+    report_write_text(NULL, to_stdout ? STDERR_FILENO : STDOUT_FILENO, text, &no_matter);
 }
 
 int cmd_timeline_merge(const struct arguments *arguments)

@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include <gputracker/file.h>
+#include <gputracker/screen.h>
 #include <gputracker/summary.h>
 
 #include <errno.h>
@@ -99,9 +100,15 @@ enum gput_format report_usual_format(const char *path)
     return has_extension(path, ".prom") ? GPUT_PROMETHEUS : GPUT_FULL;
 }
 
+/* "-" is the standard output, and without a name there is the screen. */
+static bool is_file(const char *path)
+{
+    return path && strcmp(path, "-") != 0;
+}
+
 int report_check_output(const char *path, struct gput_error *error)
 {
-    return !path || strcmp(path, "-") == 0 ? GPUT_OK : gput_file_check(path, error);
+    return is_file(path) ? gput_file_check(path, error) : GPUT_OK;
 }
 
 /* A pipe whose reader has gone, or a terminal that hung up. */
@@ -111,7 +118,8 @@ static bool nobody_reads(int fd, int failure)
     return failure == EPIPE || (failure == EIO && fstat(fd, &info) == 0 && S_ISCHR(info.st_mode));
 }
 
-static int write_to_screen(int fd, const char *bytes, size_t length, struct gput_error *error)
+/* Writes to a descriptor as it is. */
+static int write_plain(int fd, const char *bytes, size_t length, struct gput_error *error)
 {
     while (length > 0) {
         ssize_t done = write(fd, bytes, length);
@@ -126,10 +134,24 @@ static int write_to_screen(int fd, const char *bytes, size_t length, struct gput
     return GPUT_OK;
 }
 
+/* Writes to a descriptor; a terminal gets nothing that it would obey. */
+static int write_to_screen(int fd, const char *bytes, size_t length, struct gput_error *error)
+{
+    if (length == 0 || !isatty(fd))
+        return write_plain(fd, bytes, length, error);
+    char *text = malloc(length);
+    if (!text)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    memcpy(text, bytes, length);
+    int code = write_plain(fd, text, gput_screen_text(text, length), error);
+    free(text);
+    return code;
+}
+
 int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error)
 {
-    if (path && strcmp(path, "-") != 0)
+    if (is_file(path))
         return gput_file_write(path, bytes, length, error);
     return write_to_screen(path ? STDOUT_FILENO : screen_fd, bytes, length, error);
 }
@@ -159,19 +181,27 @@ static int render(const struct report *report, enum gput_format format,
 {
     if (format != GPUT_SUMMARY)
         return gput_results_render_processes(results, processes, format, bytes, length, error);
-    bool is_file = report->path && strcmp(report->path, "-") != 0;
+    bool to_file = is_file(report->path);
     int fd = report->path ? STDOUT_FILENO : report->screen_fd;
     struct gput_summary_options options = {
         .command = report->command,
         .has_status = report->has_status,
         .status = report->status,
-        .color = !is_file && wants_color(fd),
-        .width = is_file ? 0 : screen_width(fd),
+        .color = !to_file && wants_color(fd),
+        .width = to_file ? 0 : screen_width(fd),
         .processes = processes,
     };
     int code = gput_summary_render(results, &options, bytes, error);
     *length = code == GPUT_OK ? strlen(*bytes) : 0;
     return code;
+}
+
+/* A summary is harmless as it is, and its colors are to be obeyed. */
+static int write_rendered(
+    enum gput_format format, int fd, const char *bytes, size_t length, struct gput_error *error)
+{
+    return format == GPUT_SUMMARY ? write_plain(fd, bytes, length, error)
+                                  : write_to_screen(fd, bytes, length, error);
 }
 
 /* What could not be written where it belongs; a pickle as text. */
@@ -184,7 +214,7 @@ static void write_to_standard_error(const struct report *report, const struct gp
     enum gput_format format = report->format == GPUT_PICKLE ? GPUT_FULL : report->format;
     if (render(report, format, results, processes, &text, &length, &no_matter) != GPUT_OK)
         return;
-    write_to_screen(STDERR_FILENO, text, length, &no_matter);
+    write_rendered(format, STDERR_FILENO, text, length, &no_matter);
     free(text);
 }
 
@@ -196,7 +226,11 @@ int report_write(const struct report *report, const struct gput_results *results
     int code = render(report, report->format, results, processes, &bytes, &length, error);
     if (code != GPUT_OK)
         return code;
-    code = report_write_bytes(report->path, report->screen_fd, bytes, length, error);
+    if (is_file(report->path))
+        code = gput_file_write(report->path, bytes, length, error);
+    else
+        code = write_rendered(
+            report->format, report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
     if (code != GPUT_OK && report->path)
         write_to_standard_error(report, results, processes);
     free(bytes);

@@ -22,6 +22,7 @@
 #include <gputracker/profile.h>
 #include <gputracker/recorded.h>
 #include <gputracker/results.h>
+#include <gputracker/screen.h>
 #include <gputracker/session.h>
 #include <gputracker/sub_tracking.h>
 #include <gputracker/summary.h>

@@ -5,9 +5,9 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* The length of the UTF-8 sequence at `bytes`, 0 when it is none. */
-static size_t utf8_length(const unsigned char *bytes, size_t left)
+size_t utf8_length(const char *text, size_t left)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = bytes[0];
     if (first == 0) /* UTF-8, but the end of every text here */
@@ -33,7 +33,7 @@ void utf8_append(const char *bytes, size_t length, struct str *text)
 {
     size_t plain = 0;
     for (size_t i = 0; i < length;) {
-        size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
+        size_t step = utf8_length(bytes + i, length - i);
         if (step == 0) {
             str_append_bytes(text, bytes + plain, i - plain);
             str_append(text, REPLACEMENT);

@@ -4,11 +4,12 @@
 #include "output/results_summary.h"
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "output/doc_text.h"
 #include "output/human.h"
 #include "output/processes_report.h"
 #include "output/results_advice.h"
+
+#include <gputracker/screen.h>
 
 #include <math.h>
 #include <stdarg.h>
@@ -39,6 +40,15 @@ static void color(struct summary *summary, const char *escape)
         str_append(summary->text, escape);
 }
 
+/* Makes what was appended since `start` harmless: texts of files, programs and drivers. */
+static void make_harmless(struct str *text, size_t start)
+{
+    if (text->length == start)
+        return;
+    text->length = start + gput_screen_text(text->data + start, text->length - start);
+    text->data[text->length] = '\0';
+}
+
 /* "  RAM            412 MB  peak …" */
 __attribute__((format(printf, 4, 5))) static void row(
     struct summary *summary, const char *label, const char *figure, const char *format, ...)
@@ -52,7 +62,9 @@ __attribute__((format(printf, 4, 5))) static void row(
     color(summary, BOLD);
     str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
     color(summary, PLAIN);
+    size_t start = summary->text->length;
     str_printf(summary->text, "%s%s\n", detail[0] ? "  " : "", detail);
+    make_harmless(summary->text, start);
 }
 
 /* ---- The command ---- */
@@ -63,21 +75,16 @@ static bool is_plain_word(const char *word)
                                    "_-+=.,:/@%^") == strlen(word);
 }
 
-/* A word as a shell would take it; line ends and tabs are shown as blanks, other control characters
- * as "?". */
+/* A word as a shell would take it; line ends and tabs are shown as blanks. */
 static void append_word(const char *word, struct str *text)
 {
-    struct str valid = {0};
-    utf8_append(word, strlen(word), &valid);
-    bool plain = is_plain_word(str_text(&valid));
-    str_append(text, plain ? "" : "'");
-    for (const char *at = str_text(&valid); *at; at++)
-        str_append_char(text, *at == '\n' || *at == '\t'                ? ' '
-                              : (unsigned char)*at < ' ' || *at == 0x7f ? '?'
-                                                                        : *at);
-    str_append(text, plain ? "" : "'");
-    text->failed |= valid.failed;
-    str_finish(&valid);
+    const char *quote = is_plain_word(word) ? "" : "'";
+    size_t start = text->length;
+    str_append(text, quote);
+    for (const char *at = word; *at; at++)
+        str_append_char(text, *at == '\n' || *at == '\t' ? ' ' : *at);
+    str_append(text, quote);
+    make_harmless(text, start);
 }
 
 /* Cuts a text to `width` columns, counting a code point as one, and ends it in "…". */
@@ -299,7 +306,9 @@ static void write_missing(struct summary *summary)
             str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Not known");
         }
         str_append(summary->text, first ? "" : ", ");
+        size_t start = summary->text->length;
         doc_text_label(results->sources[i].name, summary->text);
+        make_harmless(summary->text, start);
         first = false;
     }
     if (first)
@@ -316,7 +325,9 @@ static void write_advice(struct summary *summary)
     for (size_t i = 0; i < count; i++) {
         str_printf(summary->text, "  %-*s ", LABEL_WIDTH, i == 0 ? "Advice" : "");
         color(summary, YELLOW);
+        size_t start = summary->text->length;
         str_append(summary->text, texts[i]);
+        make_harmless(summary->text, start);
         color(summary, PLAIN);
         str_append_char(summary->text, '\n');
     }
@@ -337,8 +348,10 @@ void results_summary_write(const struct gput_results *results,
     write_processes(&summary);
     write_missing(&summary);
     write_advice(&summary);
+    size_t start = text->length;
     if (options->processes)
         processes_report_write_tree(options->processes, text);
+    make_harmless(text, start);
 }
 
 int gput_summary_render(const struct gput_results *results,

@@ -1,0 +1,28 @@
+/*
+ * Text of others on a terminal: names of files, commands, processes and code blocks may hold
+ * anything, also what a terminal obeys.
+ */
+#ifndef GPUTRACKER_SCREEN_H
+#define GPUTRACKER_SCREEN_H
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Makes text harmless for a terminal, in its place: control characters (C0 but line ends and tabs,
+ * DEL, C1) and bytes that are no UTF-8 become "?", all other text stays as it is.
+ *
+ * Returns: the new length, at most `length`. Nothing is appended: a final 0 is the caller's.
+ */
+GPUT_API size_t gput_screen_text(char *text, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

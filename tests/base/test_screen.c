@@ -1,0 +1,63 @@
+#include <gputracker/screen.h>
+
+#include "testing.h"
+
+#include <string.h>
+
+static void assert_shown(const char *text, size_t length, const char *shown)
+{
+    char place[64];
+    assert_true(length < sizeof place);
+    memcpy(place, text, length);
+    size_t left = gput_screen_text(place, length);
+    assert_true(left <= length);
+    place[left] = '\0';
+    assert_string_equal(place, shown);
+}
+#define SHOWN(text, shown) assert_shown(text, sizeof text - 1, shown)
+
+static void text_of_every_script_stays(void **state)
+{
+    (void)state;
+    SHOWN("", "");
+    SHOWN("plain ~ text\n\tand more\n", "plain ~ text\n\tand more\n");
+    SHOWN("Gr\u00f6\u00dfe \u00a0 \u6c34 \U0001f600", "Gr\u00f6\u00dfe \u00a0 \u6c34 \U0001f600");
+}
+
+static void control_characters_become_question_marks(void **state)
+{
+    (void)state;
+    SHOWN("\033[31mred\033[0m", "?[31mred?[0m");
+    SHOWN("a\rb\bc\ad\x7f", "a?b?c?d?");
+    SHOWN("a\0b", "a?b");
+}
+
+static void c1_controls_do_too(void **state)
+{
+    (void)state;
+    SHOWN("\xc2\x9b"
+          "31m \xc2\x80 \xc2\x9f",
+        "?31m ? ?");
+}
+
+static void bytes_that_are_no_utf8_do_too(void **state)
+{
+    (void)state;
+    SHOWN("\x9b"
+          "31m",
+        "?31m");
+    SHOWN("\xff\xc3(\xe2\x82 ", "?\?(?? ");
+    SHOWN("end\xc2", "end?");
+    SHOWN("\xc0\x9b", "??");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_of_every_script_stays),
+        cmocka_unit_test(control_characters_become_question_marks),
+        cmocka_unit_test(c1_controls_do_too),
+        cmocka_unit_test(bytes_that_are_no_utf8_do_too),
+    };
+    return cmocka_run_group_tests_name("base/screen", tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+"""Names of files, commands and code blocks that hold escape sequences: a terminal shows them, and obeys none."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+
+from command import COMMAND, CommandTest, main, read_terminal
+
+# Escape sequences by ESC and by one C1 control, as a byte that is no UTF-8 and as UTF-8; a return; a real letter.
+HOSTILE = "a\033]0;title\007b\udc9b31m\u009b1mc\rd-ö"
+SHOWN = "a?]0;title?b?31m?1mc?d-ö"
+
+
+class Screen(CommandTest):
+    def on_terminal(self, *arguments, screen="dumb"):
+        """What a terminal gets of a command, both of its streams; no line of it may hold a control character."""
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        process = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdout=slave, stderr=slave,
+                                   env=os.environ | {"TERM": screen})
+        self.processes.append(process)
+        os.close(slave)
+        shown = read_terminal(master).decode()  # fails where it is no UTF-8
+        process.wait()
+        return re.sub("\r(Reading: +[0-9]+ %|\033\\[K)", "", shown.replace("\r\n", "\n"))  # but for our own progress
+
+    def assert_harmless(self, shown, expected=SHOWN):
+        self.assertIn(expected, shown)
+        self.assertEqual([character for character in shown if not character.isprintable() and character not in "\n\t"], [])
+
+    def record(self):
+        """A tracking file, and marks of a block with that name inside of its time."""
+        marks = ("import os, sys, time\nb = os.fsencode(sys.argv[1])\n"
+                 "with open('m.csv', 'wb') as f:\n"
+                 " f.write(b'process_id,code_block_name,position,timestamp\\n')\n"
+                 " for position in b'0', b'1':\n"
+                 "  f.write(b'1,\"' + b + b'\",' + position + b',' + str(time.time()).encode() + b'\\n'); time.sleep(0.05)\n")
+        done = self.run_command("run", "-q", "--st", "0.01", "--tf", "t.csv", "--", "python3", "-c", marks, HOSTILE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_error_messages(self):
+        for arguments in (["show", HOSTILE], ["run", "--", f"./{HOSTILE}"], [HOSTILE],
+                          ["sub-track", "analyze", "--tf", HOSTILE, "--stf", "m.csv"],
+                          ["timeline", "merge", "-o", "m.json", HOSTILE], ["profile", "kernels", HOSTILE]):
+            with self.subTest(arguments=arguments):
+                self.assert_harmless(self.on_terminal(*arguments))
+
+    def test_no_name_begins_a_line_of_its_own(self):
+        shown = self.on_terminal("show", "x\ngpu-tracker: all is well")
+        self.assertIn("x?gpu-tracker: all is well", shown)
+        self.assertEqual(shown.count("\n"), 1)
+
+    def test_names_of_code_blocks(self):
+        self.record()
+        self.assert_harmless(self.on_terminal("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv"))
+        for format in "json", "csv":
+            self.assert_harmless(self.on_terminal("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", format), "title")
+
+    def test_a_file_gets_the_names_as_they_are(self):
+        self.record()
+        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", text=False)
+        self.assertIn(b"\033]0;title\007b", done.stdout)
+
+    def test_the_command_and_the_processes_of_a_summary(self):
+        hostile = self.folder / HOSTILE
+        hostile.write_text("#!/bin/sh\nexit 0\n")
+        hostile.chmod(0o755)
+        shown = self.on_terminal("run", "--processes", "--command-lines", "--", hostile, HOSTILE)
+        self.assert_harmless(shown)
+        for format in "full", "json", "text":
+            self.assert_harmless(self.on_terminal("run", "--processes", "--command-lines", "-f", format, "--", hostile), "]0;title")
+
+    def test_a_summary_keeps_its_own_colors(self):
+        shown = self.on_terminal("run", "true", screen="xterm")
+        self.assertIn("\033[1m", shown)
+
+    def test_tables_of_a_profile(self):
+        trace = {"traceEvents": [{"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": 1000, "dur": 50, "name": HOSTILE[:-1],
+                                  "args": {"device": 0, "stream": 7}}]}
+        (self.folder / "k.json").write_text(json.dumps(trace))
+        shown = self.on_terminal("profile", "kernels", "k.json")
+        self.assert_harmless(shown, "]0;title")
+
+
+if __name__ == "__main__":
+    main()
