@@ -110,7 +110,6 @@ class Energy(CommandTest):
         sources = json.loads((self.folder / "out.json").read_text())["sources"]
         if sources["processes"]["state"] != "exact":
             self.skipTest("the kernel does not announce processes here")
-        self.assertEqual(sources["cpu_energy"]["state"], "exact")
         self.assertIn("; at least: nobody may have waited for some processes", sources["energy_shares"]["reason"])
 
     def test_carbon_of_a_country(self):
