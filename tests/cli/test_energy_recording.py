@@ -553,7 +553,7 @@ class Recording(CommandTest):
             self.assertEqual(len(segments), 2, name)  # nothing is drawn over the time between
             self.assert_near(sum(map(trapezoid, segments)), ours[name if isinstance(name, str) else ":".join(name)]["total"])
         used = sum(report["accounting"]["cpu_seconds"]["sampled"] for report in reports)
-        self.assertTrue(abs(theirs.total("absolute_cpu_time_per_pid") - used) < 0.02 * used)
+        self.assertTrue(abs(theirs.total("absolute_cpu_time_per_pid") - used) < 0.1 * used)
         self.assertGreater(max(bytes for _, bytes in theirs.curves["per_process_mem_use_abs"]), 50_000_000)
 
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
