@@ -55,12 +55,29 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
     return sub_tracking_require_columns(&reader->base, have, error);
 }
 
+/* A database that nothing was ever committed to. (One without a page was cut.) */
+static bool is_blank(sqlite3 *database)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *sql = "SELECT page_count > 0 AND (SELECT count(*) FROM sqlite_master) = 0 FROM "
+                      "pragma_page_count";
+    bool blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    sqlite3_finalize(statement);
+    return blank;
+}
+
 static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
     TRY((base->salvage.wanted ? sqlite_file_salvage : sqlite_file_open)(
         base->path, &reader->database, error));
     sqlite3_busy_timeout(reader->database, 10000);
+    reader->at_end = is_blank(reader->database);
+    if (reader->at_end) {
+        sub_tracking_warn(base, "it has no marks: the program that began it was killed at once.");
+        return GPUT_OK;
+    }
     if (!sqlite_file_has_table(reader->database, "data"))
         return sub_tracking_invalid(base, error, "it has no table \"data\".");
     TRY(sqlite_file_prepare(

@@ -558,9 +558,25 @@ static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
     forget(&written);
 }
 
+static void a_database_that_nothing_was_committed_to_has_no_marks(void **state)
+{
+    (void)state;
+    struct content content;
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open(temporary("log.sqlite"), &database), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+    assert_int_equal(read_file(temporary("log.sqlite"), &content), GPUT_OK);
+    assert_int_equal(content.count, 0);
+    assert_non_null(strstr(content.warning, "it has no marks"));
+    forget(&content);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        temporary_test(a_database_that_nothing_was_committed_to_has_no_marks),
         temporary_test(csv_rows_come_with_both_forms_of_their_time),
         temporary_test(csv_columns_may_stand_in_any_order_beside_others),
         temporary_test(a_quote_within_a_name_is_part_of_it),
