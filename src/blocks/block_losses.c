@@ -76,6 +76,8 @@ bool block_losses_add_stop(
 
 void block_losses_drop_stops(struct block_losses *losses, size_t count)
 {
+    if (count == 0)
+        return;
     losses->n_waiting -= count;
     memmove(losses->waiting, losses->waiting + count, losses->n_waiting * sizeof *losses->waiting);
 }

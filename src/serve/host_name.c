@@ -54,7 +54,9 @@ static void cut_to_name(const char **host, size_t *length)
 
 bool host_name_is_served(const char *host, size_t length, const char *names)
 {
+    if (length == 0) /* NULL, too */
+        return true;
     cut_to_name(&host, &length);
-    return length == 0 || is_address(host, length) || is_name(host, length, "localhost", 9) ||
+    return is_address(host, length) || is_name(host, length, "localhost", 9) ||
            is_listed(host, length, names);
 }
