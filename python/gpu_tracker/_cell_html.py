@@ -65,6 +65,8 @@ def _facts(usage):
         facts.append(f"CPU {usage.cpu_seconds:.3f} s{percent}")
     if usage.gpu_percent is not None:
         facts.append(f"GPU {usage.gpu_percent:.0f} %")
+    if usage.gpu_ram.age_seconds > 0:
+        facts.append(f"GPU RAM as of {usage.gpu_ram.age_seconds:.2f} s before the end")
     if usage.joules is not None:
         facts.append(f"{usage.joules:.3g} J")
     return " · ".join(facts)

@@ -41,7 +41,11 @@ class Usage:
         self.device_ram = Memory(device_ram if self.has_gpu else [])
         # What drivers hide at one sample may be what they list at none.
         is_known = self.has_gpu and report["max_gpu_ram"]["combined"] is not None
-        self.gpu_ram = Memory([gpu_ram for _, _, gpu_ram in self.samples] if is_known else [])
+        peaks = report.get("gpu_peaks") or {}
+        self.gpu_ram = Memory(
+            [gpu_ram for _, _, gpu_ram in self.samples] if is_known else [],
+            peaks.get("combined"), peaks.get("combined_at_most"), peaks.get("list_age_seconds") or 0.0,
+        )  # fmt: skip
         self.why_no_gpu_ram = _why_no_gpu_ram(report) if self.has_gpu and self.gpu_ram.used is None else None
         self.gpu_percent = gpu["gpu_percentages"]["mean_sum_percent"] if self.has_gpu else None
         cpu_seconds = report["accounting"]["cpu_seconds"]["sampled"]
@@ -51,9 +55,11 @@ class Usage:
 
 class Memory:
     """consumed: more (or less) than before, None where that is not known; peaked: on top of what is used now, for a while;
-    used: now; peak: the most, `known_peak` at least."""
+    used: now; peak: the most, `known_peak` at least; peak_at_most: and at most, None where nothing bounds it; age_seconds:
+    how much older than the end what is used now is."""
 
-    def __init__(self, figures, known_peak=None):
+    def __init__(self, figures, known_peak=None, peak_at_most=None, age_seconds=0.0):
+        self.peak_at_most, self.age_seconds = peak_at_most, age_seconds
         known = [figure for figure in figures if figure is not None]
         if not known or figures[-1] is None:
             self.consumed = self.peaked = self.used = self.peak = None

@@ -79,8 +79,17 @@ def _limits_or_failure(item):
 
 
 def _grown(memory):
-    """The most on top of the begin; None: not to be had."""
-    return None if memory.consumed is None else memory.peak - (memory.used - memory.consumed)
+    """The most on top of the begin; None: not to be had, as where the driver has not answered since."""
+    if memory.consumed is None or memory.age_seconds > 0:
+        return None
+    return memory.peak - (memory.used - memory.consumed)
+
+
+def _most_grown(memory):
+    """The same at most; None: nothing bounds it."""
+    if memory.consumed is None or memory.peak_at_most is None:
+        return None
+    return memory.peak_at_most - (memory.used - memory.consumed)
 
 
 def _mb(value):
@@ -105,18 +114,26 @@ def pytest_runtest_call(item):
     item.user_properties.append(("gput_cpu_seconds", usage.cpu_seconds))
     if not usage.has_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
-    if usage.why_no_gpu_ram:
-        item.user_properties.append(("gput_no_gpu_ram", usage.why_no_gpu_ram))
-    reasons = {"gpu_ram": usage.why_no_gpu_ram}
-    problems = [_problem(name, figures[name], limit, reasons.get(name)) for name, limit in limits.items()]
+    why = usage.why_no_gpu_ram
+    if why is None and usage.gpu_ram.age_seconds > 0:
+        why = f"the driver has not answered for {usage.gpu_ram.age_seconds:.2f} s"
+    if why:
+        item.user_properties.append(("gput_no_gpu_ram", why))
+    gpu_ram = {"why": why, "at_most": _most_grown(usage.gpu_ram)}
+    problems = [
+        _problem(name, figures[name], limit, **(gpu_ram if name == "gpu_ram" else {})) for name, limit in limits.items()
+    ]
     problems = [problem for problem in problems if problem]
     if problems and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception("gput_limit: " + "; ".join(problems), pytrace=False))
 
 
-def _problem(name, figure, limit, why):
+def _problem(name, figure, limit, why=None, at_most=None):
+    """`why` there is no figure; `at_most`: the figure may be as high as that."""
     if figure is None:
         return f"{name} cannot be measured on this machine" + (f": {why}" if why else "")
+    if figure <= limit and at_most is not None and at_most > limit:
+        return f"it needed {_mb(figure)} to {_mb(at_most)} of {name.replace('_', ' ').upper()}, and its limit is {_mb(limit)}"
     if figure <= limit:
         return None
     if name == "seconds":

@@ -67,6 +67,34 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(str(caught.exception), message)
 
 
+class FakeGpu:
+    """A machine with one NVIDIA GPU, of which processes hold what is said. `environment` is for them."""
+
+    LIBRARY = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "gpu" / "libfake-nvml.so"
+    # For programs of their own: hold(MB) has the program itself hold that much from then on.
+    HOLD = """
+import os
+
+def hold(size, mb=2**20):
+    path = os.environ["FAKE_NVML_SCENARIO"]
+    with open(path + ".new", "w") as file:
+        file.write(f"gpu GPU-a\\nmemory {80000 * mb} 0 {(size + 9) * mb}\\nutilization 10\\ncompute {os.getpid()} {size * mb}\\n")
+    os.rename(path + ".new", path)
+    return size
+
+def calls():
+    with open(os.environ["FAKE_NVML_LOG"]) as file:
+        return [line.split()[1] for line in file]
+"""
+
+    def __init__(self, folder):
+        self.scenario = folder / "scenario"
+        self.scenario.write_text("gpu GPU-a\nmemory 80000000000 0 9000000\n")
+        self.environment = os.environ | {
+            "GPUT_NVML": str(self.LIBRARY), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(self.scenario),
+        }  # fmt: skip
+
+
 def marks(path):
     """(name, position) of each mark in a CSV file, in its order."""
     with open(path, newline="") as file:

@@ -445,6 +445,47 @@ class Samples(package.PackageTest):
             self.assertLess(mb[-1], mb[0] + 20)
 
 
+@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
+class GpuRam(package.PackageTest):
+    def figures(self, *cells):
+        gpu = package.FakeGpu(self.folder)
+        start = "from gpu_tracker.notebook import IPyGPULogger; hold(100); logger = IPyGPULogger().start()"
+        output = self.run_python(
+            PROGRAM, input="#cell\n".join([package.FakeGpu.HOLD, start, *cells]), env=gpu.environment
+        ).stdout
+        return [tuple(map(int, line.split()[1:4])) for line in output.splitlines() if line.startswith("GPU:")], output
+
+    def test_cells_without_length_have_their_own(self):
+        figures, output = self.figures(*(f"hold({100 + 256 * i})" for i in range(1, 7)))
+        self.assertEqual(figures, [(256, 0, 100 + 256 * i) for i in range(1, 7)], output)
+
+    def test_what_a_cell_gives_back(self):
+        figures, output = self.figures("hold(4004)", "hold(50)", "pass")
+        self.assertEqual(figures, [(3904, 0, 4004), (-3954, 3954, 50), (0, 0, 50)], output)
+
+    def test_short_peaks(self):
+        cell = "hold(4004); import time; time.sleep(0.05); hold(2567)"
+        figures, output = self.figures(*(part for _ in range(5) for part in ("hold(100)", cell)))
+        # Where the machine stands still for that long, it sees one later than it is over.
+        self.assertGreaterEqual(figures[1::2].count((2467, 1437, 2567)), 3, output)
+        self.assertEqual({(used, consumed) for consumed, _, used in figures[1::2]}, {(2567, 2467)}, output)
+
+    def test_a_driver_that_does_not_answer_has_the_age_told(self):
+        hang = "text = open(os.environ['FAKE_NVML_SCENARIO']).read()\n" \
+            "open('new', 'w').write('delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\\n' + text)\n" \
+            "os.rename('new', os.environ['FAKE_NVML_SCENARIO'])"
+        _, output = self.figures(hang)
+        self.assertRegex(output, r"GPU: +0 +0 +100 MB \(the driver's answer of \d+\.\d\d s before the end\)\n")
+
+    def test_what_is_not_known_at_one_end_is_not_consumed(self):
+        from gpu_tracker._meter import Memory
+
+        memory = Memory([None, 5.0, 7.0], 9.0)
+        self.assertEqual((memory.consumed, memory.peaked, memory.used, memory.peak), (None, 2.0, 7.0, 9.0))
+        memory = Memory([1.0, 5.0, None], 9.0)
+        self.assertEqual((memory.consumed, memory.peaked, memory.used, memory.peak), (None, None, None, None))
+
+
 class Chart(package.PackageTest):
     def report(self, samples, kernel_peak=0.0, gpu_peak=0.0):
         from gpu_tracker._meter import Usage

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import importlib.util
+import re
 import subprocess
 import sys
 import unittest
@@ -11,12 +12,12 @@ import package
 
 @unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
 class Plugin(package.PackageTest):
-    def run_tests(self, code, *arguments):
+    def run_tests(self, code, *arguments, env=None):
         (self.folder / "test_it.py").write_text("import pytest, time\n" + code)
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
         if "gpu_tracker" not in {point.name for point in importlib.metadata.entry_points(group="pytest11")}:
             command += ["-p", "gpu_tracker.pytest_plugin"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=package.PATIENCE)
+        return subprocess.run(command, capture_output=True, text=True, timeout=package.PATIENCE, env=env)
 
     def test_reports_each_test(self):
         done = self.run_tests("def test_big():\n    b = b'x' * 80_000_000\n    time.sleep(0.05)\ndef test_small(): pass\n", "--gput")
@@ -34,6 +35,29 @@ class Plugin(package.PackageTest):
         for limit in "seconds=-1", "seconds=float('nan')", "ram=-1":
             done = self.run_tests(f"@pytest.mark.gput_limit({limit})\ndef test_a(): pass\n")
             self.assertRegex(done.stdout, "gput_limit: (-1|nan) is no ")
+
+    def test_gpu_ram_that_was_held_for_a_moment_passes_its_limit(self):
+        gpu = package.FakeGpu(self.folder)
+        done = self.run_tests(
+            package.FakeGpu.HOLD + "hold(100)\n"
+            "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_peak():\n    hold(8100); time.sleep(0.05); hold(100)\n"
+            "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_kept():\n    hold(8100)\n"
+            "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_none(): pass\n",
+            "--gput", env=gpu.environment,
+        )  # fmt: skip
+        self.assertRegex(done.stdout, r"(?m)^test_it.py FF\. ")
+        problems = re.findall(r"(?m)^gput_limit: it needed (.*) of GPU RAM, and its limit is 2000.0 MB$", done.stdout)
+        self.assertEqual(len(problems), 2, done.stdout)
+        self.assertEqual(problems[1], "8388.6 MB")
+
+    def test_what_may_have_been_held_passes_a_limit_too(self):
+        from gpu_tracker.pytest_plugin import _problem
+
+        self.assertIsNone(_problem("gpu_ram", 1e6, 2e6, at_most=2e6))
+        self.assertIsNone(_problem("gpu_ram", 1e6, 2e6))
+        self.assertEqual(
+            _problem("gpu_ram", 1e6, 2e6, at_most=3e6), "it needed 1.0 MB to 3.0 MB of GPU RAM, and its limit is 2.0 MB"
+        )
 
     def test_is_silent_without_the_option(self):
         done = self.run_tests("def test_small(): pass\n")
