@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "message.h"
 #include "report.h"
+#include "screen.h"
 #include "signals.h"
 #include "tracking.h"
 
@@ -73,8 +74,30 @@ static void add_note(struct gput_results *results)
 }
 
 /* *limited: what was tracked was ended for a limit that it passed. */
+static int print_report(struct gput_session *session, struct tracking *tracking, int stop_fd,
+    bool *limited, struct gput_error *error)
+{
+    struct gput_results results;
+    int code = gput_session_stop(session, error);
+    if (code == GPUT_OK)
+        code = gput_session_results(session, &results, error);
+    tracking_say_held(tracking, stop_fd);
+    if (code != GPUT_OK)
+        return code;
+    *limited = results.limit.enforced;
+    add_note(&results);
+    if (tracking->quiet && !tracking->output)
+        return GPUT_OK;
+    struct report report = {.format = tracking->format,
+        .path = tracking->output,
+        .screen_fd = STDOUT_FILENO,
+        .stop_fd = stop_fd};
+    return report_write_session(
+        &report, session, &results, tracking->config.options.processes, error);
+}
+
 static int track(struct gput_session *session, pid_t pid, double for_seconds,
-    const struct tracking *tracking, bool *limited, struct gput_error *error)
+    struct tracking *tracking, bool *limited, int *stop_fd, struct gput_error *error)
 {
     struct signals signals;
     signals_catch();
@@ -83,27 +106,12 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     int code = gput_session_track_pid(session, pid, error);
     if (code == GPUT_OK)
-        tracking_say_address(session);
+        tracking_say_address(tracking, session);
     if (code == GPUT_OK)
         code =
             follow(session, &signals, for_seconds, tracking->config.options.limits.enforce, error);
-    signals_release(&signals);
-    if (code != GPUT_OK)
-        return code;
-
-    struct gput_results results;
-    code = gput_session_stop(session, error);
-    if (code == GPUT_OK)
-        code = gput_session_results(session, &results, error);
-    if (code != GPUT_OK)
-        return code;
-    *limited = results.limit.enforced;
-    add_note(&results);
-    if (tracking->quiet && !tracking->output)
-        return GPUT_OK;
-    struct report report = {tracking->format, tracking->output, STDOUT_FILENO, NULL, false, 0};
-    return report_write_session(
-        &report, session, &results, tracking->config.options.processes, error);
+    *stop_fd = signals_release(&signals);
+    return code == GPUT_OK ? print_report(session, tracking, *stop_fd, limited, error) : code;
 }
 
 static int no_process(struct gput_error *error)
@@ -129,8 +137,9 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     return *pid != 0 ? GPUT_OK : no_process(error);
 }
 
-static int attach(const struct arguments *arguments, const struct tracking *tracking, bool *limited,
-    struct gput_error *error)
+/* `*stop_fd` is how long a message may wait from now on; see screen.h. */
+static int attach(const struct arguments *arguments, struct tracking *tracking, bool *limited,
+    int *stop_fd, struct gput_error *error)
 {
     pid_t pid;
     double for_seconds;
@@ -140,7 +149,7 @@ static int attach(const struct arguments *arguments, const struct tracking *trac
     struct gput_session *session = NULL;
     code = tracking_create_session(tracking, &session, error);
     if (code == GPUT_OK)
-        code = track(session, pid, for_seconds, tracking, limited, error);
+        code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);
     gput_session_destroy(session);
     return code;
 }
@@ -156,13 +165,14 @@ int cmd_attach(const struct arguments *arguments)
     }
     signals_survive_closed_pipes();
     bool limited = false;
+    int stop_fd = SCREEN_WAITS;
     int code = tracking_read(arguments, false, &tracking, &error);
     if (code == GPUT_OK) {
-        code = attach(arguments, &tracking, &limited, &error);
+        code = attach(arguments, &tracking, &limited, &stop_fd, &error);
         tracking_finish(&tracking);
     }
     if (code == GPUT_OK)
         return limited ? EXIT_LIMIT_PASSED : EXIT_SUCCESS;
-    message_error(&error);
+    message_error_until(&error, stop_fd);
     return EXIT_FAILURE;
 }

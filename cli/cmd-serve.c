@@ -12,7 +12,8 @@
 /* The port that AIPowerMeter's users scrape. */
 #define DEFAULT_ADDRESS "127.0.0.1:5001"
 
-static int serve_until_signal(struct gput_session *session, struct gput_error *error)
+static int serve_until_signal(
+    struct tracking *tracking, struct gput_session *session, struct gput_error *error)
 {
     struct signals signals;
     struct signal_event event;
@@ -22,12 +23,12 @@ static int serve_until_signal(struct gput_session *session, struct gput_error *e
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK)
-        tracking_say_address(session);
+        tracking_say_address(tracking, session);
     while (code == GPUT_OK) {
         if (signals_next(&signals, -1, -1, &event) && signals_obey(&event))
             break;
     }
-    signals_release(&signals);
+    signals_close_stop(signals_release(&signals));
     return code == GPUT_OK ? gput_session_stop(session, error) : code;
 }
 
@@ -42,7 +43,7 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
     tracking.config.options.listen = address ? address : DEFAULT_ADDRESS;
     code = tracking_create_session(&tracking, &session, error);
     if (code == GPUT_OK)
-        code = serve_until_signal(session, error);
+        code = serve_until_signal(&tracking, session, error);
     gput_session_destroy(session);
     tracking_finish(&tracking);
     return code;

@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "message.h"
 #include "report.h"
+#include "screen.h"
 #include "tracking.h"
 
 #include <gputracker/gputracker.h>
@@ -43,7 +44,8 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     if (code != GPUT_OK)
         return code;
     add_note(&results);
-    struct report report = {format, output, STDOUT_FILENO, NULL, false, 0};
+    struct report report = {
+        .format = format, .path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
     return report_write(&report, &results, NULL, error);
 }
 

@@ -221,13 +221,13 @@ int launch_start(struct gput_session *session, char *const argv[], struct gput_e
 
 int launch_follow(struct gput_session *session, struct launch_end *end, struct gput_error *error)
 {
-    *end = (struct launch_end){0};
+    *end = (struct launch_end){.stop_fd = -1};
     struct follower follower = {.session = session, .pid = gput_session_pid(session), .end = end};
     int failure = signals_take(&follower.signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     raise_cpu_limit();
     int code = follow(&follower, error);
-    signals_release(&follower.signals);
+    end->stop_fd = signals_release(&follower.signals);
     return code;
 }

@@ -14,6 +14,7 @@ struct launch_end {
     int status;     /* wait(2) status of the command, when it was not abandoned */
     bool abandoned; /* it still runs: a second Ctrl-C came, or our own CPU time is used up */
     int killed_by;  /* the signal that asked for that */
+    int stop_fd;    /* see signals_release(); to be closed */
 };
 
 /*

@@ -1,5 +1,7 @@
 #include "message.h"
 
+#include "screen.h"
+
 #include <gputracker/screen.h>
 
 #include <stdarg.h>
@@ -17,36 +19,50 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     return code;
 }
 
-/* One write() a line, so that lines of several programs on one terminal do not mix. A standard
- * error that is closed or broken is not worth failing for. Names of files may hold anything: none
- * reaches a terminal as an escape sequence, or begins a line that looks like one of ours. */
-static void print_line(const char *prefix, const char *text)
+/* Names of files may hold anything: none reaches a terminal as an escape sequence, or begins a line
+ * that looks like one of ours. */
+size_t message_compose(enum message_kind kind, const char *text, char line[MESSAGE_LINE_SIZE])
 {
-    char line[1024];
-    int length = snprintf(line, sizeof line - 1, "%s%s", prefix, text);
-    if (length < 0)
-        return;
-    size_t used = (size_t)length < sizeof line - 2 ? (size_t)length : sizeof line - 2;
+    static const char *const prefixes[] = {[MESSAGE_ERROR] = "",
+        [MESSAGE_NOTE] = "gpu-tracker: ",
+        [MESSAGE_WARNING] = "gpu-tracker: warning: "};
+    int length = snprintf(line, MESSAGE_LINE_SIZE - 1, "%s%s", prefixes[kind], text);
+    size_t used = length < 0 ? 0 : (size_t)length;
+    if (used > MESSAGE_LINE_SIZE - 2)
+        used = MESSAGE_LINE_SIZE - 2;
     used = gput_screen_text(line, used);
     for (char *end = line; (end = memchr(end, '\n', (size_t)(line + used - end)));)
         *end = '?';
     line[used++] = '\n';
-    if (write(STDERR_FILENO, line, used) < 0)
-        return;
+    return used;
+}
+
+/* One write() a line, so that lines of several programs on one terminal do not mix. A standard
+ * error that is closed or broken is not worth failing for. */
+static void print_line(enum message_kind kind, const char *text, int stop_fd)
+{
+    char line[MESSAGE_LINE_SIZE];
+    size_t length = message_compose(kind, text, line);
+    screen_write(STDERR_FILENO, line, length, stop_fd);
 }
 
 void message_error(const struct gput_error *error)
 {
-    print_line("", error->message);
+    print_line(MESSAGE_ERROR, error->message, SCREEN_WAITS);
+}
+
+void message_error_until(const struct gput_error *error, int stop_fd)
+{
+    print_line(MESSAGE_ERROR, error->message, stop_fd);
 }
 
 void message_note(const char *text)
 {
-    print_line("gpu-tracker: ", text);
+    print_line(MESSAGE_NOTE, text, SCREEN_WAITS);
 }
 
 void message_warning(void *user, const char *text)
 {
     (void)user;
-    print_line("gpu-tracker: warning: ", text);
+    print_line(MESSAGE_WARNING, text, SCREEN_WAITS);
 }

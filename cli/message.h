@@ -7,6 +7,8 @@
 
 #include <gputracker/error.h>
 
+#include <stddef.h>
+
 /* Exit statuses that are not the tracked command's. */
 enum {
     EXIT_USAGE = 2,
@@ -20,8 +22,25 @@ enum {
 int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What is said: the sentence of an error, a line of information, and
+ * `gpu-tracker: warning: …`, so that it can be told from what the tracked command prints. */
+enum message_kind {
+    MESSAGE_ERROR,
+    MESSAGE_NOTE,
+    MESSAGE_WARNING,
+};
+
+#define MESSAGE_LINE_SIZE 1024
+
+/* Composes a line with its newline, cut where it is too long; returns its length. */
+size_t message_compose(enum message_kind kind, const char *text, char line[MESSAGE_LINE_SIZE]);
+
 /* Prints the sentence of an error. */
 void message_error(const struct gput_error *error);
+
+/* The same while a session is tracked: waits no longer than until `stop_fd` can be read; see
+ * screen.h. */
+void message_error_until(const struct gput_error *error, int stop_fd);
 
 /* Prints a line of information, not of trouble, on the standard error. */
 void message_note(const char *text);

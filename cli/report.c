@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "message.h"
+#include "screen.h"
 
 #include <gputracker/file.h>
 #include <gputracker/screen.h>
@@ -119,31 +120,29 @@ static bool nobody_reads(int fd, int failure)
 }
 
 /* Writes to a descriptor as it is. */
-static int write_plain(int fd, const char *bytes, size_t length, struct gput_error *error)
+static int write_plain(
+    int fd, const char *bytes, size_t length, int stop_fd, struct gput_error *error)
 {
-    while (length > 0) {
-        ssize_t done = write(fd, bytes, length);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return fail(error, nobody_reads(fd, errno) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
-                "Cannot write the report: %s", strerror(errno));
-        bytes += done;
-        length -= (size_t)done;
-    }
-    return GPUT_OK;
+    int failure = screen_write(fd, bytes, length, stop_fd);
+    if (failure == 0)
+        return GPUT_OK;
+    if (failure == ECANCELED)
+        return fail(error, GPUT_ERROR_STATE, "Cannot write the report: nobody reads it.");
+    return fail(error, nobody_reads(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+        "Cannot write the report: %s", strerror(failure));
 }
 
 /* Writes to a descriptor; a terminal gets nothing that it would obey. */
-static int write_to_screen(int fd, const char *bytes, size_t length, struct gput_error *error)
+static int write_to_screen(
+    int fd, const char *bytes, size_t length, int stop_fd, struct gput_error *error)
 {
     if (length == 0 || !isatty(fd))
-        return write_plain(fd, bytes, length, error);
+        return write_plain(fd, bytes, length, stop_fd, error);
     char *text = malloc(length);
     if (!text)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     memcpy(text, bytes, length);
-    int code = write_plain(fd, text, gput_screen_text(text, length), error);
+    int code = write_plain(fd, text, gput_screen_text(text, length), stop_fd, error);
     free(text);
     return code;
 }
@@ -153,7 +152,7 @@ int report_write_bytes(
 {
     if (is_file(path))
         return gput_file_write(path, bytes, length, error);
-    return write_to_screen(path ? STDOUT_FILENO : screen_fd, bytes, length, error);
+    return write_to_screen(path ? STDOUT_FILENO : screen_fd, bytes, length, SCREEN_WAITS, error);
 }
 
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error)
@@ -197,11 +196,11 @@ static int render(const struct report *report, enum gput_format format,
 }
 
 /* A summary is harmless as it is, and its colors are to be obeyed. */
-static int write_rendered(
-    enum gput_format format, int fd, const char *bytes, size_t length, struct gput_error *error)
+static int write_rendered(const struct report *report, enum gput_format format, int fd,
+    const char *bytes, size_t length, struct gput_error *error)
 {
-    return format == GPUT_SUMMARY ? write_plain(fd, bytes, length, error)
-                                  : write_to_screen(fd, bytes, length, error);
+    return format == GPUT_SUMMARY ? write_plain(fd, bytes, length, report->stop_fd, error)
+                                  : write_to_screen(fd, bytes, length, report->stop_fd, error);
 }
 
 /* What could not be written where it belongs; a pickle as text. */
@@ -214,7 +213,7 @@ static void write_to_standard_error(const struct report *report, const struct gp
     enum gput_format format = report->format == GPUT_PICKLE ? GPUT_FULL : report->format;
     if (render(report, format, results, processes, &text, &length, &no_matter) != GPUT_OK)
         return;
-    write_rendered(format, STDERR_FILENO, text, length, &no_matter);
+    write_rendered(report, format, STDERR_FILENO, text, length, &no_matter);
     free(text);
 }
 
@@ -227,10 +226,10 @@ int report_write(const struct report *report, const struct gput_results *results
     if (code != GPUT_OK)
         return code;
     if (is_file(report->path))
-        code = gput_file_write(report->path, bytes, length, error);
+        code = gput_file_write_until(report->path, bytes, length, report->stop_fd, error);
     else
-        code = write_rendered(
-            report->format, report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
+        code = write_rendered(report, report->format,
+            report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
     if (code != GPUT_OK && report->path)
         write_to_standard_error(report, results, processes);
     free(bytes);

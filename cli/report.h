@@ -39,6 +39,7 @@ struct report {
     enum gput_format format;
     const char *path; /* "-" is the standard output, NULL `screen_fd` */
     int screen_fd;
+    int stop_fd;                /* how long it waits for a reader; see screen.h */
     const char *const *command; /* for a summary; NULL: not known */
     bool has_status;
     int status; /* of the command, as of wait(2) */

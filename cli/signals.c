@@ -30,6 +30,9 @@ static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2
     SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGXCPU, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGCHLD};
 
+/* What ends waiting for somebody to read a report. */
+static const int stopping[] = {SIGTERM, SIGHUP};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_ignored(int number)
@@ -162,17 +165,44 @@ static void restore_default(int number)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-void signals_release(struct signals *signals)
+static void restore_unless_ignored(int number)
+{
+    if (!is_ignored(number))
+        restore_default(number);
+}
+
+int signals_release(struct signals *signals)
 {
     struct signal_event forgotten;
     while (take_early(&forgotten) || take_pending(signals, &forgotten))
         ;
-    close(signals->fd);
+    restore_unless_ignored(SIGINT);
+    restore_unless_ignored(SIGQUIT);
+    int stop_fd = signals->fd;
     signals->fd = -1;
-    if (!is_ignored(SIGINT))
-        restore_default(SIGINT);
-    if (!is_ignored(SIGQUIT))
-        restore_default(SIGQUIT);
+    sigset_t stops;
+    sigemptyset(&stops);
+    for (size_t i = 0; i < COUNT(stopping); i++) {
+        if (!is_ignored(stopping[i]))
+            sigaddset(&stops, stopping[i]);
+    }
+    if (signalfd(stop_fd, &stops, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
+        return stop_fd;
+    signals_close_stop(stop_fd);
+    return -1;
+}
+
+void signals_close_stop(int stop_fd)
+{
+    if (stop_fd < 0)
+        return;
+    struct signals signals = {.fd = stop_fd};
+    struct signal_event forgotten;
+    while (take_pending(&signals, &forgotten))
+        ;
+    close(stop_fd);
+    for (size_t i = 0; i < COUNT(stopping); i++)
+        restore_unless_ignored(stopping[i]);
 }
 
 void signals_forward(const struct signal_event *event, pid_t pid)

@@ -10,7 +10,7 @@
  *     … start the command …
  *     signals_take()    blocks them in this thread and collects them from now on.
  *     signals_next()    waits for one.
- *     signals_release() Ctrl-C ends us again.
+ *     signals_release() Ctrl-C ends us again; SIGTERM ends waiting for a reader.
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -50,9 +50,17 @@ int signals_take(struct signals *signals);
  */
 bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct signal_event *event);
 
-/* Forgets what is pending. SIGINT and SIGQUIT have their default action again, so that even a
- * report that nobody reads can be ended; other signals stay blocked until we exit. */
-void signals_release(struct signals *signals);
+/*
+ * Forgets what is pending. SIGINT and SIGQUIT have their default action again, so that Ctrl-C ends
+ * us. Returns a descriptor that can be read when SIGTERM or SIGHUP comes from now on: what waits
+ * for a reader then waits no longer, and what needs no waiting is still done. -1: those end us,
+ * too. Other signals stay blocked until we exit. The caller closes it, or gives it to
+ * signals_close_stop().
+ */
+int signals_release(struct signals *signals);
+
+/* What came is forgotten; from now on SIGTERM and SIGHUP end us. -1 is fine. */
+void signals_close_stop(int stop_fd);
 
 /* Sends a signal on to a process as it came. */
 void signals_forward(const struct signal_event *event, pid_t pid);

@@ -3,6 +3,7 @@
 #include "launch.h"
 #include "message.h"
 #include "report.h"
+#include "screen.h"
 #include "signals.h"
 #include "tracking.h"
 
@@ -19,15 +20,14 @@ static int status_code(int status)
 }
 
 /* Beside a report that goes to the standard output, and to nowhere else, it would be part of it. */
-static void announce(int status, const char *output)
+static void announce(int status, const char *output, int stop_fd)
 {
-    struct gput_error no_matter;
     char line[128];
     snprintf(line, sizeof line,
         "Resource tracking complete. Process completed with status code: %d\n",
         status_code(status));
     int fd = output && strcmp(output, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO;
-    report_write_text(NULL, fd, line, &no_matter);
+    screen_write(fd, line, strlen(line), stop_fd);
 }
 
 /* The report where -o says, and the summary on the screen where it is wanted there too. */
@@ -52,22 +52,24 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
 /* Ends the session and writes what there is to say. Returns false when that could not be written; a
  * screen that nobody reads (a closed pipe) is no failure. *limited: it was
  * ended for a limit that it passed. */
-static bool print_outcome(struct gput_session *session, const struct tracking *tracking,
+static bool print_outcome(struct gput_session *session, struct tracking *tracking,
     char *const argv[], const struct launch_end *end, const struct track_style *style,
     bool *limited)
 {
     struct gput_error error;
     struct gput_results results;
     if (gput_session_stop(session, &error) != GPUT_OK)
-        message_error(&error);
+        message_error_until(&error, end->stop_fd);
+    tracking_say_held(tracking, end->stop_fd);
     if (style->announces && !end->abandoned)
-        announce(end->status, tracking->output);
+        announce(end->status, tracking->output, end->stop_fd);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && results.limit.enforced;
     struct report report = {
         .format = tracking->format,
         .path = tracking->output,
         .screen_fd = style->screen_fd,
+        .stop_fd = end->stop_fd,
         .command = (const char *const *)argv,
         .has_status = !end->abandoned,
         .status = end->status,
@@ -75,7 +77,7 @@ static bool print_outcome(struct gput_session *session, const struct tracking *t
     if (code == GPUT_OK)
         code = write_reports(session, tracking, &report, style, &results, &error);
     if (code != GPUT_OK)
-        message_error(&error);
+        message_error_until(&error, end->stop_fd);
     return code == GPUT_OK || (code == GPUT_ERROR_STATE && !tracking->output);
 }
 
@@ -102,14 +104,16 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         message_error(&error);
         return failure_status(&error, style);
     }
-    tracking_say_address(session);
+    tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
     if (launch_follow(session, &end, &error) != GPUT_OK) {
-        message_error(&error);
+        message_error_until(&error, end.stop_fd);
         return style->failed_status;
     }
     bool limited;
     bool printed = print_outcome(session, tracking, argv, &end, style, &limited);
+    if (end.stop_fd >= 0)
+        close(end.stop_fd);
     if (limited)
         return EXIT_LIMIT_PASSED;
     if (end.abandoned)

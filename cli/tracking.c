@@ -3,6 +3,7 @@
 #include "message.h"
 #include "output-files.h"
 #include "report.h"
+#include "screen.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool tracking_read_count(const char *text, int *count)
 {
@@ -156,11 +158,44 @@ static const char *from_environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
+/* Never waits. */
+static void say(struct tracking *tracking, enum message_kind kind, const char *text)
+{
+    char line[MESSAGE_LINE_SIZE];
+    size_t length = message_compose(kind, text, line);
+    pthread_mutex_lock(&tracking->lock);
+    bool has_room = tracking->held_length == 0 &&
+                    screen_write(STDERR_FILENO, line, length, SCREEN_NEVER_WAITS) != ECANCELED;
+    if (!has_room && length <= sizeof tracking->held - tracking->held_length) {
+        memcpy(tracking->held + tracking->held_length, line, length);
+        tracking->held_length += length;
+    } else if (!has_room) {
+        tracking->not_held++;
+    }
+    pthread_mutex_unlock(&tracking->lock);
+}
+
+void tracking_say_held(struct tracking *tracking, int stop_fd)
+{
+    char line[MESSAGE_LINE_SIZE], text[96];
+    pthread_mutex_lock(&tracking->lock);
+    screen_write(STDERR_FILENO, tracking->held, tracking->held_length, stop_fd);
+    tracking->held_length = 0;
+    if (tracking->not_held > 0) {
+        snprintf(text, sizeof text, "%u more warnings found no room on the standard error.",
+            tracking->not_held);
+        screen_write(STDERR_FILENO, line, message_compose(MESSAGE_WARNING, text, line), stop_fd);
+    }
+    tracking->not_held = 0;
+    pthread_mutex_unlock(&tracking->lock);
+}
+
+/* Of the sampling thread too. */
 static void warn(void *user, const char *text)
 {
-    const struct tracking *tracking = user;
+    struct tracking *tracking = user;
     if (!tracking->leaves_warnings_to_report)
-        message_warning(NULL, text);
+        say(tracking, MESSAGE_WARNING, text);
 }
 
 /* What is done when every value was read: where warnings go, and where files are. */
@@ -235,6 +270,7 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     struct gput_error *error)
 {
     *tracking = (struct tracking){.config.options = gput_options_default()};
+    pthread_mutex_init(&tracking->lock, NULL);
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
     int code = path ? gput_config_read(path, &tracking->config, error) : GPUT_OK;
     if (code == GPUT_OK)
@@ -258,16 +294,18 @@ int tracking_create_session(
     return code;
 }
 
-void tracking_say_address(const struct gput_session *session)
+void tracking_say_address(struct tracking *tracking, const struct gput_session *session)
 {
     char line[160];
     const char *address = gput_session_address(session);
     snprintf(line, sizeof line, "serving http://%s/metrics", address ? address : "");
     if (address)
-        message_note(line);
+        say(tracking, MESSAGE_NOTE, line);
 }
 
 void tracking_finish(struct tracking *tracking)
 {
+    tracking_say_held(tracking, SCREEN_NEVER_WAITS);
+    pthread_mutex_destroy(&tracking->lock);
     gput_config_finish(&tracking->config);
 }

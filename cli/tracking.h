@@ -9,6 +9,8 @@
 
 #include <gputracker/gputracker.h>
 
+#include <pthread.h>
+
 struct tracking {
     struct gput_config config; /* with all options in place; owned */
     enum gput_format format;   /* of the report */
@@ -18,6 +20,11 @@ struct tracking {
     /* No warnings for now: the report will say what is missing, and is alone where they would go.
      */
     _Atomic bool leaves_warnings_to_report;
+    /* Lines for which the standard error had no room: sampling does not wait for a reader. */
+    pthread_mutex_t lock;
+    char held[8192];
+    size_t held_length;
+    unsigned not_held; /* those for which there was no room here either */
 };
 
 /*
@@ -39,7 +46,11 @@ int tracking_create_session(
     const struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
-void tracking_say_address(const struct gput_session *session);
+void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
+
+/* Says what found no room before, when nothing is tracked any more; waits no longer than until
+ * `stop_fd` can be read. */
+void tracking_say_held(struct tracking *tracking, int stop_fd);
 
 /* Reads --ru, --gru and --tu where they were given. */
 int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,

@@ -25,6 +25,14 @@ GPUT_API int gput_file_write(
     const char *path, const void *bytes, size_t length, struct gput_error *error);
 
 /**
+ * The same, where somebody may have to read what is written: of a pipe that nobody opens or reads
+ * on, waiting ends when `stop_fd` (a signalfd, an eventfd …) can be read. -1: it waits for ever.
+ * Errors besides: GPUT_ERROR_IO when it did not wait any longer.
+ */
+GPUT_API int gput_file_write_until(
+    const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
+
+/**
  * Whether gput_file_write() could write there, as far as can be told without trying: to be asked
  * before hours of work. Errors, which name the file: GPUT_ERROR_NOT_FOUND (the folder),
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (it is a folder), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.

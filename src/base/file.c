@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A pipe without a reader is tried again. */
+#define READER_POLL_MS 50
 
 static int too_long(const char *name, size_t most_bytes, struct gput_error *error)
 {
@@ -205,14 +209,58 @@ static int open_beside(struct file_writing *writing, struct gput_error *error)
     return code;
 }
 
-int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error)
+static int nobody_reads(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_IO, "Cannot write %s: nobody reads it.", path);
+}
+
+/* A pipe without a reader can be opened when there is one; no call tells when that is. */
+static int open_straight(struct file_writing *writing, struct gput_error *error)
+{
+    int flags = O_WRONLY | O_APPEND | (writing->stop_fd >= 0 ? O_NONBLOCK : 0);
+    struct pollfd stop = {.fd = writing->stop_fd, .events = POLLIN};
+    for (;;) {
+        struct stat info;
+        int code = file_target_open(writing->path, flags, 0, &writing->fd, error);
+        bool lacks_reader = code != GPUT_OK && errno == ENXIO && writing->stop_fd >= 0 &&
+                            stat(writing->path, &info) == 0 && S_ISFIFO(info.st_mode);
+        if (!lacks_reader)
+            return code;
+        if (poll(&stop, 1, READER_POLL_MS) > 0)
+            return nobody_reads(writing->path, error);
+    }
+}
+
+/* What a reader may keep waiting, as long as is wanted. */
+static int write_straight(
+    struct file_writing *writing, const char *bytes, size_t length, struct gput_error *error)
+{
+    struct pollfd events[] = {
+        {.fd = writing->fd, .events = POLLOUT}, {.fd = writing->stop_fd, .events = POLLIN}};
+    while (length > 0) {
+        ssize_t done = write(writing->fd, bytes, length);
+        if (done >= 0) {
+            bytes += done;
+            length -= (size_t)done;
+        } else if (errno == EAGAIN) {
+            if (poll(events, 2, -1) > 0 && !events[0].revents)
+                return nobody_reads(writing->path, error);
+        } else if (errno != EINTR) {
+            return error_set_errno(error, errno, "Cannot write %s", writing->path);
+        }
+    }
+    return GPUT_OK;
+}
+
+static int begin_until(
+    const char *path, int stop_fd, struct file_writing *writing, struct gput_error *error)
 {
     int code = GPUT_OK;
-    *writing = (struct file_writing){.fd = -1, .path = strdup(path)};
+    *writing = (struct file_writing){.fd = -1, .path = strdup(path), .stop_fd = stop_fd};
     if (!writing->path)
         return error_memory(error);
     if (file_is_straight(path)) {
-        code = file_target_open(path, O_WRONLY | O_APPEND, 0, &writing->fd, error);
+        code = open_straight(writing, error);
     } else {
         code = file_target(path, &writing->target, error);
         if (code == GPUT_OK)
@@ -223,9 +271,16 @@ int file_writing_begin(const char *path, struct file_writing *writing, struct gp
     return code;
 }
 
+int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error)
+{
+    return begin_until(path, -1, writing, error);
+}
+
 int file_writing_add(
     struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error)
 {
+    if (writing->stop_fd >= 0 && !writing->target)
+        return write_straight(writing, bytes, length, error);
     return file_write_fd(writing->fd, writing->path, bytes, length, error);
 }
 
@@ -286,13 +341,19 @@ void file_writing_discard(struct file_writing *writing)
     *writing = (struct file_writing){.fd = -1};
 }
 
-int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error)
+int file_write_until(
+    const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
 {
     struct file_writing writing;
-    TRY(file_writing_begin(path, &writing, error));
+    TRY(begin_until(path, stop_fd, &writing, error));
     int code = file_writing_add(&writing, bytes, length, error);
     if (code == GPUT_OK)
         return file_writing_end(&writing, error);
     file_writing_discard(&writing);
     return code;
+}
+
+int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error)
+{
+    return file_write_until(path, bytes, length, -1, error);
 }

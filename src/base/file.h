@@ -61,6 +61,7 @@ struct file_writing {
     char *beside;  /* the temporary name; NULL: written straight */
     bool nameless; /* it is not taken yet */
     int fd;
+    int stop_fd; /* ends waiting for a reader; -1: it waits for ever */
 };
 
 int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error);
@@ -73,5 +74,10 @@ void file_writing_discard(struct file_writing *writing);
 
 /* All of that at once. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error);
+
+/* The same; of a pipe that nobody opens or reads on, waiting ends when `stop_fd` can be read, which
+ * is GPUT_ERROR_IO. -1: never. */
+int file_write_until(
+    const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
 
 #endif

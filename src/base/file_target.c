@@ -149,6 +149,8 @@ int file_target_open(const char *path, int flags, mode_t mode, int *fd, struct g
     free(target.path);
     if (*fd >= 0)
         return GPUT_OK;
-    return error_set_errno(
+    int code = error_set_errno(
         error, failure, flags & O_CREAT ? "Cannot create %s" : "Cannot write %s", path);
+    errno = failure;
+    return code;
 }

@@ -29,8 +29,8 @@ bool file_is_straight(const char *path);
 
 /*
  * open() of what is meant by `path`, to write to it. A link that takes its place meanwhile is not
- * followed. The caller closes `*fd`. Errors: those of file_target(), GPUT_ERROR_EXISTS (O_EXCL) and
- * what the system says.
+ * followed. The caller closes `*fd`; on failure errno is open()'s. Errors: those of file_target(),
+ * GPUT_ERROR_EXISTS (O_EXCL) and what the system says.
  */
 int file_target_open(const char *path, int flags, mode_t mode, int *fd, struct gput_error *error);
 

@@ -13,6 +13,12 @@ int gput_file_write(const char *path, const void *bytes, size_t length, struct g
     return file_write_atomic(path, bytes, length, error);
 }
 
+int gput_file_write_until(
+    const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
+{
+    return file_write_until(path, bytes, length, stop_fd, error);
+}
+
 int gput_file_check(const char *path, struct gput_error *error)
 {
     return file_check(path, error);

@@ -67,7 +67,8 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
 
 static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
 {
-    int flags = O_WRONLY | O_CREAT | O_APPEND | (overwrite ? 0 : O_EXCL);
+    /* Of a pipe, rows that nobody reads are lost: sampling does not wait. */
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
     int code = file_target_open(path, flags, 0666, fd, error);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;

@@ -211,5 +211,115 @@ class Interrupts(CommandTest):
         self.assert_is_summary(done.stderr)
 
 
+class NobodyReads(CommandTest):
+    """Pipes that are full, or that nobody opens: nothing that writes for people stops the sampler, and signals end waiting."""
+
+    BEGIN = ["sh", "-c", "trap '' TERM; touch begun"]
+
+    def end(self, process, begun="begun"):
+        """Ends it by SIGTERM: until the command has ended that is the command's, and after that ours."""
+        wait_until(lambda: (self.folder / begun).exists() and (self.folder / begun).read_text().count("\n") != 3, "the beginning")
+        wait_until(lambda: process.poll() is not None or process.terminate(), "the end")
+        (self.folder / begun).unlink()
+
+    def full_pipe(self):
+        ours, theirs = os.pipe()
+        os.set_blocking(theirs, False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(theirs, b"x" * 65536)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(theirs, b"x")
+        os.set_blocking(theirs, True)
+        self.addCleanup(os.close, theirs)
+        return ours, theirs
+
+    def read_rest(self, pipe):
+        os.set_blocking(pipe, False)
+        text = b""
+        try:
+            while part := os.read(pipe, 65536):
+                text += part
+        except BlockingIOError:
+            pass
+        return text.decode().lstrip("x")
+
+    def test_a_report_for_a_pipe_that_nobody_opens_comes_by_the_standard_error(self):
+        os.mkfifo(self.folder / "pipe")
+        sleeper = self.start_sleeper()
+        for words in (["run", "-o", "pipe", "--", *self.BEGIN],
+                      ["attach", "-o", "pipe", "--tf", "begun.csv", "--for", "0.1", str(sleeper.pid)]):
+            process = self.start_command(*words)
+            self.end(process, "begun" if words[0] == "run" else "begun.csv")
+            report = process.stderr.read()
+            self.assert_is_report(report)
+            self.assertRegex(report, "(?m)^Cannot write pipe: nobody reads it.$")
+            self.assertEqual(process.returncode, 125 if words[0] == "run" else 1)
+
+    def start_sleeper(self):
+        sleeper = subprocess.Popen(["sleep", "1000"])
+        self.processes.append(sleeper)
+        return sleeper
+
+    def test_a_reader_that_comes_late_gets_it(self):
+        os.mkfifo(self.folder / "pipe")
+        process = self.start_command("run", "-o", "pipe", "--", "sh", "-c", "echo begun")
+        process.stdout.readline()
+        command = f"/proc/{process.pid}/task/{process.pid}/children"
+        wait_until(lambda: not open(command).read(), "the end of the command")
+        self.assert_is_report((self.folder / "pipe").read_text())
+        process.wait(PATIENCE)
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_pipe_with_a_reader_that_reads_nothing(self):
+        os.mkfifo(self.folder / "pipe")
+        reader = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        writer = os.open(self.folder / "pipe", os.O_WRONLY | os.O_NONBLOCK)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * 4096)
+        os.close(writer)
+        process = self.start_command("run", "-o", "pipe", "--", *self.BEGIN)
+        self.end(process)
+        self.assert_is_report(process.stderr.read())
+        self.assertEqual(process.returncode, 125)
+
+    def test_a_full_standard_error(self):
+        for words in ["run", "--", *self.BEGIN], ["-e", "sh -c 'trap \"\" TERM; touch begun'"], ["run", "-o", "/dev/stderr", "--", *self.BEGIN]:
+            ours, theirs = self.full_pipe()
+            streams = {"stderr": theirs} | ({"stdout": theirs} if words[0] == "-e" else {})
+            process = self.start_command(*words, **streams)
+            self.end(process)
+            self.assertEqual(process.returncode, 125 if "-o" in words else 0)
+            os.close(ours)
+
+    def test_warnings_wait_for_a_reader_without_stopping_the_sampler(self):
+        ours, theirs = self.full_pipe()
+        rows = self.folder / "rows.csv"
+        count = lambda: rows.read_text().count("\n") if rows.exists() else 0
+        script = "while [ ! -e enough ]; do sleep 0.01; done"
+        process = self.start_command(
+            "run", "--st", "0.01", "--tf", "rows.csv", "-o", "report", "--listen", "127.0.0.1:0", "--limit", "seconds=0.05",
+            "--", "sh", "-c", script, stderr=theirs)
+        wait_until(lambda: count() > 50, "rows")
+        (self.folder / "enough").touch()
+        self.assertEqual(os.read(ours, 65536).strip(b"x"), b"")
+        process.wait(PATIENCE)
+        self.assertEqual(process.returncode, 0)
+        said = self.read_rest(ours)
+        os.close(ours)
+        self.assertIn("The seconds limit of 0.05 s was passed", said)
+        self.assertIn("gpu-tracker: serving http://127.0.0.1:", said)
+
+    def test_rows_for_a_pipe_that_nobody_reads_are_lost_and_counted(self):
+        os.mkfifo(self.folder / "rows.csv")
+        done = self.run_command("run", "--overwrite", "--tf", "rows.csv", "--", "touch", "started")
+        self.assertIn("rows.csv", done.stderr)
+        self.assertEqual(done.returncode, 125)
+        self.assert_folder_is("rows.csv")
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,75 @@
+#include "screen.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int write_waiting(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t done = write(fd, bytes, length);
+        if (done < 0 && errno != EINTR)
+            return errno;
+        bytes += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+/*
+ * Writes to what has room for PIPE_BUF bytes. Of a pipe others can take that room first; its
+ * descriptor is shared with them, so that it cannot be made non-blocking, but a single call can
+ * be (older kernels: not).
+ */
+static ssize_t write_some(int fd, const char *bytes, size_t length, bool is_pipe)
+{
+    struct iovec part = {
+        .iov_base = (void *)bytes, .iov_len = length < PIPE_BUF ? length : PIPE_BUF};
+    if (is_pipe) {
+        ssize_t done = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+        if (done >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+            return done;
+    }
+    return write(fd, part.iov_base, part.iov_len);
+}
+
+/* 0 when `fd` has room, else an errno. */
+static int wait_for_room(int fd, int stop_fd)
+{
+    struct pollfd events[] = {
+        {.fd = fd, .events = POLLOUT},
+        {.fd = stop_fd, .events = POLLIN}, /* poll() skips what is below 0 */
+    };
+    int ready;
+    do
+        ready = poll(events, 2, stop_fd == SCREEN_NEVER_WAITS ? 0 : -1);
+    while (ready < 0 && errno == EINTR);
+    if (ready < 0)
+        return errno;
+    return events[0].revents ? 0 : ECANCELED;
+}
+
+int screen_write(int fd, const char *bytes, size_t length, int stop_fd)
+{
+    if (stop_fd == SCREEN_WAITS)
+        return write_waiting(fd, bytes, length);
+    struct stat info;
+    bool is_pipe = fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
+    while (length > 0) {
+        int failure = wait_for_room(fd, stop_fd);
+        if (failure)
+            return failure;
+        ssize_t done = write_some(fd, bytes, length, is_pipe);
+        if (done < 0 && errno == EAGAIN && stop_fd == SCREEN_NEVER_WAITS)
+            return ECANCELED;
+        if (done < 0 && errno != EINTR && errno != EAGAIN)
+            return errno;
+        bytes += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}

@@ -1,0 +1,22 @@
+/*
+ * Writing to what people read: a terminal, a pipe, which may be full with nobody reading on.
+ */
+#ifndef CLI_SCREEN_H
+#define CLI_SCREEN_H
+
+#include <stddef.h>
+
+/* For `stop_fd`: */
+enum {
+    SCREEN_WAITS = -1,       /* for ever */
+    SCREEN_NEVER_WAITS = -2, /* writes what finds room at once */
+};
+
+/*
+ * Writes all of it. Where that has to wait, it does so until `stop_fd` can be read. Returns 0 or an
+ * errno: ECANCELED when it did not wait any longer; a part may then be written, but none of a line
+ * or two (1 KiB).
+ */
+int screen_write(int fd, const char *bytes, size_t length, int stop_fd);
+
+#endif
