@@ -100,10 +100,10 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     struct tracking *tracking, bool *limited, int *stop_fd, struct gput_error *error)
 {
     struct signals signals;
-    signals_catch();
-    int failure = signals_take(&signals);
+    int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    signals_take(&signals);
     int code = gput_session_track_pid(session, pid, error);
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);

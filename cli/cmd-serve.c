@@ -17,10 +17,10 @@ static int serve_until_signal(
 {
     struct signals signals;
     struct signal_event event;
-    signals_catch();
-    int failure = signals_take(&signals);
+    int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    signals_take(&signals);
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);

@@ -213,19 +213,22 @@ static int follow(struct follower *follower, struct gput_error *error)
     }
 }
 
-int launch_start(struct gput_session *session, char *const argv[], struct gput_error *error)
+int launch_start(struct gput_session *session, char *const argv[], struct signals *signals,
+    struct gput_error *error)
 {
-    signals_catch();
+    int failure = signals_catch(signals);
+    if (failure)
+        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     return gput_session_launch(session, argv, error);
 }
 
-int launch_follow(struct gput_session *session, struct launch_end *end, struct gput_error *error)
+int launch_follow(struct gput_session *session, struct signals *signals, struct launch_end *end,
+    struct gput_error *error)
 {
     *end = (struct launch_end){.stop_fd = -1};
-    struct follower follower = {.session = session, .pid = gput_session_pid(session), .end = end};
-    int failure = signals_take(&follower.signals);
-    if (failure)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    struct follower follower = {
+        .session = session, .signals = *signals, .pid = gput_session_pid(session), .end = end};
+    signals_take(&follower.signals);
     raise_cpu_limit();
     int code = follow(&follower, error);
     end->stop_fd = signals_release(&follower.signals);

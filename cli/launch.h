@@ -5,6 +5,8 @@
 #ifndef CLI_LAUNCH_H
 #define CLI_LAUNCH_H
 
+#include "signals.h"
+
 #include <gputracker/session.h>
 
 #include <stdbool.h>
@@ -18,17 +20,19 @@ struct launch_end {
 };
 
 /*
- * Starts the command. From here on SIGTERM and its like end nothing but the command; see launch.c
- * for what is done with signals.
- * Errors: those of gput_session_launch().
+ * Starts the command; `signals` is for launch_follow(). From here on SIGTERM and its like end
+ * nothing but the command; see launch.c for what is done with signals. Errors: those of
+ * gput_session_launch(); GPUT_ERROR_IO when signals cannot be waited for: then it is not started.
  */
-int launch_start(struct gput_session *session, char *const argv[], struct gput_error *error);
+int launch_start(struct gput_session *session, char *const argv[], struct signals *signals,
+    struct gput_error *error);
 
 /*
  * Waits for the end of the command. Afterwards Ctrl-C can end us again, also while a report is
  * written.
  * Errors: those of gput_session_wait().
  */
-int launch_follow(struct gput_session *session, struct launch_end *end, struct gput_error *error);
+int launch_follow(struct gput_session *session, struct signals *signals, struct launch_end *end,
+    struct gput_error *error);
 
 #endif

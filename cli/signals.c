@@ -87,11 +87,14 @@ static void note(int number, siginfo_t *info, void *context)
     early[number].came = 1;
 }
 
-void signals_catch(void)
+int signals_catch(struct signals *signals)
 {
     struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigset_t set;
     watched_signals(&set);
+    signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals->fd < 0)
+        return errno;
     /* Stops and their end are the kernel's business until there is a command to stop with. */
     int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
     for (size_t i = 0; i < COUNT(stops); i++)
@@ -101,15 +104,15 @@ void signals_catch(void)
             sigaction(number, &action, NULL);
     }
     signal(SIGCHLD, SIG_DFL);
+    return 0;
 }
 
-int signals_take(struct signals *signals)
+void signals_take(struct signals *signals)
 {
     sigset_t set;
+    (void)signals;
     watched_signals(&set);
-    int code = pthread_sigmask(SIG_BLOCK, &set, NULL);
-    signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return code ? code : signals->fd < 0 ? errno : 0;
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 static bool take_early(struct signal_event *event)

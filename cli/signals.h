@@ -39,10 +39,11 @@ void signals_survive_full_files(void);
  * command, a server. All else dies of it without a word, as in `gpu-tracker … | head`. */
 void signals_survive_closed_pipes(void);
 
-void signals_catch(void);
+/* Also opens what they are taken from later, so that no want of descriptors can leave a command
+ * that was started without us. Returns 0, or an errno value: then nothing was done. */
+int signals_catch(struct signals *signals);
 
-/* Returns 0, or an errno value. */
-int signals_take(struct signals *signals);
+void signals_take(struct signals *signals);
 
 /*
  * Waits until a signal came (true), or until `also_fd` (-1: none) can be read, `timeout_ms` (-1:

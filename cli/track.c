@@ -100,13 +100,14 @@ static int track_in_session(struct gput_session *session, struct tracking *track
 {
     struct gput_error error = {0};
     struct launch_end end;
-    if (launch_start(session, argv, &error) != GPUT_OK) {
+    struct signals signals;
+    if (launch_start(session, argv, &signals, &error) != GPUT_OK) {
         message_error(&error);
         return failure_status(&error, style);
     }
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
-    if (launch_follow(session, &end, &error) != GPUT_OK) {
+    if (launch_follow(session, &signals, &end, &error) != GPUT_OK) {
         message_error_until(&error, end.stop_fd);
         return style->failed_status;
     }

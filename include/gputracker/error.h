@@ -32,6 +32,7 @@ enum gput_code {
     GPUT_ERROR_UNSUPPORTED = 8, /**< this machine, kernel or driver cannot tell */
     GPUT_ERROR_STATE = 9,       /**< called out of order: stop before start, for example */
     GPUT_ERROR_GONE = 10,       /**< a process or device that was there is there no more */
+    GPUT_ERROR_FILES = 11, /**< no more files can be opened: ulimit -n, or the system's limit */
 };
 
 /** A failure in words. */

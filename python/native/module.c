@@ -22,6 +22,7 @@ static PyObject *exception_of(enum gput_code code)
     case GPUT_ERROR_PERMISSION:
         return PyExc_PermissionError;
     case GPUT_ERROR_IO:
+    case GPUT_ERROR_FILES:
         return PyExc_OSError;
     case GPUT_ERROR_GONE:
         return PyExc_ProcessLookupError;

@@ -34,6 +34,9 @@ enum gput_code error_code_of_errno(int errno_value)
         return GPUT_ERROR_PERMISSION;
     case ESRCH:
         return GPUT_ERROR_GONE;
+    case EMFILE:
+    case ENFILE:
+        return GPUT_ERROR_FILES;
     case ENOSYS:
     case EOPNOTSUPP:
         return GPUT_ERROR_UNSUPPORTED;

@@ -11,6 +11,7 @@
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -303,6 +304,17 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     }
 }
 
+/* Processes that could not be read. */
+static void add_files_source(const struct gput_session *session, struct gput_results *results)
+{
+    uint64_t polls = session->sampler.tree.polls_without_files;
+    if (polls > 0)
+        session_add_source(results, "descriptors", GPUT_SOURCE_UNAVAILABLE,
+            "at %" PRIu64 " samples no more files could be opened (ulimit -n): processes are "
+            "missing there, and figures of RAM, threads and CPU time are at least what they say",
+            polls);
+}
+
 static void fill_sources(const struct gput_session *session,
     const struct session_exactness *exactness, struct gput_results *results)
 {
@@ -317,6 +329,7 @@ static void fill_sources(const struct gput_session *session,
         add_written_source(results);
         session_add_source(
             results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
+        add_files_source(session, results);
     }
     add_network_source(session, results);
     session_add_source(results, "system", GPUT_SOURCE_SAMPLED,

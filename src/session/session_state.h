@@ -155,6 +155,7 @@ struct gput_session {
     int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;   /* even SIGKILL did not end all of the tree */
     bool warned_of_lost_rows;
+    bool warned_of_files;
     struct session_snapshot snapshot; /* has a lock of its own */
     struct session_serving serving;
 

@@ -70,6 +70,15 @@ static void take_waiting_lists(struct gput_session *session)
     usage_add(&session->usage, &gpu_ram, 0);
 }
 
+static void warn_of_files(struct gput_session *session)
+{
+    if (session->warned_of_files || session->sampler.tree.polls_without_files == 0)
+        return;
+    session->warned_of_files = true;
+    session_warn(session, "No more files can be opened (ulimit -n), so that not every process can "
+                          "be read: figures are at least what they say. Raise the limit.");
+}
+
 /* Takes a sample; the very first, in the caller's thread, has no interval behind it and is no row.
  */
 static void take_sample(struct gput_session *session, enum moment moment)
@@ -95,6 +104,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     sampler_take(&session->sampler, session->orphans_ns, flags);
     if (session->mode == SESSION_LAUNCHED)
         session_keep_orphans_io(session);
+    warn_of_files(session);
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_look(&session->log, &session->sampler.tree, now_ns);
     process_log_offer(&session->log, &session->sampler.tree);

@@ -13,6 +13,7 @@
 #include "track/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,17 +32,52 @@
 #define POLL_INTERVAL_MS 50
 /* Of a millisecond, for announcements that are late. */
 #define MOST_PAUSES 20
+/* Descriptors kept open to read faster. */
+#define MOST_KEPT_FILES 20000
+/* The fewest that tracking a command can do with: a pipe while it is started, then its files. */
+#define LEAST_FILES 5
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 #define STATUS_UNKNOWN (-1)
 
-/* Half of what we may open is kept free for the caller's own files. */
+/* How many are open; all that may be where that cannot be told. */
+static rlim_t open_files(rlim_t limit)
+{
+    int fd;
+    struct pid_vector numbers = {0};
+    if (procfs_open("/proc", PROCFS_SYSTEM, "self/fd", &fd, NULL) != GPUT_OK)
+        return limit;
+    rlim_t count = procfs_list_fd(fd, &numbers) == GPUT_OK ? numbers.count : limit;
+    close(fd);
+    pid_vector_finish(&numbers);
+    return count;
+}
+
+/* Half of what we may still open is left for the caller's own files. */
 static unsigned kept_files(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 0;
-    rlim_t files = limit.rlim_cur / 2;
-    return files < 20000 ? (unsigned)files : 20000;
+    rlim_t open = open_files(limit.rlim_cur);
+    rlim_t files = limit.rlim_cur > open ? (limit.rlim_cur - open) / 2 : 0;
+    return files < MOST_KEPT_FILES ? (unsigned)files : MOST_KEPT_FILES;
+}
+
+/* Asked before a command is started: without them it could be started and not be read. */
+static int check_files(struct gput_error *error)
+{
+    int files[LEAST_FILES], count = 0;
+    while (count < LEAST_FILES && (files[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+        count++;
+    int failure = errno;
+    for (int i = 0; i < count; i++)
+        close(files[i]);
+    if (count == LEAST_FILES)
+        return GPUT_OK;
+    return error_set_errno(error, failure,
+        "The command is not started: %d more files have to be opened to track it, and %d can be "
+        "(ulimit -n)",
+        LEAST_FILES, count);
 }
 
 static double lower(double a, double b)
@@ -363,9 +399,14 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     session->forked_rss_bytes = forked_rss_bytes(session);
 
     make_cgroup(session);
+    int code = check_files(error);
+    if (code != GPUT_OK) {
+        own_cgroup_remove(&session->cgroup);
+        return code;
+    }
 
     session->start_ns = clock_monotonic_ns();
-    int code = launch_and_track(session, argv, error);
+    code = launch_and_track(session, argv, error);
     if (code != GPUT_OK)
         own_cgroup_remove(&session->cgroup); /* the next try makes another */
     return code;

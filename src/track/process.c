@@ -233,11 +233,16 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     return GPUT_OK;
 }
 
-void process_finish(struct process *process, struct process_view *view)
+void process_close_files(struct process *process, struct process_view *view)
 {
     close_kept(&process->stat_fd, view);
     close_kept(&process->statm_fd, view);
     close_kept(&process->children_fd, view);
+}
+
+void process_finish(struct process *process, struct process_view *view)
+{
+    process_close_files(process, view);
     close_kept(&process->io_fd, view);
     memory_finish(&process->memory);
 }
@@ -252,12 +257,13 @@ static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
         return GPUT_ERROR_GONE;
     process->has_run = cpu_ns != process->cpu_ns;
     process->cpu_ns = cpu_ns;
+    process->has_run |= process->is_unread;
     *read_on = process->has_run || now_ns - process->read_ns >= REREAD_IDLE_NS;
     return GPUT_OK;
 }
 
-int process_look(struct process *process, const struct process *lender, struct process_view *view,
-    int64_t now_ns)
+static int poll_process(struct process *process, const struct process *lender,
+    struct process_view *view, int64_t now_ns)
 {
     bool read_on = true;
     process->is_new = false;
@@ -282,6 +288,14 @@ int process_look(struct process *process, const struct process *lender, struct p
     process->children_unread |= process->has_run;
     process->read_ns = now_ns;
     return GPUT_OK;
+}
+
+int process_look(struct process *process, const struct process *lender, struct process_view *view,
+    int64_t now_ns)
+{
+    int code = poll_process(process, lender, view, now_ns);
+    process->is_unread = code == GPUT_ERROR_FILES;
+    return code;
 }
 
 void process_read_collected(struct process *process, struct process_view *view)

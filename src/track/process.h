@@ -56,6 +56,7 @@ struct process {
     bool is_fork;         /* it has not called execve since it was forked */
     bool has_run;         /* its CPU clock moved between the last two looks */
     bool children_unread; /* it ran since its children were last read */
+    bool is_unread;       /* it ran, and could not be read for want of descriptors */
     bool borrows_memory;  /* it runs in its lender's memory (vfork) until it calls execve */
 
     pid_t lender; /* its parent, as a rule; 0: it never borrowed, or nobody is left to have lent */
@@ -99,12 +100,15 @@ struct process_view process_view_of(const char *procfs_root);
 int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
     struct process_view *view);
 
+/* Closes the descriptors that are kept open to read it faster. */
+void process_close_files(struct process *process, struct process_view *view);
+
 /* Closes and frees what it holds. */
 void process_finish(struct process *process, struct process_view *view);
 
 /*
  * Looks again; `lender` is whose memory it borrows, or NULL. GPUT_ERROR_GONE: it has ended, or its
- * pid is another process's now.
+ * pid is another process's now. GPUT_ERROR_FILES: the next poll reads what this one could not.
  */
 int process_look(struct process *process, const struct process *lender, struct process_view *view,
     int64_t now_ns);

@@ -107,6 +107,33 @@ static void look_at_lenders(struct process_tree *tree)
     }
 }
 
+/* ---- descriptors ---- */
+
+bool process_tree_give_way(struct process_tree *tree)
+{
+    unsigned before = tree->view.free_files;
+    for (size_t i = 0; i < tree->count; i++)
+        process_close_files(tree->processes[i], &tree->view);
+    bool any = tree->view.free_files != before || tree->loadavg_fd >= 0;
+    tree->view.free_files = 0;
+    if (tree->loadavg_fd >= 0)
+        close(tree->loadavg_fd);
+    tree->loadavg_fd = -1;
+    return any || before > 0;
+}
+
+/* Whether a call that gave that code is to be tried again. */
+static bool try_again(struct process_tree *tree, int code)
+{
+    return code == GPUT_ERROR_FILES && process_tree_give_way(tree);
+}
+
+/* What was not read is read by the next poll. */
+static void note_lack(struct process_tree *tree, int code)
+{
+    tree->lacks_files |= code == GPUT_ERROR_FILES;
+}
+
 /* ---- members ---- */
 
 /* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be looked at. */
@@ -117,6 +144,9 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     if (!process)
         return GPUT_ERROR_MEMORY;
     int code = process_init(process, pid, is_old, parent, &tree->view);
+    if (try_again(tree, code))
+        code = process_init(process, pid, is_old, parent, &tree->view);
+    note_lack(tree, code);
     if (code != GPUT_OK) {
         free(process);
         return code;
@@ -170,6 +200,9 @@ static void look_at_known(struct process_tree *tree, int64_t now_ns)
         bool borrowed = process->borrows_memory;
         const struct process *lender = borrowed ? process_tree_get(tree, process->lender) : NULL;
         int code = process_look(process, lender, &tree->view, now_ns);
+        if (try_again(tree, code))
+            code = process_look(process, lender, &tree->view, now_ns);
+        note_lack(tree, code);
         if (borrowed && !process->borrows_memory)
             find_lender(tree, i);
         /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
@@ -199,15 +232,29 @@ static int read_children_files(struct process_tree *tree, struct process *proces
     return proc_children_read(tree->view.procfs_root, tree->own_pid, 1, &tree->found, NULL);
 }
 
+static int read_list(struct process_tree *tree)
+{
+    int code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
+    if (try_again(tree, code))
+        code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
+    note_lack(tree, code);
+    return code;
+}
+
 static int children_of(struct process_tree *tree, struct process *process)
 {
     tree->found.count = 0;
     if (tree->has_children_files) {
         int code = read_children_files(tree, process);
+        if (try_again(tree, code)) {
+            tree->found.count = 0;
+            code = read_children_files(tree, process);
+        }
+        note_lack(tree, code);
         if (code != GPUT_ERROR_UNSUPPORTED)
             return code;
         tree->has_children_files = false;
-        TRY(proc_list_read(tree->view.procfs_root, &tree->list, NULL));
+        TRY(read_list(tree));
     }
     pid_t pid = process ? process->pid : tree->own_pid;
     return proc_list_children(&tree->list, pid, &tree->found);
@@ -221,8 +268,9 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
         bool ours = pid == tree->own_pid && tree->options.main != pid;
         if (ours || process_tree_get(tree, pid) || (!parent && is_callers(tree, pid)))
             continue;
-        if (add(tree, pid, parent, is_old) == GPUT_ERROR_MEMORY)
-            return GPUT_ERROR_MEMORY;
+        int code = add(tree, pid, parent, is_old);
+        if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
+            return code;
     }
     return GPUT_OK;
 }
@@ -230,7 +278,7 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
 static int find_new(struct process_tree *tree, bool is_old)
 {
     if (!tree->has_children_files)
-        TRY(proc_list_read(tree->view.procfs_root, &tree->list, NULL));
+        TRY(read_list(tree));
     /* New ones are appended, and visited in turn. */
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
@@ -242,6 +290,7 @@ static int find_new(struct process_tree *tree, bool is_old)
             code = add_found(tree, process, is_old);
         if (code == GPUT_ERROR_MEMORY)
             return code;
+        process->children_unread = code == GPUT_ERROR_FILES;
     }
     return GPUT_OK;
 }
@@ -308,8 +357,9 @@ static bool may_have_grown(struct process_tree *tree)
 
 int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_ns)
 {
-    bool grown = !none_started && may_have_grown(tree);
+    bool grown = (!none_started && may_have_grown(tree)) || tree->lacks_files;
     tree->has_changed = false;
+    tree->lacks_files = false;
     look_at_known(tree, now_ns);
 
     int code = GPUT_OK;
@@ -321,6 +371,7 @@ int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_
     }
     if (tree->has_changed)
         tree->generation++;
+    tree->polls_without_files += tree->lacks_files;
     return code;
 }
 
@@ -391,6 +442,11 @@ int process_tree_init(
     process_tree_finish(tree);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
+    if (code == GPUT_ERROR_FILES)
+        return error_set(error, GPUT_ERROR_FILES,
+            "Process %d cannot be read: no more files can be opened. Raise the limit "
+            "(ulimit -n).",
+            (int)options->main);
     return error_set(error, GPUT_ERROR_NOT_FOUND,
         has_ended ? "Process %d has ended already: nothing is left to track."
                   : "There is no process %d to track.",

@@ -56,8 +56,10 @@ struct process_tree {
     int loadavg_fd;          /* -1: not to be had */
     pid_t last_pid;          /* given out by the kernel before the last reading of children */
     bool has_children_files; /* this kernel has task/T/children */
-    struct pid_vector found; /* scratch */
-    struct proc_list list;   /* scratch, for kernels without children files */
+    bool lacks_files;        /* the last poll could not open what it needed */
+    uint64_t polls_without_files; /* how many could not */
+    struct pid_vector found;      /* scratch */
+    struct proc_list list;        /* scratch, for kernels without children files */
 };
 
 /*
@@ -83,6 +85,12 @@ int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_
  * of os/procfs.h.
  */
 int process_tree_adopt(struct process_tree *tree, pid_t pid);
+
+/*
+ * For when no file can be opened any more: closes all that is kept open to read faster, and keeps
+ * none from then on. True when that was something.
+ */
+bool process_tree_give_way(struct process_tree *tree);
 
 /* The tracked process with that pid, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);

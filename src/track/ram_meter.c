@@ -232,6 +232,9 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     /* CPU time: when something else runs in our place, that holds nobody up. */
     int64_t begin_ns = clock_thread_cpu_ns();
     int code = process_read_exact(process, rollup, &tree->view);
+    if (code == GPUT_ERROR_FILES && process_tree_give_way(tree))
+        code = process_read_exact(process, rollup, &tree->view);
+    tree->lacks_files |= code == GPUT_ERROR_FILES;
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     meter->credit_ns -= cost_ns;

@@ -3,6 +3,7 @@
 #include "track/process_tree.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 
 /* A tree of a procfs of files: nothing is kept open, so that files can be replaced. */
 static void init_fake_tree(
@@ -519,6 +520,41 @@ static void a_swarm_leaves_nothing_behind(void **state)
     close_stage(&stage);
 }
 
+static void set_most_files(rlim_t count)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = count;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll(void **state)
+{
+    (void)state;
+    struct stage stage;
+    struct rlimit before;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    open_stage(&stage, "tell hear 3 child [ tell hear 4 ] tell hear 3", 1);
+    assert_false(stage.tree.lacks_files);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 2);
+
+    set_most_files(3); /* what is open below stays so */
+    look(&stage);
+    set_most_files(before.rlim_cur);
+    assert_int_equal(stage.tree.count, 1);
+    assert_true(stage.tree.lacks_files);
+    assert_int_equal(stage.tree.polls_without_files, 1);
+    assert_int_equal(stage.tree.processes[0]->stat_fd, -1); /* it has given way */
+    assert_int_equal(stage.tree.view.free_files, 0);
+
+    look(&stage);
+    assert_int_equal(stage.tree.count, 2);
+    assert_false(stage.tree.lacks_files);
+    assert_int_equal(stage.tree.polls_without_files, 1);
+    close_stage(&stage);
+}
+
 static void a_tree_that_does_not_grow_is_not_searched(void **state)
 {
     (void)state;
@@ -616,6 +652,7 @@ int main(void)
         cmocka_unit_test(the_tracker_never_counts_itself),
         cmocka_unit_test(a_program_that_tracks_itself_finds_its_children),
         cmocka_unit_test(a_swarm_leaves_nothing_behind),
+        cmocka_unit_test(what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll),
         cmocka_unit_test(a_tree_that_does_not_grow_is_not_searched),
         cmocka_unit_test(a_loadavg_that_is_not_the_kernels_is_not_asked),
         cmocka_unit_test(a_last_pid_of_0_says_nothing),

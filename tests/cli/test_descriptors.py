@@ -1,0 +1,50 @@
+"""Few descriptors: what cannot be read is said, and no command that was started is left alone."""
+
+import json
+import os
+import resource
+
+from command import CommandTest, main
+
+CONSUMER = os.environ["GPUT_CONSUMER"]
+CHILDREN = 40
+WORK = f"touch started; {CONSUMER} {'child [ alloc 2 sleep 1 ] ' * CHILDREN} sleep 1; exit 7"
+
+
+class FewDescriptors(CommandTest):
+    def run_with(self, count, *arguments):
+        return self.run_command(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+
+    def test_figures_are_whole_or_said_not_to_be(self):
+        for count in (12, 14, 15, 16, 17, 18, 20, 24, 32):
+            with self.subTest(count=count):
+                done = self.run_with(count, "run", "--st=0.1", "--ru=megabytes", "-f", "json", "-o", "-", "--", "sh", "-c", WORK)
+                started = self.folder / "started"
+                if not started.exists():
+                    self.assertEqual((done.returncode, done.stdout), (125, ""))
+                    self.assertRegex(done.stderr, "The command is not started: .* \\(ulimit -n\\)|Too many open files")
+                    self.assertLess(count, 24)
+                    continue
+                started.unlink()
+                self.assertEqual(done.returncode, 7, done.stderr)
+                report = json.loads(done.stdout)
+                if "descriptors" in report["sources"]:
+                    self.assertIn("No more files can be opened (ulimit -n)", done.stderr)
+                else:
+                    self.assertGreaterEqual(report["cpu_utilization"]["combined_n_threads"], CHILDREN + 1)
+                    self.assertGreater(report["max_ram"]["combined"]["private_rss"], 2 * CHILDREN)
+                if count >= 24:
+                    self.assertNotIn("descriptors", report["sources"])
+
+    def test_a_process_that_is_attached_to(self):
+        for count in 12, 16, 24:
+            done = self.run_with(count, "attach", "--for", "0.2", "-f", "json", os.getpid())
+            if done.returncode == 0:
+                self.assertGreater(json.loads(done.stdout)["max_ram"]["main"]["total_rss"], 0)
+            else:
+                self.assertRegex(done.stderr, "ulimit -n|Too many open files")
+            self.assertTrue(done.returncode == 0 or count < 24, done.stderr)
+
+
+if __name__ == "__main__":
+    main()
