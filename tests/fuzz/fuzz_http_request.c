@@ -1,4 +1,5 @@
-/* The head of an HTTP request: never past the end, and a path that lies inside. */
+/* The head of an HTTP request: never past the end, and a path and a host that lie inside. */
+#include "serve/host_name.h"
 #include "serve/http_request.h"
 
 #include <stdint.h>
@@ -15,10 +16,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(bytes, data, size);
     struct http_request request;
-    if (http_request_parse(bytes, size, &request) == HTTP_OK &&
-        (request.path < bytes || request.path + request.path_length > bytes + size ||
-            request.path[0] != '/'))
-        abort();
+    if (http_request_parse(bytes, size, &request) == HTTP_OK) {
+        if (request.path < bytes || request.path + request.path_length > bytes + size ||
+            request.path[0] != '/')
+            abort();
+        if (request.host &&
+            (request.host < bytes || request.host + request.host_length > bytes + size))
+            abort();
+        host_name_is_served(request.host, request.host_length, "trainer,,box.example.org");
+    }
     free(bytes);
     return 0;
 }

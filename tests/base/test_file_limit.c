@@ -1,0 +1,82 @@
+#include "base/file_limit.h"
+
+#include "testing.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Writes past the limit of a file's size. */
+static int write_too_far(int fd)
+{
+    char bytes[100] = {0};
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    errno = 0;
+    ssize_t done = pwrite(fd, bytes, sizeof bytes, 4096);
+    file_limit_release(&limit);
+    return done < 0 ? errno : 0;
+}
+
+static void run_in_child(void run(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {4096, 4096};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        run();
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void write_and_live(void)
+{
+    sigset_t mask, pending;
+    signal(SIGXFSZ, SIG_DFL);
+    int fd = memfd_create("x", MFD_CLOEXEC);
+    if (write_too_far(fd) != EFBIG || write_too_far(fd) != EFBIG)
+        _exit(1);
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    if (sigismember(&mask, SIGXFSZ) || sigpending(&pending) || sigismember(&pending, SIGXFSZ))
+        _exit(2);
+}
+
+static void writing_past_the_limit_is_an_error_and_not_the_end(void **state)
+{
+    (void)state;
+    run_in_child(write_and_live);
+}
+
+/* One of the program's own stays. */
+static void write_while_one_is_pending(void)
+{
+    sigset_t set, pending;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    raise(SIGXFSZ);
+    if (write_too_far(memfd_create("x", MFD_CLOEXEC)) != EFBIG)
+        _exit(1);
+    if (sigpending(&pending) || !sigismember(&pending, SIGXFSZ))
+        _exit(2);
+}
+
+static void what_was_pending_stays_so(void **state)
+{
+    (void)state;
+    run_in_child(write_while_one_is_pending);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writing_past_the_limit_is_an_error_and_not_the_end),
+        cmocka_unit_test(what_was_pending_stays_so),
+    };
+    return cmocka_run_group_tests_name("base/file_limit", tests, NULL, NULL);
+}
