@@ -29,15 +29,19 @@
 extern "C" {
 #endif
 
-/** Of one measurement over some rows. NaN when there was no value; std divides by n, not n - 1. */
+/**
+ * Of one measurement over those of some rows that have a value. NaN when none has; also when all
+ * values are 0 while others are missing, which may have been more. std divides by n, not n - 1.
+ */
 struct gput_statistics {
     double min;
     double max;
     double mean;
     double std;
+    uint64_t n_missing; /**< rows without a value */
 };
 
-/** Exact for up to 256 values, then within 0.5 % of the true value. NaN when there was none. */
+/** Exact for up to 256 values, then within 0.5 % of the true value. NaN as in the statistics. */
 struct gput_percentiles {
     double p50;
     double p95;
@@ -186,11 +190,11 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
 
 /**
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
- * (measurement, unit, min, max, mean, std); "code_blocks" with a row a block, and behind it one for
- * each of its parts (code_block_name, process_id, thread_id, num_timepoints, num_calls,
- * num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_… in joules
- * and exact_… where known); "code_block_usage" with a row a block and measurement. With `details`
- * also p50, p95, p99, self_time_total, cpu_time_total.
+ * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
+ * and behind it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
+ * num_calls, num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_…
+ * in joules and exact_… where known); "code_block_usage" with a row a block and measurement. With
+ * `details` also p50, p95, p99, self_time_total, cpu_time_total.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -32,7 +32,9 @@ def _check_name(path, extensions):
 _check_there = os.stat  # raises what stands for the reason: FileNotFoundError, NotADirectoryError
 
 
-def _with_energy(results, values):
+def _with_more(results, values):
+    if "missing_timepoints" in values:
+        results.missing_timepoints = values["missing_timepoints"]
     if "energy" in values:
         results.energy = values["energy"]
     return results
@@ -51,7 +53,7 @@ def _block(values):
         block.num_outside_calls = values["num_outside_calls"]
     if "exact" in values:
         block.exact = values["exact"]
-    return _with_energy(block, values)
+    return _with_more(block, values)
 
 
 def _floats(values):
@@ -70,7 +72,7 @@ def _results(text):
         static_data=series(values["static_data"], name=0, dtype=object),
         code_block_results=[_block(block) for block in values["code_block_results"]],
     )
-    return _with_energy(results, values)
+    return _with_more(results, values)
 
 
 class SubTrackingAnalyzer:

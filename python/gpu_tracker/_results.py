@@ -1,7 +1,9 @@
 """What analysis and comparison give. With pandas installed, tables are its DataFrames and Series."""
 
 import dataclasses
+import types
 import typing
+
 
 def _series_to_json(series):
     return {name: _python(value) for name, value in series.to_dict().items()}
@@ -28,6 +30,8 @@ class CodeBlockResults:
     num_outside_calls: of these, calls that stopped before the first sample or started after the last: what they used is not known.
     compute_time: min, max, mean, std, total, in seconds.
     resource_usage: min, max, mean, std of each measurement over those samples, in the units of the tracking file.
+    missing_timepoints: measurement -> in how many of the samples it is missing, where it is in some. Its figures are of the
+        others; NaN where those are all 0.
     energy: joules of the machine and of the tracked processes while it ran; None: the tracking file has none.
     exact: what the kernel counted from start to stop of each call: figure -> unit, total, mean, each None where it is not
         known. None: the marks were made without.
@@ -36,6 +40,7 @@ class CodeBlockResults:
     energy = None  # no field: the old package's classes, which know none, are to be like ours
     exact = None
     num_outside_calls = 0
+    missing_timepoints = types.MappingProxyType({})
 
     name: str
     num_timepoints: int
@@ -52,9 +57,14 @@ def _block_to_json(block):
         **({"num_outside_calls": block.num_outside_calls} if block.num_outside_calls else {}),
         "compute_time": _series_to_json(block.compute_time),
         "resource_usage": _frame_to_json(block.resource_usage),
+        **_missing_of(block),
         **_energy_of(block),
         **({} if block.exact is None else {"exact": block.exact}),
     }
+
+
+def _missing_of(results):
+    return {"missing_timepoints": dict(results.missing_timepoints)} if results.missing_timepoints else {}
 
 
 def _energy_of(results):
@@ -66,6 +76,7 @@ class SubTrackingResults:
     """What a session used as a whole, and in each of its code blocks.
 
     overall: min, max, mean, std of each measurement over all samples.
+    missing_timepoints: measurement -> in how many samples it is missing, as in CodeBlockResults.
     static_data: what does not change during a session: units, capacities, counts.
     code_block_results: a CodeBlockResults for each block, sorted by name.
     energy: joules of the machine and of the tracked processes: unit, then package, dram, …, total, main, descendants,
@@ -73,6 +84,7 @@ class SubTrackingResults:
     """
 
     energy = None
+    missing_timepoints = types.MappingProxyType({})
 
     overall: typing.Any
     static_data: typing.Any
@@ -84,6 +96,7 @@ class SubTrackingResults:
             "overall": _frame_to_json(self.overall),
             "static_data": _series_to_json(self.static_data),
             "code_block_results": [_block_to_json(block) for block in self.code_block_results],
+            **_missing_of(self),
             **_energy_of(self),
         }
 

@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Protocol, TypeVar
 
@@ -42,6 +42,8 @@ class CodeBlockResults:
     compute_time: Series[float]
     resource_usage: Frame
     @property
+    def missing_timepoints(self) -> Mapping[str, int]: ...
+    @property
     def energy(self) -> dict[str, Any] | None: ...
     @property
     def exact(self) -> dict[str, Any] | None: ...
@@ -51,6 +53,8 @@ class SubTrackingResults:
     overall: Frame
     static_data: Series[Any]
     code_block_results: list[CodeBlockResults]
+    @property
+    def missing_timepoints(self) -> Mapping[str, int]: ...
     @property
     def energy(self) -> dict[str, Any] | None: ...
     def to_json(self) -> dict[str, Any]: ...

@@ -33,13 +33,22 @@ def _row(values, indent):
     return _usage({"": values}, indent)
 
 
+def _missing(results, indent):
+    """How many samples lack which measurement."""
+    counts = results.get("missing_timepoints")
+    if not counts:
+        return []
+    lines = table([""], list(counts), [[number(count) for count in counts.values()]])
+    return [f"{indent}Missing Timepoints:", *(f"{indent}\t{line}" for line in lines)]
+
+
 def _block(block, known):
     keys = ("Name:", block["name"]), ("Num Timepoints:", block["num_timepoints"]), ("Num Calls:", block["num_calls"])
     lines = [f"\t{key:<20} {value}" for key, value in (*keys, ("Num Non Empty Calls:", block["num_non_empty_calls"]))]
     if "num_outside_calls" in block:
         lines.append(f"\t{'Num Outside Calls:':<20} {block['num_outside_calls']}")
     lines += ["\tCompute Time:", *_row(block["compute_time"], "\t\t")]
-    return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), *_energy(block, known, "\t"), ""]
+    return [*lines, "\tResource Usage:", *_usage(block["resource_usage"], "\t\t"), *_missing(block, "\t"), *_energy(block, known, "\t"), ""]
 
 
 def _energy(results, known, indent):
@@ -54,7 +63,8 @@ def sub_tracking_text(results):
     """The text of SubTrackingResults.to_json()."""
     told = [part.get("energy", {}) for part in (results, *results["code_block_results"])]
     known = [name for name in told[0] if name == "total" or any(isinstance(joules[name], float) for joules in told)]
-    lines = ["Overall:", *_usage(results["overall"], "\t"), *_energy(results, known, ""), "Static Data:", *_static(results["static_data"])]
+    lines = ["Overall:", *_usage(results["overall"], "\t"), *_missing(results, ""), *_energy(results, known, "")]
+    lines += ["Static Data:", *_static(results["static_data"])]
     if results["code_block_results"]:
         lines.append("Code Block Results:")
     for block in results["code_block_results"]:

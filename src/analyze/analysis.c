@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct gput_statistics no_statistics = {NAN, NAN, NAN, NAN};
+static const struct gput_statistics no_statistics = {NAN, NAN, NAN, NAN, 0};
 static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
 
 static struct gput_statistics *create_statistics(size_t count)
@@ -108,6 +108,15 @@ static bool any_has_energy(
         if (!isnan(block->energy[figure]) || any_has_energy(block->parts, block->n_parts, figure))
             return true;
     }
+    return false;
+}
+
+bool analysis_lacks_rows(
+    const struct gput_analysis *analysis, const struct gput_statistics *statistics)
+{
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        if (statistics[i].n_missing > 0)
+            return true;
     return false;
 }
 

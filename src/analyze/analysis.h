@@ -49,6 +49,10 @@ int analysis_name_block(struct gput_code_block *block, const char *name, struct 
 /* A figure of a call, as a mean over the calls of a block; NaN: unknown, or there was no call. */
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure);
 
+/* Whether some measurement lacks some rows; `statistics` are of the session or a block. */
+bool analysis_lacks_rows(
+    const struct gput_analysis *analysis, const struct gput_statistics *statistics);
+
 /* Whether that figure of energy is worth a place: it is known of the session, a block or a part of
  * one, or it is the total, which may be missing. */
 bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure);

@@ -125,6 +125,7 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
         table_put_text(table, unit_of(analysis, analysis->measurements[i]));
         put_statistics(
             table, &usage[i], percentiles ? &percentiles[i] : &no_percentiles, analysis->details);
+        table_put_int(table, (int64_t)usage[i].n_missing);
     }
 }
 
@@ -133,6 +134,7 @@ static void add_usage(struct gput_table *table, bool percentiles)
     table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
     table_add_column(table, "unit", GPUT_COLUMN_TEXT);
     add_statistics(table, "", NULL, percentiles);
+    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }
 
 static void add_overall(struct gput_tables *tables, const struct gput_analysis *analysis)

@@ -30,7 +30,8 @@ struct work {
     struct sweep *sweep;
     double first_row,
         last_row; /* in time, on the clock of the calls; infinities: there is no row */
-    double (*energy)[GPUT_ENERGY_FIGURE_COUNT]; /* joules of each target; NULL: not known */
+    double first_values[GPUT_TRACKING_FILE_COLUMNS]; /* of the first row */
+    double (*energy)[GPUT_ENERGY_FIGURE_COUNT];      /* joules of each target; NULL: not known */
     struct gput_analysis *analysis;
 };
 
@@ -132,6 +133,15 @@ static int number_targets(struct work *work, struct gput_error *error)
 
 /* ---- Rows ---- */
 
+static void note_time(struct work *work, double time, const struct tracking_row *row)
+{
+    if (time < work->first_row) {
+        work->first_row = time;
+        memcpy(work->first_values, row->values, sizeof work->first_values);
+    }
+    work->last_row = fmax(work->last_row, time);
+}
+
 static int read_rows(struct work *work, struct tracking_reader *reader, struct gput_error *error)
 {
     struct tracking_row *rows = malloc(BATCH * sizeof *rows);
@@ -146,8 +156,7 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
         code = tracking_reader_next(reader, rows, BATCH, &count, error);
         for (size_t i = 0; code == GPUT_OK && i < count; i++) {
             double time = rows[i].timestamp - work->table.origin;
-            work->first_row = fmin(work->first_row, time);
-            work->last_row = fmax(work->last_row, time);
+            note_time(work, time, &rows[i]);
             memcpy(values, rows[i].values, sizeof rows[i].values);
             code = sweep_add_row(work->sweep, time, values, error);
         }
@@ -259,13 +268,21 @@ static int create_analysis(
     return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
 }
 
-/* Copies what the sweep found for a target; where it found no row, all stays unknown. */
-static uint64_t fill_usage(const struct sweep_target *target, struct gput_statistics *statistics,
-    struct gput_percentiles *percentiles)
+/* Whether it is of the time since the sample before, which the first sample does not have. */
+static bool is_of_an_interval(unsigned column)
+{
+    return column >= GPUT_CPU_SYSTEM_SUM && column <= GPUT_CPU_COMBINED_HARDWARE;
+}
+
+/* Copies what the sweep found for a target; where it found no row, all stays unknown. `has_first`:
+ * the first row is among its rows. */
+static uint64_t fill_usage(const struct work *work, const struct sweep_target *target,
+    bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
 {
     for (unsigned c = 0; target->total && c < GPUT_TRACKING_FILE_COLUMNS; c++) {
-        statistics[c] = row_total_statistics(target->total, c);
-        if (percentiles)
+        bool begins_later = has_first && is_of_an_interval(c) && isnan(work->first_values[c]);
+        statistics[c] = row_total_statistics(target->total, c, target->total->rows - begins_later);
+        if (percentiles && !isnan(statistics[c].max))
             percentiles[c] = quantile_sketch_percentiles(&target->sketches[c]);
     }
     return target->total ? target->total->rows : 0;
@@ -279,8 +296,8 @@ static int fill_overall(struct work *work, struct gput_error *error)
         if (!analysis->overall_percentiles)
             return error_memory(error);
     }
-    analysis->num_timepoints =
-        fill_usage(sweep_session(work->sweep), analysis->overall, analysis->overall_percentiles);
+    analysis->num_timepoints = fill_usage(
+        work, sweep_session(work->sweep), true, analysis->overall, analysis->overall_percentiles);
     return GPUT_OK;
 }
 
@@ -290,6 +307,7 @@ struct call_sums {
     double self_time;
     double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN once some lane cannot tell */
     uint64_t n_outside;                    /* of the time that has rows */
+    bool has_first;                        /* the first row is in some call */
 };
 
 static int add_self_times(struct work *work, struct call_sums *sums, struct gput_error *error)
@@ -332,9 +350,13 @@ static int add_calls(struct work *work, struct call_sums *sums, struct gput_erro
         const struct sweep_lane *lane = &work->lanes[call->lane];
         double seconds = call->stop - call->start;
         unsigned outside = is_outside(work, call);
+        bool has_first = call->start <= work->first_row && work->first_row <= call->stop;
         sums[lane->block].n_outside += outside;
-        if (lane->part != SWEEP_NO_PART)
+        sums[lane->block].has_first |= has_first;
+        if (lane->part != SWEEP_NO_PART) {
             sums[lane->part].n_outside += outside;
+            sums[lane->part].has_first |= has_first;
+        }
         TRY(duration_statistics_add(&sums[lane->block].durations, seconds, quantiles, error));
         if (lane->part != SWEEP_NO_PART)
             TRY(duration_statistics_add(&sums[lane->part].durations, seconds, quantiles, error));
@@ -348,7 +370,8 @@ static void fill_block(
 {
     const struct sweep_target *swept = sweep_target(work->sweep, target);
     struct call_sums *sum = &sums[target];
-    block->num_timepoints = fill_usage(swept, block->resource_usage, block->percentiles);
+    block->num_timepoints =
+        fill_usage(work, swept, sum->has_first, block->resource_usage, block->percentiles);
     block->num_calls = sum->durations.count;
     block->num_non_empty_calls = swept->n_non_empty_calls;
     block->num_outside_calls = sum->n_outside;
@@ -434,6 +457,28 @@ static void warn_of_outside_calls(const struct work *work)
     str_finish(&warning);
 }
 
+static void warn_of_missing_values(const struct work *work)
+{
+    const struct gput_analysis *analysis = work->analysis;
+    struct str names = {0}, warning = {0};
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        uint64_t missing = analysis->overall[i].n_missing;
+        if (missing > 0 && missing < analysis->num_timepoints)
+            str_printf(&names, "%s%s in %llu", names.length ? ", " : "", analysis->measurements[i],
+                (unsigned long long)missing);
+    }
+    if (names.length)
+        str_printf(&warning,
+            "Values are missing in some of the %llu samples of %s (%s): statistics are of the "
+            "others, and none where those are all 0.",
+            (unsigned long long)analysis->num_timepoints, work->options->tracking_file,
+            str_text(&names));
+    if (names.length && !names.failed && !warning.failed)
+        warn(work, str_text(&warning));
+    str_finish(&names);
+    str_finish(&warning);
+}
+
 static int fill_results(struct work *work, struct gput_error *error)
 {
     size_t n_targets = work->table.n_blocks + work->n_parts;
@@ -446,8 +491,10 @@ static int fill_results(struct work *work, struct gput_error *error)
     for (size_t i = 0; i < n_targets; i++)
         duration_statistics_finish(&sums[i].durations);
     free(sums);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
         warn_of_outside_calls(work);
+        warn_of_missing_values(work);
+    }
     return code;
 }
 

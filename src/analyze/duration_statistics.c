@@ -29,7 +29,7 @@ int duration_statistics_add(struct duration_statistics *statistics, double secon
 struct gput_statistics duration_statistics_get(const struct duration_statistics *statistics)
 {
     if (statistics->count == 0)
-        return (struct gput_statistics){NAN, NAN, NAN, NAN};
+        return (struct gput_statistics){NAN, NAN, NAN, NAN, 0};
     return (struct gput_statistics){
         .min = statistics->min,
         .max = statistics->max,

@@ -180,17 +180,21 @@ static void compute_kept(
     statistics->std = sqrt(squares / count);
 }
 
-struct gput_statistics row_total_statistics(const struct row_total *total, unsigned column)
+struct gput_statistics row_total_statistics(
+    const struct row_total *total, unsigned column, uint64_t rows)
 {
     double count = total->count[column];
-    if (count == 0)
-        return (struct gput_statistics){NAN, NAN, NAN, NAN};
+    uint64_t n_missing = rows - (uint64_t)count;
+    bool may_be_more = n_missing > 0 && total->min[column] == 0 && total->max[column] == 0;
+    if (count == 0 || may_be_more)
+        return (struct gput_statistics){NAN, NAN, NAN, NAN, n_missing};
     double sum = total->sum[column] + total->sum_error[column];
     struct gput_statistics statistics = {
         .min = total->min[column],
         .max = total->max[column],
         .mean = sum / count,
         .std = sqrt(total->squares[column] / count),
+        .n_missing = n_missing,
     };
     if (total->rows <= ROW_KEPT_MAX)
         compute_kept(total, column, &statistics);

@@ -11,7 +11,8 @@
  * computed as pandas computes them, bit for bit, so that the text agrees with that of the Python
  * tool also where the last shown digit is a tie. (More are added in an order of numpy's own.)
  *
- * NaN is a missing value: it counts in no column's figures.
+ * NaN is a missing value: it counts in no column's figures. Where all others are 0, which is how
+ * unseen use looks too, they are no figures.
  */
 #ifndef ANALYZE_ROW_STATISTICS_H
 #define ANALYZE_ROW_STATISTICS_H
@@ -68,7 +69,9 @@ void row_run_add(struct row_run *run, const double *values);
 /* Adds all rows of a run; an empty run changes nothing. */
 void row_total_merge(struct row_total *total, const struct row_run *run);
 
-/* The figures of one column; all NaN when it never had a value. */
-struct gput_statistics row_total_statistics(const struct row_total *total, unsigned column);
+/* The figures of one column, of which `rows` could have a value; all NaN when none has one, or all
+ * that do have 0 and others lack theirs. */
+struct gput_statistics row_total_statistics(
+    const struct row_total *total, unsigned column, uint64_t rows);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static void append_figures(struct str *text, const struct gput_statistics *statistics,
+static void append_numbers(struct str *text, const struct gput_statistics *statistics,
     const struct gput_percentiles *percentiles, double total)
 {
     csv_text_append_number(text, statistics->min);
@@ -21,6 +21,22 @@ static void append_figures(struct str *text, const struct gput_statistics *stati
         csv_text_append_number(text, percentiles->p95);
         csv_text_append_number(text, percentiles->p99);
     }
+}
+
+/* Of what has no rows. */
+static void append_figures(struct str *text, const struct gput_statistics *statistics,
+    const struct gput_percentiles *percentiles, double total)
+{
+    append_numbers(text, statistics, percentiles, total);
+    str_append(text, ",\n");
+}
+
+/* Of a measurement. */
+static void append_usage(struct str *text, const struct gput_statistics *statistics,
+    const struct gput_percentiles *percentiles)
+{
+    append_numbers(text, statistics, percentiles, NAN);
+    csv_text_append_count(text, true, (int64_t)statistics->n_missing);
     str_append_char(text, '\n');
 }
 
@@ -52,7 +68,7 @@ static void append_block(
 static void append_energy(const struct gput_analysis *analysis, const struct gput_code_block *block,
     const double *energy, struct str *text)
 {
-    static const struct gput_statistics none = {NAN, NAN, NAN, NAN};
+    static const struct gput_statistics none = {NAN, NAN, NAN, NAN, 0};
     static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (!analysis_shows_energy(analysis, (enum gput_energy_figure)i))
@@ -72,7 +88,7 @@ static void append_exact(
 {
     static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
     for (enum gput_exact_figure i = 0; analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT; i++) {
-        struct gput_statistics mean = {NAN, NAN, analysis_exact_mean(block, i), NAN};
+        struct gput_statistics mean = {NAN, NAN, analysis_exact_mean(block, i), NAN, 0};
         append_block(text, block, "exact_");
         str_append(text, gput_exact_figure_name(i));
         append_figures(text, &mean, analysis->details ? &no_percentiles : NULL, block->exact[i]);
@@ -82,7 +98,7 @@ static void append_exact(
 static void write_block(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
 {
-    static const struct gput_statistics none = {NAN, NAN, NAN, NAN};
+    static const struct gput_statistics none = {NAN, NAN, NAN, NAN, 0};
     static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
     append_block(text, block, "compute_time");
     append_figures(text, &block->compute_time,
@@ -95,8 +111,8 @@ static void write_block(
     }
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         append_block(text, block, analysis->measurements[i]);
-        append_figures(text, &block->resource_usage[i],
-            block->percentiles ? &block->percentiles[i] : NULL, NAN);
+        append_usage(
+            text, &block->resource_usage[i], block->percentiles ? &block->percentiles[i] : NULL);
     }
     append_energy(analysis, block, block->energy, text);
     append_exact(analysis, block, text);
@@ -108,11 +124,12 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
 {
     str_append(text, "code_block,process_id,thread_id,num_timepoints,num_calls,"
                      "num_non_empty_calls,measurement,min,max,mean,std,total");
-    str_append(text, analysis->details ? ",p50,p95,p99\n" : "\n");
+    str_append(text, analysis->details ? ",p50,p95,p99" : "");
+    str_append(text, ",missing_timepoints\n");
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         append_overall(analysis, analysis->measurements[i], text);
-        append_figures(text, &analysis->overall[i],
-            analysis->overall_percentiles ? &analysis->overall_percentiles[i] : NULL, NAN);
+        append_usage(text, &analysis->overall[i],
+            analysis->overall_percentiles ? &analysis->overall_percentiles[i] : NULL);
     }
     append_energy(analysis, NULL, analysis->energy, text);
     for (size_t i = 0; i < analysis->n_blocks; i++)

@@ -29,6 +29,17 @@ static void add_usage(const struct gput_analysis *analysis, struct doc *object,
     }
 }
 
+static void add_missing(const struct gput_analysis *analysis, struct doc *parent,
+    const struct gput_statistics *statistics)
+{
+    if (!analysis_lacks_rows(analysis, statistics))
+        return;
+    struct doc *object = doc_add_object(parent, "missing_timepoints");
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        if (statistics[i].n_missing > 0)
+            doc_add_int(object, analysis->measurements[i], (int64_t)statistics[i].n_missing);
+}
+
 static void add_static_data(struct doc *object, const struct doc *data)
 {
     for (const struct doc *cell = data->first; cell; cell = cell->next) {
@@ -99,6 +110,7 @@ static void add_block(
         add_percentiles(compute_time, &block->compute_time_percentiles);
     add_usage(analysis, doc_add_object(object, "resource_usage"), block->resource_usage,
         block->percentiles);
+    add_missing(analysis, object, block->resource_usage);
     add_energy(analysis, object, block->energy);
     if (analysis->details) {
         doc_add_double(object, "self_time", block->self_time_total);
@@ -123,6 +135,7 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     struct doc *blocks = doc_add_array(root, "code_block_results");
     for (size_t i = 0; i < analysis->n_blocks; i++)
         add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+    add_missing(analysis, root, analysis->overall);
     add_energy(analysis, root, analysis->energy);
     if (analysis->details)
         doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);

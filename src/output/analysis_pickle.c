@@ -32,6 +32,12 @@ static void write_usage(const struct gput_analysis *analysis,
     pickle_call_end(text);
 }
 
+static void write_count(const char *name, uint64_t count, struct str *text)
+{
+    pickle_text(text, name);
+    pickle_int(text, (int64_t)count);
+}
+
 static void write_static_data(const struct doc *data, struct str *text)
 {
     pickle_call_begin(text, "pandas", "Series");
@@ -69,6 +75,20 @@ static void write_energy(
 }
 
 /* The same. */
+static void write_missing(const struct gput_analysis *analysis,
+    const struct gput_statistics *statistics, struct str *text)
+{
+    if (!analysis_lacks_rows(analysis, statistics))
+        return;
+    pickle_text(text, "missing_timepoints");
+    pickle_dict_begin(text);
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        if (statistics[i].n_missing > 0)
+            write_count(analysis->measurements[i], statistics[i].n_missing, text);
+    pickle_dict_end(text);
+}
+
+/* The same. */
 static void write_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
 {
@@ -84,12 +104,6 @@ static void write_exact(
         text->failed = true;
     }
     doc_destroy(parent);
-}
-
-static void write_count(const char *name, uint64_t count, struct str *text)
-{
-    pickle_text(text, name);
-    pickle_int(text, (int64_t)count);
 }
 
 static void write_block(
@@ -108,6 +122,7 @@ static void write_block(
     pickle_series(text, compute_time_names, compute_time, 5, false);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
+    write_missing(analysis, block->resource_usage, text);
     write_energy(analysis, block->energy, text);
     write_exact(analysis, block, text);
     if (block->num_outside_calls > 0)
@@ -128,6 +143,7 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
     for (size_t i = 0; i < analysis->n_blocks; i++)
         write_block(analysis, &analysis->blocks[i], text);
     pickle_list_end(text);
+    write_missing(analysis, analysis->overall, text);
     write_energy(analysis, analysis->energy, text);
     pickle_object_end(text);
     pickle_end(text);

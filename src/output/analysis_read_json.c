@@ -36,7 +36,7 @@ static bool count_at(const struct doc *object, const char *key, uint64_t *count)
 static struct gput_statistics statistics_at(const struct doc *object)
 {
     return (struct gput_statistics){number_at(object, "min"), number_at(object, "max"),
-        number_at(object, "mean"), number_at(object, "std")};
+        number_at(object, "mean"), number_at(object, "std"), 0};
 }
 
 /* Joules; true when the analysis had such figures at all, be they known or not. */
@@ -57,6 +57,14 @@ static bool read_exact(const struct doc *object, double *exact)
         exact[i] = figure ? number_at(figure, "total") : NAN;
     }
     return figures != NULL;
+}
+
+static void read_missing(const struct gput_analysis *analysis, const struct doc *object,
+    struct gput_statistics *statistics)
+{
+    const struct doc *missing = doc_get(object, "missing_timepoints");
+    for (size_t i = 0; missing && i < analysis->n_measurements; i++)
+        count_at(missing, analysis->measurements[i], &statistics[i].n_missing);
 }
 
 static bool is_object(const struct doc *value)
@@ -84,6 +92,7 @@ static int read_overall(struct reader *reader, const struct doc *root)
     size_t i = 0;
     for (const struct doc *child = overall->first; child; child = child->next)
         reader->analysis->overall[i++] = statistics_at(child);
+    read_missing(reader->analysis, root, reader->analysis->overall);
     return GPUT_OK;
 }
 
@@ -131,6 +140,7 @@ static int read_block(
         if (i < reader->analysis->n_measurements)
             block->resource_usage[i] = statistics_at(child);
     }
+    read_missing(reader->analysis, object, block->resource_usage);
     return GPUT_OK;
 }
 
@@ -165,7 +175,7 @@ int analysis_read_json(const char *bytes, size_t length, const char *name,
     struct reader reader = {.name = name, .error = error};
     struct doc *root;
     *analysis = NULL;
-    TRY(doc_read_json(bytes, length, name, &root, error));
+    TRY(doc_read_python_json(bytes, length, name, &root, error));
     int code = read_root(&reader, root);
     doc_destroy(root);
     if (code != GPUT_OK)

@@ -90,6 +90,23 @@ static unsigned char integers_in_row(
     return integers;
 }
 
+/* How many rows lack a measurement, which only our own pickles have. */
+static int read_missing(
+    struct reader *reader, const struct pickle_value *state, struct gput_statistics *statistics)
+{
+    const struct pickle_value *missing = pickle_get(state, "missing_timepoints");
+    const struct gput_analysis *analysis = reader->analysis;
+    if (!missing || missing->kind != PICKLE_DICT)
+        return GPUT_OK;
+    TRY(spend(reader, missing->list.count * analysis->n_measurements));
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        int64_t count;
+        if (pickle_integer(pickle_get(missing, analysis->measurements[i]), &count) && count > 0)
+            statistics[i].n_missing = (uint64_t)count;
+    }
+    return GPUT_OK;
+}
+
 static int read_overall(struct reader *reader, const struct pickle_value *state)
 {
     struct frame frame;
@@ -109,7 +126,7 @@ static int read_overall(struct reader *reader, const struct pickle_value *state)
         analysis->overall_integers[i] = integers_in_row(&frame, &columns, i);
     }
     frame_finish(&frame);
-    return whole ? GPUT_OK : error_memory(reader->error);
+    return whole ? read_missing(reader, state, analysis->overall) : error_memory(reader->error);
 }
 
 static int read_static_data(struct reader *reader, const struct pickle_value *state)
@@ -237,7 +254,8 @@ static int read_block(
     TRY(read_compute_time(reader, state, block));
     read_energy(state, block->energy);
     reader->analysis->has_exact |= read_exact(state, block->exact);
-    return read_usage(reader, state, block);
+    TRY(read_usage(reader, state, block));
+    return read_missing(reader, state, block->resource_usage);
 }
 
 static int read_blocks(struct reader *reader, const struct pickle_value *state)

@@ -39,6 +39,12 @@ static struct text_table *create_figures(size_t n_rows, bool percentiles, size_t
     return table;
 }
 
+static void write_key(const char *key, int indent, struct str *text)
+{
+    str_append_repeated(text, '\t', (size_t)indent);
+    str_append(text, key);
+}
+
 static void write_usage(const struct gput_analysis *analysis,
     const struct gput_statistics *statistics, const struct gput_percentiles *percentiles,
     int indent, struct str *text)
@@ -60,6 +66,30 @@ static void write_compute_time(const struct gput_code_block *block, int indent, 
     text_table_set_number_column_name(table, column, "total");
     text_table_set_number(table, 0, column, block->compute_time_total);
     text_table_write(table, indent, text);
+    text_table_destroy(table);
+}
+
+/* How many rows lack which measurement, where some do. */
+static void write_missing(const struct gput_analysis *analysis,
+    const struct gput_statistics *statistics, int indent, struct str *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < analysis->n_measurements; i++)
+        count += statistics[i].n_missing > 0;
+    if (count == 0)
+        return;
+    write_key("Missing Timepoints:\n", indent, text);
+    struct text_table *table = text_table_create(1, count);
+    size_t column = 0;
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        char number[NUMBER_TEXT_SIZE + 1] = " ";
+        if (statistics[i].n_missing == 0)
+            continue;
+        text_table_set_column_name(table, column, analysis->measurements[i]);
+        number_format_int64((int64_t)statistics[i].n_missing, number + 1);
+        text_table_set(table, 0, column++, number);
+    }
+    text_table_write(table, indent + 1, text);
     text_table_destroy(table);
 }
 
@@ -109,12 +139,6 @@ static void write_static_data(const struct doc *data, struct str *text)
     }
     text_table_write(table, 1, text);
     text_table_destroy(table);
-}
-
-static void write_key(const char *key, int indent, struct str *text)
-{
-    str_append_repeated(text, '\t', (size_t)indent);
-    str_append(text, key);
 }
 
 static void write_value(const char *key, const char *value, int indent, struct str *text)
@@ -183,6 +207,7 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     }
     write_key("Resource Usage:\n", indent, text);
     write_usage(analysis, block->resource_usage, block->percentiles, indent + 1, text);
+    write_missing(analysis, block->resource_usage, indent, text);
     if (analysis->has_energy) {
         write_key("Energy (joules):\n", indent, text);
         write_energy(analysis, block->energy, indent + 1, text);
@@ -214,6 +239,7 @@ void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
 {
     str_append(text, "Overall:\n");
     write_usage(analysis, analysis->overall, analysis->overall_percentiles, 1, text);
+    write_missing(analysis, analysis->overall, 0, text);
     if (analysis->has_energy) {
         str_append(text, "Energy (joules):\n");
         write_energy(analysis, analysis->energy, 1, text);

@@ -22,7 +22,7 @@ static struct gput_analysis *make(bool details)
     doc_add_null(analysis->static_data, "ram_system_capacity");
     doc_add_int(analysis->static_data, "system_core_count", 4);
     analysis->details = details;
-    analysis->overall[0] = (struct gput_statistics){1, 2, 1.5, 0.5};
+    analysis->overall[0] = (struct gput_statistics){1, 2, 1.5, 0.5, 4};
     analysis->blocks = analysis_create_blocks(analysis, 1, details);
     analysis->n_blocks = 1;
     struct gput_code_block *block = &analysis->blocks[0];
@@ -51,11 +51,12 @@ static void overall_has_a_row_a_measurement(void **state)
     struct gput_tables *tables = tables_of(make(false));
     const struct gput_table *overall = gput_tables_find(tables, "overall");
     assert_int_equal(gput_table_row_count(overall), 2);
-    assert_int_equal(gput_table_column_count(overall), 6);
+    assert_int_equal(gput_table_column_count(overall), 7);
     assert_string_equal(gput_table_text(overall, 0, column(overall, "measurement")), "main_ram");
     assert_string_equal(gput_table_text(overall, 0, column(overall, "unit")), "megabytes");
     assert_true(gput_table_is_missing(overall, 1, column(overall, "unit")));
     assert_true(gput_table_double(overall, 0, column(overall, "std")) == 0.5);
+    assert_int_equal(gput_table_int(overall, 0, column(overall, "missing_timepoints")), 4);
     const struct gput_table *data = gput_tables_find(tables, "static_data");
     assert_true(gput_table_is_missing(data, 0, column(data, "ram_system_capacity")));
     assert_int_equal(gput_table_int(data, 0, column(data, "system_core_count")), 4);

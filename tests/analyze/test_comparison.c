@@ -18,13 +18,13 @@ static struct gput_analysis *analysis_of(double mean, const char *names)
     static const char *const measurements[] = {"main_ram"};
     char copy[256];
     struct gput_analysis *analysis = analysis_create(measurements, 1);
-    analysis->overall[0] = (struct gput_statistics){mean - 1, mean + 1, mean, 0.5};
+    analysis->overall[0] = (struct gput_statistics){mean - 1, mean + 1, mean, 0.5, 0};
     analysis->blocks = analysis_create_blocks(analysis, 8, false);
     snprintf(copy, sizeof copy, "%s", names);
     for (char *name = strtok(copy, " "); name; name = strtok(NULL, " ")) {
         struct gput_code_block *block = &analysis->blocks[analysis->n_blocks++];
         assert_int_equal(analysis_name_block(block, name, NULL), GPUT_OK);
-        block->compute_time = (struct gput_statistics){1, 3, mean / 2, 0};
+        block->compute_time = (struct gput_statistics){1, 3, mean / 2, 0, 0};
         block->resource_usage[0] = analysis->overall[0];
     }
     for (size_t i = analysis->n_blocks; i < 8; i++) /* what was made for names that did not come */

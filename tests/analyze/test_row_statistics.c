@@ -25,7 +25,7 @@ static void an_empty_total_has_no_figures(void **state)
     struct row_run run;
     row_run_clear(&run);
     row_total_merge(&total, &run);
-    struct gput_statistics figures = row_total_statistics(&total, 0);
+    struct gput_statistics figures = row_total_statistics(&total, 0, total.rows);
     assert_true(isnan(figures.min) && isnan(figures.max) && isnan(figures.mean));
     assert_true(isnan(figures.std));
 }
@@ -38,7 +38,7 @@ static void one_row_has_no_spread(void **state)
     row_run_clear(&run);
     add(&run, -3.5);
     row_total_merge(&total, &run);
-    struct gput_statistics figures = row_total_statistics(&total, ROW_COLUMNS - 1);
+    struct gput_statistics figures = row_total_statistics(&total, ROW_COLUMNS - 1, total.rows);
     assert_true(figures.min == -3.5 && figures.max == -3.5 && figures.mean == -3.5);
     assert_true(figures.std == 0);
 }
@@ -53,7 +53,7 @@ static void std_divides_by_n(void **state)
     for (size_t i = 0; i < 8; i++)
         add(&run, values[i]);
     row_total_merge(&total, &run);
-    struct gput_statistics figures = row_total_statistics(&total, 3);
+    struct gput_statistics figures = row_total_statistics(&total, 3, total.rows);
     assert_near(figures.mean, 5);
     assert_near(figures.std, 2);
     assert_true(figures.min == 2 && figures.max == 9);
@@ -79,7 +79,7 @@ static void runs_merge_into_the_figures_of_all_rows(void **state)
             }
         }
         row_total_merge(&total, &run);
-        struct gput_statistics figures = row_total_statistics(&total, 0);
+        struct gput_statistics figures = row_total_statistics(&total, 0, total.rows);
         assert_int_equal(total.rows, 120);
         assert_near(figures.mean, sum / 120);
         assert_near(figures.std, sqrt(squares / 120 - sum / 120 * (sum / 120)));
@@ -101,7 +101,7 @@ static void a_small_spread_around_a_large_mean_keeps_its_digits(void **state)
         }
     }
     row_total_merge(&total, &run);
-    struct gput_statistics figures = row_total_statistics(&total, 0);
+    struct gput_statistics figures = row_total_statistics(&total, 0, total.rows);
     assert_near(figures.mean, 1e9 + 0.5);
     assert_near(figures.std, 0.5);
 }
@@ -124,11 +124,43 @@ static void missing_values_count_in_no_figure_of_their_column(void **state)
     row_total_merge(&total, &run);
 
     assert_int_equal(total.rows, 3);
-    assert_true(isnan(row_total_statistics(&total, 0).mean));
-    assert_near(row_total_statistics(&total, 1).mean, 3);
-    assert_near(row_total_statistics(&total, 2).mean, 15);
-    assert_near(row_total_statistics(&total, 2).std, 5);
-    assert_true(row_total_statistics(&total, 2).min == 10);
+    assert_true(isnan(row_total_statistics(&total, 0, total.rows).mean));
+    assert_near(row_total_statistics(&total, 1, total.rows).mean, 3);
+    assert_near(row_total_statistics(&total, 2, total.rows).mean, 15);
+    assert_near(row_total_statistics(&total, 2, total.rows).std, 5);
+    assert_true(row_total_statistics(&total, 2, total.rows).min == 10);
+}
+
+/* What was not seen may have been more. A column that is 0 in every row is 0. */
+static void zeros_beside_missing_values_are_no_figures(void **state)
+{
+    (void)state;
+    struct row_total total = {0};
+    struct row_run run;
+    double values[ROW_COLUMNS] = {0};
+    row_run_clear(&run);
+    for (int i = 0; i < 20; i++) {
+        values[0] = i == 7 ? NAN : 0;
+        values[1] = i == 7 ? NAN : i == 8 ? 3 : 0;
+        row_run_add(&run, values);
+        if (i == 12) {
+            row_total_merge(&total, &run);
+            row_run_clear(&run);
+        }
+    }
+    row_total_merge(&total, &run);
+
+    struct gput_statistics unknown = row_total_statistics(&total, 0, total.rows);
+    struct gput_statistics some = row_total_statistics(&total, 1, total.rows);
+    struct gput_statistics none = row_total_statistics(&total, 2, total.rows);
+    assert_true(isnan(unknown.min) && isnan(unknown.max) && isnan(unknown.mean));
+    assert_true(isnan(unknown.std));
+    assert_int_equal(unknown.n_missing, 1);
+    assert_true(some.max == 3);
+    assert_near(some.mean, 3.0 / 19);
+    assert_int_equal(some.n_missing, 1);
+    assert_true(none.max == 0 && none.mean == 0);
+    assert_int_equal(none.n_missing, 0);
 }
 
 static void an_infinite_value_is_no_missing_one(void **state)
@@ -140,8 +172,8 @@ static void an_infinite_value_is_no_missing_one(void **state)
     add(&run, INFINITY);
     add(&run, 1);
     row_total_merge(&total, &run);
-    assert_true(row_total_statistics(&total, 0).max == INFINITY);
-    assert_true(row_total_statistics(&total, 0).min == 1);
+    assert_true(row_total_statistics(&total, 0, total.rows).max == INFINITY);
+    assert_true(row_total_statistics(&total, 0, total.rows).min == 1);
 }
 
 /* Of fewer than 8 rows numpy adds one value after the other, whatever rounding takes away, and so
@@ -164,7 +196,7 @@ static void few_rows_add_up_as_in_numpy(void **state)
                     row_run_clear(&run);
                 }
             }
-            double mean = row_total_statistics(&total, 5).mean;
+            double mean = row_total_statistics(&total, 5, total.rows).mean;
             if (mean != sum / n)
                 fail_msg("%d rows in runs of %d: %.17g is not %.17g", n, length, mean, sum / n);
         }
@@ -181,7 +213,7 @@ static void few_rows_with_missing_values_add_up_as_in_numpy(void **state)
     for (size_t i = 0; i < 6; i++)
         add(&run, values[i]);
     row_total_merge(&total, &run);
-    struct gput_statistics figures = row_total_statistics(&total, 0);
+    struct gput_statistics figures = row_total_statistics(&total, 0, total.rows);
     assert_true(figures.mean == (((0.1 + 0.2) + 0.3) + 0.7) / 4);
     assert_near(figures.std, sqrt(0.051875));
     assert_true(figures.min == 0.1 && figures.max == 0.7);
@@ -196,6 +228,7 @@ int main(void)
         cmocka_unit_test(runs_merge_into_the_figures_of_all_rows),
         cmocka_unit_test(a_small_spread_around_a_large_mean_keeps_its_digits),
         cmocka_unit_test(missing_values_count_in_no_figure_of_their_column),
+        cmocka_unit_test(zeros_beside_missing_values_are_no_figures),
         cmocka_unit_test(an_infinite_value_is_no_missing_one),
         cmocka_unit_test(few_rows_add_up_as_in_numpy),
         cmocka_unit_test(few_rows_with_missing_values_add_up_as_in_numpy),

@@ -92,6 +92,59 @@ class Figures(AnalyzeTest):
         self.assertEqual((a["num_calls"], a["num_non_empty_calls"], a["num_outside_calls"]), (8, 3, 5))
         self.assertNotIn("num_outside_calls", b)
 
+    def test_missing_cells_are_said_and_zeros_beside_them_are_no_figures(self):
+        rows = [row(second) for second in range(10)]
+        hidden, seen = MEASUREMENTS.index("main_gpu_ram"), MEASUREMENTS.index("descendants_gpu_ram")
+        empty, zero = MEASUREMENTS.index("combined_gpu_ram"), MEASUREMENTS.index("main_ram")
+        for second, values in enumerate(rows):
+            values[hidden] = "" if second in (2, 3, 7) else 0
+            values[seen] = "" if second in (2, 3, 7) else second
+            values[empty] = ""
+            values[zero] = 0
+        for kind in ("csv", "sqlite"):
+            if kind == "sqlite":
+                rows = [[None if value == "" else value for value in values] for values in rows]
+            self.write(rows=rows, calls=[(7, "a", 1, 3), (7, "b", 4, 6)], kind=kind)
+            done = self.analyze("-f", "json", "--details")
+            results = json.loads(done.stdout)
+            self.assertEqual(
+                done.stderr,
+                f"gpu-tracker: warning: Values are missing in some of the 10 samples of {self.tracking} (main_gpu_ram in 3, "
+                "descendants_gpu_ram in 3): statistics are of the others, and none where those are all 0.\n",
+            )
+            self.assertEqual(set(results["overall"]["main_gpu_ram"].values()), {None})
+            self.assertEqual(results["overall"]["descendants_gpu_ram"]["max"], 9)
+            self.assertAlmostEqual(results["overall"]["descendants_gpu_ram"]["mean"], 33 / 7)
+            self.assertEqual(set(results["overall"]["main_ram"].values()), {0})
+            counts = {"main_gpu_ram": 3, "descendants_gpu_ram": 3, "combined_gpu_ram": 10}
+            self.assertEqual(results["missing_timepoints"], counts)
+            a, b = results["code_block_results"]
+            self.assertEqual(a["resource_usage"]["main_gpu_ram"]["max"], None)
+            self.assertEqual(a["missing_timepoints"], {"main_gpu_ram": 2, "descendants_gpu_ram": 2, "combined_gpu_ram": 3})
+            self.assertEqual(b["resource_usage"]["main_gpu_ram"]["max"], 0)
+            self.assertEqual(b["missing_timepoints"], {"combined_gpu_ram": 3})
+            lines = self.analyze("-f", "csv").stdout.splitlines()
+            self.assertEqual(next(csv.DictReader(lines))["missing_timepoints"], "0")
+            self.assertEqual([line["missing_timepoints"] for line in csv.DictReader(lines)][hidden], "3")
+            self.assertRegex(
+                self.analyze().stdout,
+                r"Missing Timepoints:\n\t main_gpu_ram descendants_gpu_ram combined_gpu_ram\n\t +3 +3 +10\nStatic Data:",
+            )
+
+    def test_the_first_sample_has_no_cpu_utilization_to_miss(self):
+        rows = [row(second) for second in range(5)]
+        at = MEASUREMENTS.index("cpu_system_sum_utilization_percent")
+        for values in rows:
+            values[at] = "" if values is rows[0] else 0
+        self.write(rows=rows, calls=[(7, "a", 0, 2), (7, "b", 2, 3)])
+        results = self.results("--by", "process")
+        self.assertNotIn("missing_timepoints", results)
+        self.assertEqual(set(results["overall"][MEASUREMENTS[at]].values()), {0})
+        for block in results["code_block_results"]:
+            for part in (block, *block["processes"]):
+                self.assertNotIn("missing_timepoints", part)
+                self.assertEqual(part["resource_usage"][MEASUREMENTS[at]]["max"], 0)
+
     def test_a_call_that_is_still_open_is_left_out(self):
         self.write(extra_marks=[(7, "train", 0, START + 9), (11, "train", 0, START)])
         self.assert_same(self.results(), expected(ROWS, CALLS))

@@ -75,6 +75,32 @@ class Analysis(package.PackageTest):
             self.assertEqual(b.num_outside_calls, 0)
             self.assertNotIn("num_outside_calls", read.to_json()["code_block_results"][1])
 
+    def test_missing_values_are_told_in_every_form(self):
+        with open("tracking.csv") as file:
+            lines = [line.split(",") for line in file.read().splitlines()]
+        at = lines[2].index("main_gpu_ram")
+        for i, line in enumerate(lines[3:]):
+            line[at] = "" if i == 1 else "0"
+        with open("missing.csv", "w") as file:
+            file.write("".join(",".join(line) + "\n" for line in lines))
+        sub_tracking = self.analyzer._sub_tracking_file
+        with self.assertLogs("gpu_tracker", "WARNING") as logs:
+            results = gput.SubTrackingAnalyzer("missing.csv", sub_tracking).sub_tracking_results()
+        self.assertIn("main_gpu_ram in 1", logs.output[0])
+        with open("results.pkl", "wb") as file:
+            pickle.dump(results, file)
+        with open("results.json", "w") as file:
+            json.dump(results.to_json(), file)
+        command = [os.environ["GPUT_COMMAND"], "sub-track", "analyze", "--tf=missing.csv", f"--stf={sub_tracking}", "-f"]
+        subprocess.run([*command, "pickle", "-o", "command.pkl"], check=True, stderr=subprocess.DEVNULL)
+        text = subprocess.run([*command, "text"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(str(results), text)
+        for read in results, *(gput.SubTrackingResults.load(name) for name in ("results.pkl", "results.json", "command.pkl")):
+            self.assertEqual(read.missing_timepoints, {"main_gpu_ram": 1})
+            self.assertTrue(all(value != value for value in read.overall.loc["main_gpu_ram"]))
+            self.assertEqual([block.missing_timepoints for block in read.code_block_results].count({"main_gpu_ram": 1}), 1)
+        self.assertNotIn("missing_timepoints", self.analyzer.sub_tracking_results().to_json())
+
     def test_static_data_keeps_its_types(self):
         data = self.analyzer.read_static_data()
         self.assertEqual(data.to_dict(), sessions.STATIC)
