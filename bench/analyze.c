@@ -7,8 +7,8 @@
  *
  * Each is measured in a process of its own, so that neither profits from the other's memory.
  */
-#include "store/sub_tracking_file.h"
-#include "store/tracking_reader.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <gputracker/analyze.h>
 

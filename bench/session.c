@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "os/proc_statm.h"
-#include "store/tracking_file.h"
-#include "track/sampler.h"
+#include "formats/tracking/tracking_file.h"
+#include "session/sampler.h"
 
 #include <gputracker/gputracker.h>
 

@@ -7,9 +7,9 @@
 #include "analyze/sweep.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "store/energy_table.h"
-#include "store/sub_tracking_children.h"
-#include "store/tracking_reader.h"
+#include "formats/power/energy_table.h"
+#include "formats/marks/sub_tracking_children.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <math.h>
 #include <stdlib.h>

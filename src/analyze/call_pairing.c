@@ -1,7 +1,7 @@
 #include "analyze/call_pairing.h"
 
 #include "base/number.h"
-#include "store/open_starts.h"
+#include "formats/marks/open_starts.h"
 
 #include <math.h>
 #include <stdlib.h>

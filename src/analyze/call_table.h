@@ -17,7 +17,7 @@
 
 #include "analyze/exact_figures.h"
 #include "base/error.h"
-#include "store/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
 #include "analyze/energy_integral.h"
 #include "base/number.h"
-#include "store/recording_date.h"
+#include "formats/power/recording_date.h"
 
 #include <math.h>
 #include <stdio.h>

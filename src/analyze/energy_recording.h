@@ -4,7 +4,7 @@
 #ifndef ANALYZE_ENERGY_RECORDING_H
 #define ANALYZE_ENERGY_RECORDING_H
 
-#include "store/energy_recording.h"
+#include "formats/power/energy_recording.h"
 
 #include <gputracker/energy_recording.h>
 

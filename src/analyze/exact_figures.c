@@ -1,6 +1,6 @@
 #include "analyze/exact_figures.h"
 
-#include "store/open_starts.h"
+#include "formats/marks/open_starts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define ANALYZE_EXACT_FIGURES_H
 
 #include "base/error.h"
-#include "store/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <gputracker/analyze.h>
 

@@ -1,6 +1,6 @@
 #include "base/number.h"
 #include "base/table.h"
-#include "store/tracking_reader.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <gputracker/recorded.h>
 

@@ -1,5 +1,5 @@
 #include "base/table.h"
-#include "store/tracking_reader.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <gputracker/recorded.h>
 

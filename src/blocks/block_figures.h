@@ -4,7 +4,7 @@
 #ifndef BLOCKS_BLOCK_FIGURES_H
 #define BLOCKS_BLOCK_FIGURES_H
 
-#include "store/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

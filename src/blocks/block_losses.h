@@ -7,7 +7,7 @@
 #define BLOCKS_BLOCK_LOSSES_H
 
 #include "blocks/block_name.h"
-#include "store/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #include "blocks/block_figures.h"
 #include "blocks/block_losses.h"
 #include "blocks/block_name.h"
-#include "store/block_log.h"
-#include "store/sub_tracking_file.h"
+#include "formats/marks/block_log.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <gputracker/blocks.h>
 

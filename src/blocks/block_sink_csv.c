@@ -2,7 +2,7 @@
 #include "base/file_limit.h"
 #include "base/file_target.h"
 #include "blocks/block_sink.h"
-#include "store/sub_tracking_csv.h"
+#include "formats/marks/sub_tracking_csv.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "blocks/block_path.h"
 #include "blocks/block_sink.h"
 #include "blocks/block_thread.h"
-#include "store/sub_tracking_names.h"
+#include "formats/marks/sub_tracking_names.h"
 
 #include <gputracker/blocks.h>
 

@@ -1,6 +1,6 @@
 #include "output/prometheus.h"
 
-#include "output/results_read_pickle.h"
+#include "import/results_read_pickle.h"
 
 #include "base/number.h"
 

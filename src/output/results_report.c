@@ -7,7 +7,7 @@
 #include "output/processes_report.h"
 #include "output/prometheus.h"
 #include "output/results_pickle.h"
-#include "output/results_read_pickle.h"
+#include "import/results_read_pickle.h"
 #include "output/results_summary.h"
 
 #include <gputracker/processes.h>

@@ -2,8 +2,8 @@
 #include <gputracker/results.h>
 
 #include "base/file.h"
-#include "output/results_read_pickle.h"
-#include "store/results_file.h"
+#include "import/results_read_pickle.h"
+#include "formats/results/results_file.h"
 
 /* Ours has 150 kB, and a pickle of the older package less. */
 #define MOST_BYTES ((size_t)16 << 20)

@@ -10,7 +10,7 @@
 #include "os/process_events.h"
 #include "os/taskstats.h"
 #include "session/session_accounting.h"
-#include "track/process_log.h"
+#include "process/process_log.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "session/recorded_states.h"
-#include "store/energy_recording_writer.h"
+#include "formats/power/energy_recording_writer.h"
 
 #include <gputracker/energy.h>
 

@@ -30,13 +30,13 @@
 #include "session/session_events.h"
 #include "session/session_recording.h"
 #include "session/session_starts.h"
-#include "store/results_file.h"
-#include "store/tracking_file.h"
-#include "track/energy_power.h"
-#include "track/gpu_usage.h"
-#include "track/process_log.h"
-#include "track/sampler.h"
-#include "track/usage.h"
+#include "formats/results/results_file.h"
+#include "formats/tracking/tracking_file.h"
+#include "energy/energy_power.h"
+#include "session/gpu_usage.h"
+#include "process/process_log.h"
+#include "session/sampler.h"
+#include "session/usage.h"
 
 #include <gputracker/session.h>
 

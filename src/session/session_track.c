@@ -10,7 +10,7 @@
 #include "os/proc_stat.h"
 #include "os/proc_statm.h"
 #include "os/procfs.h"
-#include "track/launch.h"
+#include "process/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

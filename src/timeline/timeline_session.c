@@ -1,8 +1,8 @@
 #include "base/json_string.h"
 #include "base/number.h"
-#include "store/open_starts.h"
-#include "store/sub_tracking_file.h"
-#include "store/tracking_reader.h"
+#include "formats/marks/open_starts.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "formats/tracking/tracking_reader.h"
 #include "timeline/timeline_inputs.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 #ifndef TEST_MARKS_H
 #define TEST_MARKS_H
 
-#include "store/sub_tracking_file.h"
-#include "store/temporary.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "formats/temporary.h"
 
 #include <gputracker/blocks.h>
 

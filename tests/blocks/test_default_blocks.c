@@ -1,4 +1,4 @@
-#include "store/temporary.h"
+#include "formats/temporary.h"
 
 #include <gputracker/blocks.h>
 

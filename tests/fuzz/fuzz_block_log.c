@@ -2,7 +2,7 @@
  * Block logs: whatever the bytes, rows that keep their promises or an error. Half of the inputs are
  * put behind a sound header, so that their chunks are looked at.
  */
-#include "store/block_log.h"
+#include "formats/marks/block_log.h"
 
 #include <fcntl.h>
 #include <stdio.h>

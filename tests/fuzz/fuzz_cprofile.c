@@ -1,6 +1,6 @@
 /* Any bytes as a dump of cProfile. */
 #include "base/str.h"
-#include "profile/cprofile.h"
+#include "import/cprofile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* Any text as the name of the folder of a Python profile. */
-#include "profile/python_profiles.h"
+#include "training/python/python_profiles.h"
 
 #include "fuzz_text.h"
 

@@ -3,7 +3,7 @@
  * of sound results, written with the checksum that belongs to them, so that what is behind the
  * checksum is reached.
  */
-#include "store/results_file.h"
+#include "formats/results/results_file.h"
 
 #include <gputracker/results.h>
 

@@ -5,9 +5,9 @@
  * are not as they should be.
  */
 #include "base/clock.h"
-#include "store/sub_tracking_file.h"
-#include "store/tracking_file.h"
-#include "store/tracking_reader.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "formats/tracking/tracking_file.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <gputracker/energy_recording.h>
 #include <gputracker/recorded.h>

@@ -1,5 +1,5 @@
 /* Sub-tracking files as CSV: whatever the bytes, rows that keep their promises or an error. */
-#include "store/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_file.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Tracking files as CSV: read to the end or refused, never past it. */
-#include "store/tracking_reader.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "base/doc.h"
 #include "base/file.h"
-#include "output/pickle_reader.h"
+#include "import/pickle_reader.h"
 #include "testing.h"
 
 #include <gputracker/results.h>

@@ -5,7 +5,7 @@
 #define TESTS_SESSION_SESSIONS_H
 
 #include "testing.h"
-#include "track/live.h"
+#include "process/live.h"
 
 #include <gputracker/gputracker.h>
 

@@ -1,0 +1,25 @@
+/*
+ * Results of an analysis back from what they were written to.
+ */
+#ifndef ANALYZE_ANALYSIS_LOAD_H
+#define ANALYZE_ANALYSIS_LOAD_H
+
+#include "analyze/analysis.h"
+
+/* More measurements than that are no results: looking each up in each code block would take ages.
+ */
+#define ANALYSIS_MEASUREMENTS_MAX 256
+
+/*
+ * Each reads a whole file's content, which a NUL follows; `name` is used in messages. On success
+ * the caller owns
+ * `*analysis`; on failure it is NULL. Errors: GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.
+ */
+int analysis_read(const char *bytes, size_t length, const char *name,
+    struct gput_analysis **analysis, struct gput_error *error);
+int analysis_read_json(const char *bytes, size_t length, const char *name,
+    struct gput_analysis **analysis, struct gput_error *error);
+int analysis_read_pickle(const char *bytes, size_t length, const char *name,
+    struct gput_analysis **analysis, struct gput_error *error);
+
+#endif

@@ -1,0 +1,362 @@
+/*
+ * Each source in turn: a row of the table below and a function that looks. To add a source, add
+ * both.
+ */
+#include <gputracker/doctor.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "gpu/gpu.h"
+#include "energy/battery.h"
+#include "os/cgroup.h"
+#include "os/cpu_clock.h"
+#include "os/meminfo.h"
+#include "os/own_cgroup.h"
+#include "os/proc_children.h"
+#include "os/proc_smaps_rollup.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+#include "os/sysfs.h"
+#include "energy/energy_meter.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a slow GPU driver is waited for. */
+#define GPU_PATIENCE_SECONDS 10.0
+
+/* What all looks share. */
+struct view {
+    const char *procfs_root, *sysfs_root;
+    struct gpu_set *gpus;
+    bool own_procfs; /* pids of this procfs are our own */
+};
+
+/* A process of this procfs that is sure to be there, and readable: we ourselves, else its first. */
+static pid_t known_pid(const struct view *view)
+{
+    return view->own_procfs ? getpid() : 1;
+}
+
+static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void set(struct gput_doctor_source *source, enum gput_doctor_state state, const char *remedy,
+    const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_fit_list(source->reason, sizeof source->reason, format, arguments);
+    va_end(arguments);
+    snprintf(source->remedy, sizeof source->remedy, "%s", remedy);
+    source->state = state;
+}
+
+/* ---- processes ---- */
+
+static void look_at_procfs(const struct view *view, struct gput_doctor_source *source)
+{
+    char kernel[64] = "";
+    struct meminfo meminfo;
+    struct gput_error error;
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s/sys/kernel", view->procfs_root);
+    if (meminfo_read(view->procfs_root, &meminfo, &error) != GPUT_OK) {
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "mount -t proc proc /proc, or set GPUT_PROCFS", "%s",
+            error.message);
+        return;
+    }
+    if (sysfs_read_line(folder, "osrelease", kernel, sizeof kernel))
+        kernel[strcspn(kernel, "\n")] = '\0';
+    set(source, GPUT_DOCTOR_AVAILABLE, "", "%s, Linux %s", view->procfs_root,
+        kernel[0] ? kernel : "of unknown version");
+}
+
+static void look_at_children(const struct view *view, struct gput_doctor_source *source)
+{
+    struct pid_vector children = {0};
+    int code = proc_children_read(view->procfs_root, known_pid(view), 1, &children, NULL);
+    pid_vector_finish(&children);
+    if (code == GPUT_OK)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "children files of each thread");
+    else
+        set(source, GPUT_DOCTOR_PARTLY, "use a kernel with CONFIG_PROC_CHILDREN",
+            "no children files: the tree is found by reading all of %s, which costs more",
+            view->procfs_root);
+}
+
+/* Whether we may read the memory maps of processes of others. */
+static bool may_read_others(void)
+{
+    char text[PROCFS_TEXT_SIZE];
+    const unsigned cap_sys_ptrace = 19;
+    unsigned long long effective = 0;
+    if (procfs_read("/proc", PROCFS_SYSTEM, "self/status", text, sizeof text, NULL, NULL) !=
+        GPUT_OK)
+        return false;
+    const char *line = strstr(text, "\nCapEff:");
+    return line && sscanf(line, "\nCapEff: %llx", &effective) == 1 &&
+           (effective >> cap_sys_ptrace & 1);
+}
+
+static void look_at_memory_maps(const struct view *view, struct gput_doctor_source *source)
+{
+    struct proc_smaps_rollup rollup;
+    struct gput_error error;
+    int code = proc_smaps_rollup_read(view->procfs_root, known_pid(view), &rollup, &error);
+    if (code != GPUT_OK)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "RAM is statm's alone: %s", error.message);
+    else if (may_read_others())
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "smaps of every process");
+    else
+        set(source, GPUT_DOCTOR_PARTLY,
+            "sudo setcap cap_sys_ptrace+ep \"$(command -v gpu-tracker)\", or run it as root",
+            "smaps of your own processes; those of other users show statm's RSS alone");
+}
+
+static void look_at_cpu_clocks(const struct view *view, struct gput_doctor_source *source)
+{
+    int64_t ns;
+    if (!view->own_procfs)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "mount -t proc proc /proc, or set GPUT_PROCFS",
+            "%s is not of our own pid namespace: no command can be tracked by it; CPU time of a "
+            "process attached to comes from stat, in clock ticks",
+            view->procfs_root);
+    else if (cpu_clock_read(getpid(), &ns) != GPUT_OK)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "the kernel gives no CPU clocks of processes");
+    else
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "CPU clocks of processes, in nanoseconds");
+}
+
+static const char *versions_of(const struct own_cgroup *own)
+{
+    if (!own->v1.path)
+        return "2";
+    return own->v2.path ? "1 for memory, 2 for CPU time" : "1";
+}
+
+static void look_at_cgroup(const struct view *view, struct gput_doctor_source *source)
+{
+    struct cgroup here;
+    struct own_cgroup own;
+    struct gput_error error;
+    int code = cgroup_find(view->procfs_root, view->sysfs_root, known_pid(view), &here, &error);
+    if (code != GPUT_OK) {
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
+        return;
+    }
+    own_cgroup_create(&own, &here, getpid());
+    if (own.v1.path || own.v2.path)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "version %s; commands get a group of their own",
+            versions_of(&own));
+    else
+        set(source, GPUT_DOCTOR_PARTLY,
+            "systemd-run --user --scope -p Delegate=yes gpu-tracker run …, or run it as root",
+            "limits and usage of our group, but none of its own for a command: %s", own.why_not);
+    own_cgroup_remove(&own);
+    cgroup_finish(&here);
+}
+
+/* ---- GPUs ---- */
+
+static enum gput_doctor_state state_of(enum gpu_source_state state)
+{
+    switch (state) {
+    case GPU_SOURCE_AVAILABLE:
+        return GPUT_DOCTOR_AVAILABLE;
+    case GPU_SOURCE_PARTLY:
+    case GPU_SOURCE_ASLEEP:
+        return GPUT_DOCTOR_PARTLY;
+    default:
+        return GPUT_DOCTOR_UNAVAILABLE;
+    }
+}
+
+/* A source that works may not say who uses its GPUs. */
+static void add_hidden_processes(
+    const struct view *view, const char *name, struct gput_doctor_source *source)
+{
+    size_t count, length = strlen(source->reason);
+    const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(devices[i].source, name) != 0 || !gpu_set_hides_processes(view->gpus, i))
+            continue;
+        snprintf(source->reason + length, sizeof source->reason - length, "; of GPU %zu, %s", i,
+            devices[i].missing[GPU_PROCESS_RAM]);
+        snprintf(source->remedy, sizeof source->remedy,
+            "start the container with --pid=host, or with -v /proc:/host/proc:ro");
+        source->state = GPUT_DOCTOR_PARTLY;
+        return;
+    }
+}
+
+static void look_at_gpu_source(
+    const struct view *view, const char *name, struct gput_doctor_source *source)
+{
+    size_t count;
+    const struct gpu_source_status *statuses = gpu_set_sources(view->gpus, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(statuses[i].name, name) == 0)
+            set(source, state_of(statuses[i].state), statuses[i].remedy, "%s",
+                statuses[i].detail[0] ? statuses[i].detail : "its driver has not answered yet");
+    add_hidden_processes(view, name, source);
+}
+
+static void look_at_nvml(const struct view *view, struct gput_doctor_source *source)
+{
+    look_at_gpu_source(view, "nvml", source);
+}
+
+static void look_at_amdgpu(const struct view *view, struct gput_doctor_source *source)
+{
+    look_at_gpu_source(view, "amdgpu", source);
+}
+
+static void look_at_drm(const struct view *view, struct gput_doctor_source *source)
+{
+    look_at_gpu_source(view, "drm", source);
+}
+
+static void look_at_kfd(const struct view *view, struct gput_doctor_source *source)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/class/kfd/kfd/proc", view->sysfs_root);
+    if (access(path, R_OK | X_OK) == 0)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "%s", path);
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "no %s: no AMD GPU, or no compute driver for it",
+            path);
+}
+
+/* ---- energy ---- */
+
+static void look_at_rapl(const struct view *view, struct gput_doctor_source *source)
+{
+    struct energy_meter meter;
+    energy_meter_init(&meter, view->sysfs_root);
+    char faults[160];
+    size_t open = 0;
+    energy_meter_explain_cpu(&meter, faults, sizeof faults);
+    for (size_t i = 0; i < meter.powercap.count; i++)
+        open += meter.powercap.zones[i].fd >= 0;
+    if (open == 0)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s", meter.why_not);
+    else if (faults[0])
+        set(source, GPUT_DOCTOR_PARTLY, meter.remedy,
+            "%zu of %zu counters in %s/class/powercap; %s", open,
+            meter.powercap.count + meter.powercap.n_unnamed, view->sysfs_root, faults);
+    else
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters in %s/class/powercap", open,
+            view->sysfs_root);
+    energy_meter_finish(&meter);
+}
+
+static void look_at_perf_energy(const struct view *view, struct gput_doctor_source *source)
+{
+    struct perf_energy perf;
+    perf_energy_open(view->sysfs_root, &perf);
+    if (perf.count > 0)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters; used where powercap is refused",
+            perf.count);
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE,
+            perf.refused ? "sudo setcap cap_perfmon+ep \"$(command -v gpu-tracker)\", or "
+                           "sudo sysctl kernel.perf_event_paranoid=0"
+                         : "",
+            "%s", perf.why_not);
+    perf_energy_close(&perf);
+}
+
+static void look_at_battery(const struct view *view, struct gput_doctor_source *source)
+{
+    double watts;
+    if (battery_read(view->sysfs_root, &watts) != GPUT_OK)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "no battery that tells its power");
+    else if (isnan(watts))
+        set(source, GPUT_DOCTOR_PARTLY, "unplug the machine", "none is in use");
+    else
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "%.1f W now", watts);
+}
+
+/* ---- all of it ---- */
+
+static const struct check {
+    const char *name, *gives;
+    void (*look)(const struct view *view, struct gput_doctor_source *source);
+} checks[] = {
+    {"procfs", "processes, RSS, threads, CPU and RAM of the system", look_at_procfs},
+    {"children", "the tree of processes", look_at_children},
+    {"memory_maps", "private and shared RAM", look_at_memory_maps},
+    {"cpu_clocks", "CPU time in nanoseconds", look_at_cpu_clocks},
+    {"cgroup", "limits; CPU time and RAM peak of a whole command", look_at_cgroup},
+    {"nvml", "NVIDIA GPUs", look_at_nvml},
+    {"amdgpu", "AMD GPUs", look_at_amdgpu},
+    {"kfd", "GPU RAM of ROCm processes", look_at_kfd},
+    {"drm", "Intel and other GPUs", look_at_drm},
+    {"rapl", "energy of CPU packages and DRAM", look_at_rapl},
+    {"perf_energy", "the same by perf events", look_at_perf_energy},
+    {"battery", "power of a machine that runs on its battery", look_at_battery},
+};
+
+_Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
+
+/* Samples bring out what each GPU does not tell: the second one has lists made for this process. */
+static void sample_gpus(const struct view *view)
+{
+    struct gpu_tree tree = {.main = getpid()};
+    struct gpu_sample sample;
+    for (int i = 0; i < 2; i++) {
+        gpu_set_settle(view->gpus, GPU_PATIENCE_SECONDS);
+        gpu_set_sample(view->gpus, &tree, &sample);
+    }
+}
+
+static void list_gpus(const struct view *view, struct gput_doctor *doctor)
+{
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
+    for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
+        struct gput_doctor_gpu *gpu = &doctor->gpus[doctor->n_gpus++];
+        memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
+        memcpy(gpu->name, devices[i].name, sizeof gpu->name);
+        memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
+        memcpy(gpu->source, devices[i].source, sizeof gpu->source);
+        snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
+        gpu->ram_capacity_bytes = devices[i].ram_capacity_bytes;
+        gpu_device_explain(&devices[i], GPU_FIGURE_COUNT, gpu->missing, sizeof gpu->missing);
+    }
+}
+
+int gput_doctor_examine(
+    const struct gput_options *options, struct gput_doctor *doctor, struct gput_error *error)
+{
+    struct gput_options defaults = gput_options_default();
+    if (!options)
+        options = &defaults;
+    struct view view = {
+        .procfs_root = options->procfs_root ? options->procfs_root : "/proc",
+        .sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
+    };
+    const struct gpu_options gpu_options = {
+        .procfs_root = view.procfs_root,
+        .sysfs_root = view.sysfs_root,
+        .nvml_path = options->nvml_path,
+        .brand = options->gpu_brand,
+    };
+    view.own_procfs = cpu_clock_usable(view.procfs_root);
+    memset(doctor, 0, sizeof *doctor);
+    TRY(gpu_set_open(&gpu_options, &view.gpus, error));
+    sample_gpus(&view);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
+        snprintf(source->name, sizeof source->name, "%s", checks[i].name);
+        snprintf(source->gives, sizeof source->gives, "%s", checks[i].gives);
+        checks[i].look(&view, source);
+    }
+    list_gpus(&view, doctor);
+    gpu_set_close(view.gpus);
+    return GPUT_OK;
+}

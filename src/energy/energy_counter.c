@@ -1,0 +1,92 @@
+#include "energy/energy_counter.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+/* Counters move every millisecond, even at idle. */
+#define STILL_NS (2 * NS_PER_SECOND)
+/* No device that has such a counter draws as much, be it a whole board of several: what moves by
+ * more has jumped. */
+#define MOST_WATTS 10e3
+/* Slow counters move by what was used before, too. */
+#define SLOW_SECONDS 1
+
+void energy_counter_start(
+    struct energy_counter *counter, double joules, double range_joules, int64_t now_ns)
+{
+    *counter = (struct energy_counter){.last_joules = joules,
+        .last_ns = now_ns,
+        .moved_ns = now_ns,
+        .range_joules = range_joules,
+        .has_last = true};
+}
+
+void energy_counter_fail(struct energy_counter *counter, int64_t now_ns)
+{
+    if (!counter->has_last && !counter->failed)
+        counter->last_ns = now_ns;
+    counter->failed = true;
+}
+
+bool energy_counter_stands_still(const struct energy_counter *counter)
+{
+    return counter->last_ns - counter->moved_ns >= STILL_NS;
+}
+
+/* More than was used since the counter moved cannot have been added. */
+static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
+{
+    double seconds = (double)(now_ns - counter->moved_ns) / (double)NS_PER_SECOND;
+    return added <= MOST_WATTS * (seconds + SLOW_SECONDS);
+}
+
+static void start_late(struct energy_counter *counter, double joules, int64_t now_ns)
+{
+    int64_t late_ns = counter->failed ? now_ns - counter->last_ns : 0;
+    energy_counter_start(counter, joules, counter->range_joules, now_ns);
+    counter->late_ns = counter->unknown_ns = late_ns;
+}
+
+double energy_counter_advance(struct energy_counter *counter, double joules, int64_t now_ns)
+{
+    if (!counter->has_last) {
+        start_late(counter, joules, now_ns);
+        return NAN;
+    }
+    counter->failed = false;
+    double added = joules - counter->last_joules;
+    /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
+    if (added < 0 && -added > counter->range_joules / 2 &&
+        is_plausible(counter, added + counter->range_joules, now_ns))
+        added += counter->range_joules;
+    bool is_ahead = !is_plausible(counter, added, now_ns);
+    int64_t passed_ns = now_ns - counter->last_ns;
+    bool was_still = energy_counter_stands_still(counter);
+    counter->last_joules = joules;
+    counter->last_ns = now_ns;
+    if (added < 0 || is_ahead) {
+        counter->went_back |= added < 0;
+        counter->went_ahead |= is_ahead;
+        counter->moved_ns = now_ns;
+        counter->unknown_ns += passed_ns;
+        return NAN;
+    }
+    counter->has_moved |= added > 0;
+    if (added > 0)
+        counter->moved_ns = now_ns;
+    if (energy_counter_stands_still(counter)) {
+        counter->stood_still = true;
+        counter->unknown_ns += was_still ? passed_ns : now_ns - counter->moved_ns;
+    }
+    return added;
+}
+
+int64_t energy_counter_unknown_ns(
+    const struct energy_counter *counter, int64_t since_ns, int64_t now_ns)
+{
+    if (!counter->has_moved)
+        return now_ns - since_ns;
+    /* What it moves by while it cannot be read is counted when it can be. */
+    return counter->unknown_ns + (counter->failed ? now_ns - counter->last_ns : 0);
+}

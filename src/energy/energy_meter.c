@@ -1,0 +1,581 @@
+#include "energy/energy_meter.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "energy/battery.h"
+#include "process/fault_list.h"
+#include "energy/gpu_users.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counters that can wrap are read at least this often. */
+#define KEEP_UP_NS (60 * NS_PER_SECOND)
+/* Part of the GPUs' joules that may be given to nobody where nothing is ours of the others. */
+#define MOST_UNSHARED 0.02
+
+/* ---- beginning ---- */
+
+/* What an administrator can do; nothing helps against other errors than a refusal. */
+static void suggest_remedy(struct energy_meter *meter, const struct powercap_zone *zone)
+{
+    if (zone->open_errno == EACCES || zone->open_errno == EPERM)
+        snprintf(meter->remedy, sizeof meter->remedy,
+            "sudo chmod a+r %s/class/powercap/intel-rapl%s:*/energy_uj", meter->sysfs_root,
+            zone->is_mmio ? "*" : "");
+}
+
+/* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */
+static int folder_length(const struct powercap_zone *zone)
+{
+    return (int)(strrchr(zone->path, '/') - zone->path);
+}
+
+static void explain_powercap(struct energy_meter *meter)
+{
+    const struct powercap *powercap = &meter->powercap;
+    if (powercap->count == 0 && powercap->n_unnamed > 0) {
+        text_fit(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
+            folder_length(powercap->zones), powercap->zones[0].path);
+        return;
+    }
+    if (powercap->count == 0) {
+        text_fit(meter->why_not, sizeof meter->why_not,
+            "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
+            meter->sysfs_root);
+        return;
+    }
+    text_fit(meter->why_not, sizeof meter->why_not, "%.200s: %s", powercap->zones[0].path,
+        strerror(powercap->zones[0].open_errno));
+}
+
+static bool any_zone_opened(const struct powercap *powercap)
+{
+    for (size_t i = 0; i < powercap->count; i++) {
+        if (powercap->zones[i].fd >= 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t counter_count(const struct energy_meter *meter)
+{
+    return meter->uses_perf ? meter->perf.count : meter->powercap.count;
+}
+
+/* Without memory there are none, which is then the reason. */
+static void open_counters(struct energy_meter *meter)
+{
+    struct powercap *powercap = &meter->powercap;
+    int code = powercap_open(meter->sysfs_root, powercap);
+    if (!any_zone_opened(powercap))
+        explain_powercap(meter);
+    size_t refused = 0;
+    for (size_t i = 0; i < powercap->count; i++) {
+        refused += powercap->zones[i].fd < 0;
+        suggest_remedy(meter, &powercap->zones[i]);
+    }
+    /* The same counters: worth it where it gives more of them. */
+    if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
+        perf_energy_open(meter->sysfs_root, &meter->perf);
+    meter->uses_perf = meter->perf.count > powercap->count - refused;
+    if (!meter->uses_perf)
+        perf_energy_close(&meter->perf);
+    meter->counters = calloc(counter_count(meter) + 1, sizeof *meter->counters);
+    if (code == GPUT_OK && meter->counters)
+        return;
+    powercap_close(powercap);
+    perf_energy_close(&meter->perf);
+    meter->uses_perf = false;
+    text_fit(meter->why_not, sizeof meter->why_not, "out of memory");
+}
+
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
+{
+    double watts;
+    *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
+    open_counters(meter);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], 0);
+    energy_peak_init(&meter->peak);
+    for (int i = 0; i < ENERGY_DOMAINS; i++)
+        meter->pending[i] = NAN;
+    meter->package_share = meter->dram_share = meter->gpu_share = NAN;
+    meter->main_share = meter->descendants_share = NAN;
+    meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
+
+    struct gput_energy *energy = &meter->energy;
+    energy->machine.package = energy->machine.core = energy->machine.uncore = NAN;
+    energy->machine.dram = energy->machine.psys = energy->machine.gpu = NAN;
+    energy->machine.battery = energy->machine.total = NAN;
+    energy->main = energy->descendants = energy->combined = energy->unattributed = NAN;
+    energy->idle_share = energy->mean_watts = energy->max_watts = energy->co2e_grams = NAN;
+}
+
+void energy_meter_finish(struct energy_meter *meter)
+{
+    powercap_close(&meter->powercap);
+    perf_energy_close(&meter->perf);
+    free(meter->counters);
+    meter->counters = NULL;
+}
+
+bool energy_meter_has_any(const struct energy_meter *meter)
+{
+    return meter->uses_perf || any_zone_opened(&meter->powercap) || meter->has_battery ||
+           !isnan(meter->energy.machine.gpu);
+}
+
+/* ---- counters ---- */
+
+/* Adds to a total that may still be unknown. */
+static void add(double *total, double joules)
+{
+    if (!isnan(joules))
+        *total = (isnan(*total) ? 0 : *total) + joules;
+}
+
+/* Joules of every domain over the interval. */
+struct interval {
+    double domains[ENERGY_DOMAINS];
+    double gpu;
+};
+
+static enum energy_domain domain_of(const struct energy_meter *meter, size_t i)
+{
+    return meter->uses_perf ? meter->perf.counters[i].domain : meter->powercap.zones[i].domain;
+}
+
+static double read_counter(struct energy_meter *meter, size_t i)
+{
+    uint64_t energy_uj;
+    double joules;
+    if (meter->uses_perf)
+        return perf_energy_read(&meter->perf.counters[i], &joules) == GPUT_OK ? joules : NAN;
+    const struct powercap_zone *zone = &meter->powercap.zones[i];
+    meter->counters[i].range_joules = (double)zone->range_uj * 1e-6;
+    return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
+}
+
+/* An idle graphics unit may really use nothing; everything else always uses something. */
+static bool may_stand_still(enum energy_domain domain)
+{
+    return domain == ENERGY_UNCORE;
+}
+
+/* Whether what was known of a counter does not go on. */
+static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
+{
+    return counter->has_moved &&
+           (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
+}
+
+/* Reads all counters; what they have moved by goes to `pending`. */
+static void read_counters(struct energy_meter *meter, int64_t now_ns)
+{
+    memset(meter->is_lost, 0, sizeof meter->is_lost);
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        enum energy_domain domain = domain_of(meter, i);
+        struct energy_counter *counter = &meter->counters[i];
+        double joules = read_counter(meter, i), added = NAN;
+        /* The first reading starts the counter and gives nothing. */
+        if (isnan(joules))
+            energy_counter_fail(counter, now_ns);
+        else
+            added = energy_counter_advance(counter, joules, now_ns);
+        if (counter->has_moved || may_stand_still(domain))
+            add(&meter->pending[domain], added);
+        meter->is_lost[domain] |= is_lost(counter, domain);
+    }
+    meter->read_ns = now_ns;
+}
+
+/* Whether the packages' joules are known, or will be with the next move of a counter. */
+static bool has_package(const struct energy_meter *meter)
+{
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        const struct energy_counter *counter = &meter->counters[i];
+        if (domain_of(meter, i) == ENERGY_PACKAGE && counter->has_last &&
+            (counter->has_moved || !counter->stood_still))
+            return true;
+    }
+    return false;
+}
+
+static void take_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+{
+    read_counters(meter, now_ns);
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        interval->domains[i] = meter->pending[i];
+        meter->pending[i] = NAN;
+    }
+}
+
+int64_t energy_meter_due_ns(const struct energy_meter *meter)
+{
+    bool wraps = !meter->uses_perf && any_zone_opened(&meter->powercap);
+    return wraps && meter->since_ns ? meter->read_ns + KEEP_UP_NS : INT64_MAX;
+}
+
+void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns)
+{
+    read_counters(meter, now_ns);
+}
+
+/* ---- shares ---- */
+
+static double share(double part, double whole)
+{
+    if (!(part > 0) || !(whole > 0))
+        return 0;
+    return part < whole ? part / whole : 1;
+}
+
+/* Whether no joules of GPUs are no figure: so much that may be ours was given to nobody. */
+static bool gpus_may_hide_something(const struct energy_meter *meter)
+{
+    bool is_little = meter->unshared_joules <= MOST_UNSHARED * meter->energy.machine.gpu;
+    return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
+}
+
+/* The sums of what is ours, where they are figures of all of it. */
+static void publish_shares(struct energy_meter *meter)
+{
+    struct gput_energy *energy = &meter->energy;
+    bool is_known = !gpus_may_hide_something(meter);
+    energy->main = is_known ? meter->main_share : NAN;
+    energy->descendants = is_known ? meter->descendants_share : NAN;
+    energy->combined = energy->main + energy->descendants;
+}
+
+/* Gives main and the descendants their shares of some joules; both together never more than all.
+ * Returns what they got; NaN: nothing is known. */
+static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
+{
+    if (isnan(joules) || !meter->shares_out)
+        return NAN;
+    double sum = main + descendants;
+    if (sum > 1) {
+        main /= sum;
+        descendants /= sum;
+    }
+    add(&meter->main_share, joules * main);
+    add(&meter->descendants_share, joules * descendants);
+    return joules * (main + descendants);
+}
+
+static void attribute_cpu(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    const struct energy_shares *since = &meter->since;
+    double main = now->main_cpu_seconds - since->main_cpu_seconds;
+    double descendants = now->descendants_cpu_seconds - since->descendants_cpu_seconds;
+    double all = main + descendants + now->other_cpu_seconds - since->other_cpu_seconds;
+    add(&meter->package_share, attribute(meter, joules, share(main, all), share(descendants, all)));
+}
+
+static void attribute_dram(
+    struct energy_meter *meter, const struct energy_shares *now, double joules)
+{
+    double combined = share(now->combined_ram_bytes, now->machine_ram_bytes);
+    double main = share(now->main_ram_bytes, now->machine_ram_bytes);
+    if (main > combined)
+        main = combined;
+    add(&meter->dram_share, attribute(meter, joules, main, combined - main));
+}
+
+/* ---- GPUs ---- */
+
+static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *users, double joules)
+{
+    if (users->basis == GPU_USERS_UNKNOWN) {
+        meter->unshared_joules += joules;
+        return;
+    }
+    meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
+    meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
+    add(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
+                               share(users->descendants, users->all)));
+}
+
+/* Joules of a GPU since it was asked before; NaN: not known. */
+static double gpu_joules(
+    struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
+{
+    const struct gpu_device *device = &now->gpu_devices[i];
+    const struct gpu_device_sample *sample = &now->gpus->devices[i];
+    struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
+        .power_watts = device->power_is_counted ? NAN : sample->power_watts,
+        .energy_joules = sample->energy_joules};
+    if (device->tells_card) {
+        reading.power_watts = sample->card_power_watts;
+        reading.energy_joules = sample->card_energy_joules;
+    }
+    return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
+}
+
+/* The energy of a card is not told of its MIG instances, and that of a GPU in the CPU's package is
+ * the package's. */
+static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
+{
+    return device->mig ? device->tells_card : !(device->in_package && has_package(meter));
+}
+
+static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
+    struct interval *interval, int64_t now_ns)
+{
+    interval->gpu = NAN;
+    meter->gpu_is_lost = false;
+    for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
+        if (!has_joules(meter, &now->gpu_devices[i]))
+            continue;
+        double joules = gpu_joules(meter, now, i, now_ns);
+        meter->gpu_is_lost |= meter->gpus[i].is_lost;
+        if (isnan(joules))
+            continue;
+        add(&interval->gpu, joules);
+        struct gpu_users users = gpu_users_find(now->gpus, now->gpu_devices, i);
+        attribute_gpu(meter, &users, joules);
+    }
+}
+
+/* ---- an interval ---- */
+
+static double total_of(
+    const struct energy_meter *meter, const struct interval *interval, double battery)
+{
+    double total = NAN;
+    if (!has_package(meter) && !isnan(battery))
+        return battery;
+    add(&total, interval->domains[ENERGY_PACKAGE]);
+    add(&total, interval->domains[ENERGY_DRAM]);
+    add(&total, interval->gpu);
+    return total;
+}
+
+/* What is known only in part is left out, and what a counter moved by while it could not be read,
+ * which comes at once. */
+static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
+{
+    bool was_partial = meter->was_partial;
+    meter->was_partial = energy_meter_is_partial(meter);
+    if (isnan(joules) || meter->was_partial || was_partial)
+        energy_peak_break(&meter->peak);
+    else
+        energy_peak_add(&meter->peak, joules, seconds);
+    meter->energy.max_watts = meter->peak.watts;
+}
+
+static void add_interval(struct energy_meter *meter, const struct interval *interval,
+    double battery_joules, double seconds)
+{
+    struct gput_energy *energy = &meter->energy;
+    add(&energy->machine.package, interval->domains[ENERGY_PACKAGE]);
+    add(&energy->machine.core, interval->domains[ENERGY_CORE]);
+    add(&energy->machine.uncore, interval->domains[ENERGY_UNCORE]);
+    add(&energy->machine.dram, interval->domains[ENERGY_DRAM]);
+    add(&energy->machine.psys, interval->domains[ENERGY_PSYS]);
+    add(&energy->machine.gpu, interval->gpu);
+    add(&energy->machine.battery, battery_joules);
+
+    double total = total_of(meter, interval, battery_joules);
+    add(&energy->machine.total, total);
+    publish_shares(meter);
+    add_to_peak(meter, total, seconds);
+    /* Also all of it, where nothing told whose it is. */
+    if (meter->shares_out && !isnan(energy->machine.total))
+        energy->unattributed =
+            fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
+}
+
+/* Joules count from the start of the session on, or else from the first reading. */
+static double begin(struct energy_meter *meter, int64_t now_ns)
+{
+    if (!meter->start_ns)
+        meter->start_ns = now_ns;
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        gpu_energy_init(&meter->gpus[i], meter->start_ns);
+    return (double)(now_ns - meter->start_ns) / (double)NS_PER_SECOND;
+}
+
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns)
+{
+    bool first = meter->since_ns == 0;
+    struct interval interval;
+    double watts = NAN;
+    double seconds =
+        first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
+    take_domains(meter, &interval, now_ns);
+    read_gpus(meter, now, &interval, now_ns);
+    if (!first) {
+        if (meter->has_battery)
+            battery_read(meter->sysfs_root, &watts);
+        attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
+        attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
+        if (now->machine_cpu_seconds > 0)
+            meter->energy.idle_share =
+                1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
+        meter->since = *now; /* shares of the first interval are since the start of the session */
+    }
+    add_interval(meter, &interval, watts * seconds, seconds);
+    meter->since_ns = now_ns;
+}
+
+/* ---- what does not go on, and what is wrong ---- */
+
+bool energy_meter_is_partial(const struct energy_meter *meter)
+{
+    return meter->gpu_is_lost || meter->is_lost[ENERGY_PACKAGE] || meter->is_lost[ENERGY_DRAM];
+}
+
+void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT])
+{
+    static const enum gput_energy_figure of_domain[ENERGY_DOMAINS] = {
+        [ENERGY_PACKAGE] = GPUT_ENERGY_PACKAGE,
+        [ENERGY_CORE] = GPUT_ENERGY_CORE,
+        [ENERGY_UNCORE] = GPUT_ENERGY_UNCORE,
+        [ENERGY_DRAM] = GPUT_ENERGY_DRAM,
+        [ENERGY_PSYS] = GPUT_ENERGY_PSYS,
+    };
+    gput_energy_figures(&meter->energy, joules);
+    for (int i = 0; i < ENERGY_DOMAINS; i++) {
+        if (meter->is_lost[i])
+            joules[of_domain[i]] = NAN;
+    }
+    if (meter->gpu_is_lost)
+        joules[GPUT_ENERGY_GPU] = NAN;
+    if (energy_meter_is_partial(meter))
+        joules[GPUT_ENERGY_TOTAL] = joules[GPUT_ENERGY_MAIN] = joules[GPUT_ENERGY_DESCENDANTS] =
+            joules[GPUT_ENERGY_COMBINED] = NAN;
+}
+
+/* Whether joules of the domain are in the total. */
+static bool counts(const struct energy_meter *meter, enum energy_domain domain)
+{
+    const struct gput_energy *energy = &meter->energy;
+    return (domain == ENERGY_PACKAGE && !isnan(energy->machine.package)) ||
+           (domain == ENERGY_DRAM && !isnan(energy->machine.dram));
+}
+
+double energy_meter_unknown_seconds(const struct energy_meter *meter)
+{
+    int64_t most_ns = 0;
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        int64_t unknown_ns =
+            energy_counter_unknown_ns(&meter->counters[i], meter->start_ns, meter->read_ns);
+        if (counts(meter, domain_of(meter, i)) && unknown_ns > most_ns)
+            most_ns = unknown_ns;
+    }
+    /* A counter without a name may be a package's. */
+    if (meter->powercap.n_unnamed > 0 && !meter->uses_perf)
+        most_ns = meter->read_ns - meter->start_ns;
+    double seconds = (double)most_ns / (double)NS_PER_SECOND;
+    for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
+        seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
+    return seconds;
+}
+
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
+{
+    return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
+}
+
+/* What is wrong with a counter, or NULL. */
+static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
+{
+    if (counter->failed)
+        return counter->has_last ? "cannot be read any more; what it misses is not known"
+                                 : "cannot be read and is left out";
+    if (counter->went_back)
+        return "went back; those intervals were left out";
+    if (counter->went_ahead)
+        return "jumped ahead by more than a CPU can use; those intervals were left out";
+    if (may_stand_still(domain))
+        return NULL;
+    if (!counter->stood_still)
+        return counter->has_moved || counter->last_ns == counter->moved_ns ? NULL
+                                                                           : "has not moved yet";
+    return counter->has_moved ? "stood still; what it missed is not known"
+                              : "stands still and is left out";
+}
+
+/* "package", and which one where there are several. */
+static void name_counter(const struct energy_meter *meter, size_t i, char *name, size_t size)
+{
+    enum energy_domain domain = domain_of(meter, i);
+    size_t same = 0;
+    for (size_t k = 0; k < counter_count(meter); k++)
+        same += domain_of(meter, k) == domain;
+    uint32_t package =
+        meter->uses_perf ? meter->perf.counters[i].package : meter->powercap.zones[i].package;
+    bool is_mmio = !meter->uses_perf && meter->powercap.zones[i].is_mmio;
+    if (same > 1)
+        snprintf(
+            name, size, "%s %u%s", energy_domain_name(domain), package, is_mmio ? " (mmio)" : "");
+    else
+        snprintf(name, size, "%s", energy_domain_name(domain));
+}
+
+static void explain_unnamed(const struct energy_meter *meter, struct fault_list *faults)
+{
+    const struct powercap *powercap = &meter->powercap;
+    for (size_t i = 0; i < powercap->n_unnamed && !meter->uses_perf; i++) {
+        char line[256];
+        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
+        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is left out",
+            folder_length(zone), zone->path);
+        fault_list_add(faults, line);
+    }
+}
+
+void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
+{
+    struct fault_list faults;
+    fault_list_begin(&faults, text, size);
+    for (size_t i = 0; i < counter_count(meter); i++) {
+        char name[32], line[160];
+        const struct powercap_zone *zone = meter->uses_perf ? NULL : &meter->powercap.zones[i];
+        const char *fault = fault_of(&meter->counters[i], domain_of(meter, i));
+        name_counter(meter, i, name, sizeof name);
+        if (zone && zone->fd < 0)
+            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is left out", name,
+                strerror(zone->open_errno));
+        else if (fault)
+            snprintf(line, sizeof line, "the %s counter %s", name, fault);
+        else if (meter->counters[i].late_ns > 0)
+            snprintf(line, sizeof line,
+                "the %s counter could not be read in the first %.1f s, which are missing", name,
+                (double)meter->counters[i].late_ns / (double)NS_PER_SECOND);
+        else
+            continue;
+        fault_list_add(&faults, line);
+    }
+    explain_unnamed(meter, &faults);
+    fault_list_end(&faults);
+}
+
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size)
+{
+    struct fault_list faults;
+    char line[160];
+    fault_list_begin(&faults, text, size);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        /* Where no GPU tells joules, that is no fault of one. */
+        bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
+        if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
+            fault_list_add(&faults, line);
+    }
+    fault_list_end(&faults);
+}
+
+bool energy_meter_integrates_power(const struct energy_meter *meter)
+{
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
+        if (!isnan(meter->gpus[i].joules) && !meter->gpus[i].has_counter)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,111 @@
+/*
+ * Joules of the machine by domain, and of them the tracked processes' share.
+ *
+ * It works in intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
+ * counters (1 ms). Energy and shares are always of the same interval.
+ */
+#ifndef ENERGY_ENERGY_METER_H
+#define ENERGY_ENERGY_METER_H
+
+#include "gpu/gpu.h"
+#include "energy/perf_energy.h"
+#include "energy/powercap.h"
+#include "energy/energy_counter.h"
+#include "energy/energy_peak.h"
+#include "energy/gpu_energy.h"
+
+#include <gputracker/energy.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What shares are made of, at one moment. CPU times are since the start of the session; figures are
+ * as of now. */
+struct energy_shares {
+    double main_cpu_seconds, descendants_cpu_seconds; /* by their own clocks */
+    double other_cpu_seconds;                         /* of all others: struct other_cpu */
+    double machine_busy_seconds;                      /* of all, by the kernel's ticks */
+    double machine_cpu_seconds;                       /* busy and idle */
+    double main_ram_bytes, combined_ram_bytes;        /* each page once */
+    double machine_ram_bytes;                         /* in use */
+    const struct gpu_sample *gpus;                    /* NULL: none */
+    const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
+};
+
+struct energy_meter {
+    const char *sysfs_root;
+    struct powercap powercap;
+    struct perf_energy perf;
+    struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
+    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, and do not go on */
+    double pending[ENERGY_DOMAINS];  /* joules since `since_ns`, from readings in between */
+    struct gpu_energy gpus[GPU_MAX_DEVICES];
+    bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
+    bool has_battery;
+    bool uses_perf;
+    int64_t start_ns; /* of the session, set before the first reading; 0: then it is that */
+
+    int64_t since_ns; /* start of the interval being measured; 0: none yet */
+    int64_t read_ns;  /* when the counters were last read */
+    struct energy_shares since;
+
+    struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
+    /* Of those joules, the tracked processes'; NaN: not known. */
+    double package_share, dram_share, gpu_share;
+    double main_share, descendants_share; /* the same sums by whose they are */
+    struct energy_peak peak;
+    bool was_partial;       /* the last interval's total was known only in part */
+    bool gpu_is_lost;       /* the joules of some GPU do not go on */
+    bool gpu_by_use;        /* some GPU was shared out by use of its processors */
+    bool gpu_by_memory;     /* some, by memory in use */
+    double unshared_joules; /* of GPUs, nobody's: nothing told who used them */
+    char why_not[256];      /* when the CPU's energy is not to be had */
+    char remedy[160];       /* what an administrator can do about it; "" */
+};
+
+/* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls
+ * energy_meter_finish(). */
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root);
+void energy_meter_finish(struct energy_meter *meter);
+
+/* Whether anything of this machine can be metered: false costs nothing more. */
+bool energy_meter_has_any(const struct energy_meter *meter);
+
+/*
+ * Ends the interval that the call before has begun, if any, and begins the next. The figures are
+ * then in `energy`.
+ */
+void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
+
+/* Seconds of the session of which, at most, some package, DRAM or GPU told no joules that the
+ * others of its kind did: they lack in the sums, which look whole. */
+double energy_meter_unknown_seconds(const struct energy_meter *meter);
+
+/*
+ * The joules so far, in the order of enum gput_energy_figure. Unlike `energy`, which keeps what was
+ * counted, a figure is NaN from where it does not go on: nothing was used is another thing.
+ */
+void energy_meter_figures(
+    const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT]);
+double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
+
+/* Whether the total is known only up to some moment. */
+bool energy_meter_is_partial(const struct energy_meter *meter);
+
+/* Writes everything that is wrong with the counters of the CPU, and the figures of GPUs, as far as
+ * there is room: "the psys counter stood still; …". "" when nothing is. */
+void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size);
+void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
+
+/* Whether some GPU has no counter, so that its power was integrated. */
+bool energy_meter_integrates_power(const struct energy_meter *meter);
+
+/*
+ * When the counters have to be read even if no interval ends, lest they wrap unseen (a 65 kJ
+ * counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then energy_meter_keep_up() reads
+ * them.
+ */
+int64_t energy_meter_due_ns(const struct energy_meter *meter);
+void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns);
+
+#endif

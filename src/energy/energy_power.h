@@ -1,0 +1,28 @@
+/*
+ * Power now: the mean of each figure of energy over the last second or so. Shorter intervals jump
+ * about, because devices bring their counters up to date when they like.
+ */
+#ifndef ENERGY_ENERGY_POWER_H
+#define ENERGY_ENERGY_POWER_H
+
+#include <gputracker/energy.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct energy_power {
+    double watts[GPUT_ENERGY_FIGURE_COUNT]; /* NaN: not known */
+
+    int64_t since_ns;                        /* start of the interval being measured; 0: none yet */
+    double joules[GPUT_ENERGY_FIGURE_COUNT]; /* then */
+    bool known[GPUT_ENERGY_FIGURE_COUNT];    /* at some time so far */
+};
+
+void energy_power_init(struct energy_power *power);
+
+/* Takes the joules so far (NaN: not known; none before it is first known). Power is known after 100
+ * ms, and then renewed every second at most. */
+void energy_power_add(
+    struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns);
+
+#endif

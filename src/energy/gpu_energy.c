@@ -1,0 +1,192 @@
+#include "energy/gpu_energy.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Power is an average over up to a second, so a counter is held to it only after a while. */
+#define COMPARED_SECONDS 10
+#define MOST_DISAGREEMENT 0.1
+/* A stretch without a reading that is as short as this is no guess: power does not change much. */
+#define SHORT_SECONDS 0.5
+
+static double seconds_between(int64_t from_ns, int64_t to_ns)
+{
+    return (double)(to_ns - from_ns) / (double)NS_PER_SECOND;
+}
+
+void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns)
+{
+    *gpu = (struct gpu_energy){.joules = NAN,
+        .since_ns = since_ns,
+        .now_ns = since_ns,
+        .power_watts = NAN,
+        .mean_watts = NAN,
+        .read_joules = NAN};
+}
+
+/* Joules between two readings: what the counter moved by. While it does not move, or not yet, they
+ * are taken from the power (NaN: not known), and from the counter only what is more than that. */
+static double settle(struct gpu_energy *gpu, double counted, double integrated)
+{
+    if (isnan(counted)) {
+        gpu->ahead_joules = 0; /* it begins anew, and tells nothing of what was before */
+        return integrated;
+    }
+    bool stands_still = energy_counter_stands_still(&gpu->counter);
+    if (stands_still || (gpu->counter.stood_still && !isnan(integrated)))
+        return integrated;
+    if (counted == 0 && isnan(integrated))
+        return gpu->counter.has_moved ? 0 : NAN;
+    if (counted == 0) {
+        gpu->ahead_joules += integrated;
+        return integrated;
+    }
+    double joules = fmax(0, counted - gpu->ahead_joules);
+    gpu->ahead_joules = fmax(0, gpu->ahead_joules - counted);
+    return joules;
+}
+
+/* What the counter moved by; NaN: there is none, or it went back, or cannot be read. */
+static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
+{
+    if (isnan(reading->energy_joules)) {
+        /* It begins anew when it is back: power may have been integrated meanwhile. */
+        gpu->counter_failed |= gpu->has_counter;
+        gpu->counter.has_last = false;
+        return NAN;
+    }
+    gpu->has_counter = true;
+    return energy_counter_advance(&gpu->counter, reading->energy_joules, reading->read_ns);
+}
+
+/* What is wrong with its counter, or NULL. */
+static const char *fault_of(const struct gpu_energy *gpu)
+{
+    const struct energy_counter *counter = &gpu->counter;
+    return counter->stood_still  ? "stood still"
+           : counter->went_back  ? "went back"
+           : counter->went_ahead ? "jumped ahead"
+           : gpu->counter_failed ? "could not be read any more"
+                                 : NULL;
+}
+
+static void compare(struct gpu_energy *gpu, double counted, double integrated, double seconds)
+{
+    if (isnan(counted) || isnan(integrated))
+        return;
+    gpu->counted_joules += counted;
+    gpu->integrated_joules += integrated;
+    gpu->seconds += seconds;
+}
+
+static void take_reading(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
+{
+    int64_t from_ns = gpu->read_ns, at_ns = reading->read_ns;
+    double mean = isnan(gpu->power_watts) ? reading->power_watts
+                                          : (gpu->power_watts + reading->power_watts) / 2;
+    double seconds = seconds_between(from_ns, at_ns);
+    double counted = count(gpu, reading);
+    gpu->read_ns = at_ns;
+    gpu->power_watts = reading->power_watts;
+    if (from_ns == 0) {
+        gpu->unknown_seconds = fmax(0, seconds_between(gpu->since_ns, at_ns));
+        return;
+    }
+    double joules = settle(gpu, counted, mean * seconds);
+    compare(gpu, counted, mean * seconds, seconds);
+    if (fault_of(gpu) && !isnan(mean) && (isnan(counted) || gpu->counter.stood_still))
+        gpu->power_stood_in = true;
+    gpu->mean_watts = joules / seconds;
+    gpu->is_lost = isnan(joules) && !isnan(gpu->joules);
+    /* A counter that has not moved yet brings all with its first move. */
+    if (gpu->is_lost || (isnan(joules) && isnan(counted)))
+        gpu->unknown_seconds += seconds;
+    if (isnan(joules) || at_ns <= gpu->since_ns)
+        return;
+    /* Of what lies across the start, only the part after it. */
+    if (from_ns < gpu->since_ns)
+        joules *= seconds_between(gpu->since_ns, at_ns) / seconds;
+    gpu->read_joules = (isnan(gpu->read_joules) ? 0 : gpu->read_joules) + joules;
+}
+
+static double joules_at(const struct gpu_energy *gpu, int64_t now_ns)
+{
+    bool is_past = now_ns < gpu->read_ns;
+    double watts = is_past || isnan(gpu->power_watts) ? gpu->mean_watts : gpu->power_watts;
+    int64_t from_ns = gpu->read_ns > gpu->since_ns ? gpu->read_ns : gpu->since_ns;
+    if (isnan(watts) || (is_past && isnan(gpu->read_joules)))
+        return gpu->read_joules;
+    return (isnan(gpu->read_joules) ? 0 : gpu->read_joules) +
+           watts * seconds_between(from_ns, now_ns);
+}
+
+double gpu_energy_advance(
+    struct gpu_energy *gpu, const struct gpu_energy_reading *reading, int64_t now_ns)
+{
+    if (reading->read_ns > gpu->read_ns)
+        take_reading(gpu, reading);
+    else if (reading->read_ns == 0)
+        gpu->is_lost = !isnan(gpu->joules);
+    gpu->now_ns = now_ns;
+    double joules = gpu->is_lost ? NAN : joules_at(gpu, now_ns);
+    if (isnan(joules))
+        return NAN;
+    double before = isnan(gpu->joules) ? 0 : gpu->joules;
+    gpu->joules = fmax(before, joules);
+    return gpu->joules - before;
+}
+
+/* ---- what is wrong ---- */
+
+double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
+{
+    return isnan(gpu->joules) ? seconds_between(gpu->since_ns, gpu->now_ns) : gpu->unknown_seconds;
+}
+
+static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
+{
+    const char *fault = fault_of(gpu);
+    char missing[64] = "";
+    if (gpu->unknown_seconds >= SHORT_SECONDS)
+        snprintf(missing, sizeof missing, ", and nothing was told for %.1f s, which are missing",
+            gpu->unknown_seconds);
+    double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
+    double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
+    if (fault)
+        snprintf(text, size, "that of GPU %zu %s; %s%s", index, fault,
+            gpu->power_stood_in ? "its power was integrated instead"
+                                : "what it missed is not known",
+            gpu->power_stood_in ? missing : "");
+    else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
+        snprintf(text, size,
+            "GPU %zu counted %.1f J in %.2f s where its power, integrated, gives %.1f J%s", index,
+            gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);
+    else
+        return false;
+    return true;
+}
+
+bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size)
+{
+    double guessed = seconds_between(gpu->read_ns, gpu->now_ns);
+    bool is_there = gpu->now_ns != gpu->since_ns;
+    if (!is_there)
+        return false;
+    if (explain_counter(gpu, index, text, size))
+        return true;
+    if (gpu->has_counter && isnan(gpu->joules))
+        snprintf(text, size, "that of GPU %zu has not moved yet", index);
+    else if (isnan(gpu->joules))
+        snprintf(text, size, "nothing tells the joules of GPU %zu, which is left out", index);
+    else if (gpu->unknown_seconds >= SHORT_SECONDS)
+        snprintf(text, size, "GPU %zu told nothing for %.1f s, which are missing", index,
+            gpu->unknown_seconds);
+    else if (guessed >= SHORT_SECONDS)
+        snprintf(text, size, "GPU %zu did not answer in the last %.1f s%s", index, guessed,
+            gpu->is_lost ? ", which are missing" : ": its last power was taken on");
+    else
+        return false;
+    return true;
+}

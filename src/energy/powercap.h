@@ -1,0 +1,65 @@
+/*
+ * Energy counters of the CPU packages (RAPL) by the powercap files:
+ * <sysfs>/class/powercap/intel-rapl:N for a package or the platform, intel-rapl:N:M for a part of
+ * it; the same folder names on AMD. intel-rapl-mmio:N counts a package by another way. Counters are
+ * in microjoules and wrap at max_energy_range_uj.
+ */
+#ifndef ENERGY_POWERCAP_H
+#define ENERGY_POWERCAP_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a counter covers. Core and uncore lie inside the package; the platform covers everything, so
+ * it is never added to packages. */
+enum energy_domain {
+    ENERGY_PACKAGE,
+    ENERGY_CORE,
+    ENERGY_UNCORE,
+    ENERGY_DRAM,
+    ENERGY_PSYS, /* the platform: the whole machine, as far as the board tells */
+    ENERGY_DOMAINS,
+};
+
+/* "package", "core", "uncore", "dram", "psys". Static text. */
+const char *energy_domain_name(enum energy_domain domain);
+
+/* The domain of a zone's `name` file ("package-0", "dram"). False: none that we know. */
+bool energy_domain_parse(const char *name, enum energy_domain *domain);
+
+struct powercap_zone {
+    char path[192];  /* of its energy_uj */
+    char name[32];   /* "package-0"; "" where it cannot be read */
+    bool is_unnamed; /* no name that says what it counts */
+    enum energy_domain domain;
+    bool is_mmio;      /* intel-rapl-mmio */
+    bool is_part;      /* intel-rapl:N:M */
+    uint32_t package;  /* N of intel-rapl:N */
+    uint64_t range_uj; /* where the counter wraps; 0: unknown */
+    int fd;            /* of energy_uj, or -1 */
+    int open_errno;    /* why it is -1 */
+};
+
+struct powercap {
+    struct powercap_zone *zones; /* owned */
+    size_t count;                /* of counters that are known */
+    size_t n_unnamed;            /* behind them; not opened */
+    size_t capacity;
+};
+
+/*
+ * Finds and opens the counters. No counters at all is no error: count is 0. What intel-rapl-mmio
+ * shows of a package that is there by intel-rapl too is left out, and what is named as a part of a
+ * package that we do not know. The caller calls powercap_close(), also after an error.
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+int powercap_open(const char *sysfs_root, struct powercap *powercap);
+void powercap_close(struct powercap *powercap);
+
+/* The counter now. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */
+int powercap_read(const struct powercap_zone *zone, uint64_t *energy_uj);
+
+#endif

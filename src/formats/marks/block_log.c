@@ -1,0 +1,334 @@
+#include "formats/marks/block_log.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/file_limit.h"
+#include "formats/marks/mapped_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the header has a page");
+_Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
+_Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format");
+
+/* A word of a mark, and before it up to four of state: time, thread, process, start. */
+#define MARK_BYTES (8 + 4 * 16)
+
+/* No log grows beyond this: chunks are counted in 32 bits. */
+#define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
+
+/* A full disk is tried again after this long. */
+#define RETRY_NS (NS_PER_SECOND / 20)
+
+/* One moment by both clocks: of several tries the one that was interrupted least. */
+static void read_both_clocks(struct block_log_header *header)
+{
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        int64_t before = clock_monotonic_ns();
+        int64_t realtime = clock_realtime_ns();
+        int64_t took = clock_monotonic_ns() - before;
+        if (took < best) {
+            best = took;
+            header->realtime_ns = realtime;
+            header->monotonic_ns = before + took / 2;
+        }
+    }
+}
+
+/*
+ * Writes zeroes to a part of the file: that takes its space on the disk, so that no later store to
+ * it can fail, and its pages are then at hand when they are mapped. (Reserving by fallocate() makes
+ * each first store to a page four times as dear.)
+ */
+static int reserve(int fd, off_t offset, size_t length)
+{
+    static const char zeroes[BLOCK_LOG_CHUNK_BYTES];
+    struct file_limit limit;
+    size_t done = 0;
+    ssize_t wrote = 0;
+    file_limit_hold(&limit);
+    while (done < length && (wrote >= 0 || errno == EINTR)) {
+        wrote = pwrite(fd, zeroes, length - done, offset + (off_t)done);
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    file_limit_release(&limit);
+    return done == length ? 0 : -1;
+}
+
+static void *map_part(int fd, off_t offset, size_t length)
+{
+    if (reserve(fd, offset, length) != 0)
+        return NULL;
+    void *part = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    if (part == MAP_FAILED)
+        return NULL;
+    mapped_guard_add(part, length);
+    return part;
+}
+
+static void unmap_part(void *part, size_t length)
+{
+    mapped_guard_remove(part);
+    munmap(part, length);
+}
+
+/* Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program that marks. */
+static uint64_t within_file_size_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+        return limit.rlim_cur;
+    return bytes;
+}
+
+static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
+{
+    memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
+    header->byte_order = BLOCK_LOG_BYTE_ORDER;
+    header->version = BLOCK_LOG_VERSION;
+    header->header_bytes = BLOCK_LOG_HEADER_BYTES;
+    header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
+    header->process_id = setup->process_id;
+    header->limit_bytes = setup->limit_bytes;
+    header->columns = setup->columns;
+    if (!setup->epoch_times)
+        read_both_clocks(header);
+}
+
+int block_log_create(int fd, const char *path, const struct block_log_setup *setup,
+    struct block_log **log, struct gput_error *error)
+{
+    struct block_log *created = calloc(1, sizeof *created);
+    if (!created) {
+        close(fd);
+        return error_memory(error);
+    }
+    created->fd = fd;
+    created->header = map_part(fd, 0, sizeof *created->header);
+    if (!created->header) {
+        int code = error_set_errno(error, errno, "Cannot write %s", path);
+        close(fd);
+        free(created);
+        return code;
+    }
+    atomic_init(&created->reserved_bytes, sizeof *created->header);
+    header_fill(created->header, setup);
+    bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
+    uint64_t limit = within_file_size_limit(setup->limit_bytes);
+    created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
+    created->mark_bytes = MARK_BYTES + (exact ? sizeof(struct sub_tracking_exact) : 0);
+    uint64_t chunks = (limit < MOST_BYTES ? limit : MOST_BYTES) / BLOCK_LOG_CHUNK_BYTES;
+    created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
+    pthread_mutex_init(&created->lock, NULL);
+    *log = created;
+    return GPUT_OK;
+}
+
+static off_t chunk_offset(uint32_t chunk)
+{
+    return BLOCK_LOG_HEADER_BYTES + (off_t)chunk * BLOCK_LOG_CHUNK_BYTES;
+}
+
+/* Chunks are mapped at their own addresses, aligned to pages only: so the start of one is found
+ * from the end that its cursor keeps. */
+static void unmap_chunk(char *end)
+{
+    if (end)
+        unmap_part(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
+}
+
+void block_log_drop_cursor(struct block_log_cursor *cursor)
+{
+    unmap_chunk(cursor->end);
+    *cursor = (struct block_log_cursor){0};
+}
+
+/* Whether somebody has cut off what is mapped: the pages are gone, and what was stored there since
+ * went nowhere. The number of chunks may be gone with them. */
+static bool is_cut(const struct block_log *log)
+{
+    struct stat status;
+    return fstat(log->fd, &status) == 0 &&
+           (uint64_t)status.st_size < atomic_load(&log->reserved_bytes);
+}
+
+static int cut_error(struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_IO,
+        "The block log was cut off by another program while it was written; marks are lost.");
+}
+
+int block_log_close(struct block_log *log, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    uint32_t chunks = atomic_load(&log->header->n_chunks);
+    if (is_cut(log))
+        code = cut_error(error);
+    else if (ftruncate(log->fd, chunk_offset(chunks)) != 0)
+        code = error_set_errno(error, errno, "Cannot complete the block log");
+    if (close(log->fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot complete the block log");
+    pthread_mutex_destroy(&log->lock);
+    unmap_chunk(log->names.end);
+    for (uint32_t i = 0; i < log->n_free; i++)
+        unmap_chunk(log->free_chunks[i].end);
+    unmap_part(log->header, sizeof *log->header);
+    free(log);
+    return code;
+}
+
+void block_log_forget(struct block_log *log)
+{
+    close(log->fd);
+    unmap_part(log->header, sizeof *log->header);
+    free(log);
+}
+
+static int no_chunk(struct block_log *log, struct gput_error *error)
+{
+    if (atomic_load(&log->failed) == GPUT_ERROR_STATE)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The block log has reached its limit of %llu bytes; further marks are lost.",
+            (unsigned long long)log->header->limit_bytes);
+    return error_set_errno(error, errno, "Cannot extend the block log; further marks are lost");
+}
+
+/* Whether none is to be tried: the limit is for good, a disk that was full is tried again after a
+ * while. */
+static bool is_closed(struct block_log *log)
+{
+    int failed = atomic_load(&log->failed);
+    return failed == GPUT_ERROR_STATE ||
+           (failed && clock_monotonic_ns() < atomic_load(&log->retry_ns));
+}
+
+static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gput_error *error)
+{
+    int saved = errno;
+    /* Given back; one before that of another thread stays as a hole in the file. */
+    uint32_t handed_out = chunk + 1;
+    if (code == GPUT_ERROR_STATE)
+        atomic_fetch_sub(&log->header->n_chunks, 1);
+    else
+        atomic_compare_exchange_strong(&log->header->n_chunks, &handed_out, chunk);
+    atomic_store(&log->retry_ns, clock_monotonic_ns() + RETRY_NS);
+    atomic_store(&log->failed, code);
+    errno = saved;
+    return no_chunk(log, error);
+}
+
+static void raise_to(_Atomic uint64_t *most, uint64_t bytes)
+{
+    uint64_t seen = atomic_load(most);
+    while (seen < bytes && !atomic_compare_exchange_weak(most, &seen, bytes))
+        ;
+}
+
+/* Hands out the next chunk. One atomic add, so that threads do not wait for one another. */
+static int new_chunk(
+    struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
+{
+    if (is_cut(log))
+        return cut_error(error);
+    if (is_closed(log))
+        return error_set(
+            error, atomic_load(&log->failed), "The block log takes no more marks for now.");
+    uint32_t chunk = atomic_fetch_add(&log->header->n_chunks, 1);
+    if (chunk >= log->max_chunks)
+        return fail_chunk(log, chunk, GPUT_ERROR_STATE, error);
+    *start = map_part(log->fd, chunk_offset(chunk), BLOCK_LOG_CHUNK_BYTES);
+    if (!*start)
+        return fail_chunk(log, chunk, GPUT_ERROR_IO, error);
+    atomic_store(&log->failed, 0);
+    raise_to(&log->reserved_bytes, (uint64_t)chunk_offset(chunk + 1));
+    struct block_log_chunk *header = (struct block_log_chunk *)*start;
+    header->magic = BLOCK_LOG_CHUNK_MAGIC;
+    atomic_store_explicit(&header->kind, kind, memory_order_release);
+    return GPUT_OK;
+}
+
+static int names_extend(struct block_log *log, struct gput_error *error)
+{
+    char *start;
+    TRY(new_chunk(log, BLOCK_LOG_NAMES, &start, error));
+    unmap_chunk(log->names.end);
+    log->names.next = start + sizeof(struct block_log_chunk);
+    log->names.end = start + BLOCK_LOG_CHUNK_BYTES;
+    return GPUT_OK;
+}
+
+/* With the lock held. */
+static int add_name(
+    struct block_log *log, const char *name, size_t length, struct gput_error *error)
+{
+    size_t bytes = (sizeof(struct block_log_name) + length + 7) & ~(size_t)7;
+    if ((size_t)(log->names.end - log->names.next) < bytes)
+        TRY(names_extend(log, error));
+    struct block_log_name *record = (struct block_log_name *)log->names.next;
+    memcpy(record->bytes, name, length);
+    atomic_store_explicit(&record->length, (uint32_t)length + 1, memory_order_release);
+    log->names.next += bytes;
+    return GPUT_OK;
+}
+
+int block_log_add_name(
+    struct block_log *log, const char *name, size_t length, struct gput_error *error)
+{
+    if (length > BLOCK_LOG_NAME_MAX)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of a code block is %zu bytes long; at most %d are kept.", length,
+            BLOCK_LOG_NAME_MAX);
+    pthread_mutex_lock(&log->lock);
+    int code = add_name(log, name, length, error);
+    pthread_mutex_unlock(&log->lock);
+    return code;
+}
+
+static bool take_free_chunk(struct block_log *log, struct block_log_cursor *cursor)
+{
+    pthread_mutex_lock(&log->lock);
+    bool any = log->n_free > 0;
+    if (any)
+        *cursor = log->free_chunks[--log->n_free];
+    pthread_mutex_unlock(&log->lock);
+    return any;
+}
+
+int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
+    struct gput_error *error)
+{
+    block_log_drop_cursor(cursor);
+    if (!take_free_chunk(log, cursor)) {
+        char *start;
+        TRY(new_chunk(log, log->kind, &start, error));
+        cursor->next = start + sizeof(struct block_log_chunk);
+        cursor->end = start + BLOCK_LOG_CHUNK_BYTES;
+        cursor->last_ns = BLOCK_LOG_NO_TIME;
+    }
+    block_log_put_state(cursor, BLOCK_LOG_TAG_THREAD, thread_id);
+    return GPUT_OK;
+}
+
+void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
+{
+    bool kept = false;
+    if (block_log_has_room(log, cursor)) { /* for a mark and its thread, at least */
+        pthread_mutex_lock(&log->lock);
+        kept = log->n_free < BLOCK_LOG_FREE_CHUNKS;
+        if (kept)
+            log->free_chunks[log->n_free++] = *cursor;
+        pthread_mutex_unlock(&log->lock);
+    }
+    if (kept)
+        *cursor = (struct block_log_cursor){0};
+    else
+        block_log_drop_cursor(cursor);
+}

@@ -1,0 +1,229 @@
+/*
+ * The block log (.gputblocks): marks of code blocks as fixed-size records in a file that is mapped
+ * into the memory of the program that marks. A mark is a store to memory: no system call, no lock.
+ * It is the kernel that keeps the pages, so that every mark survives the death of the program, by
+ * SIGKILL too (not that of the machine).
+ *
+ * The file, in the byte order of the machine that wrote it:
+ *
+ *     header              64 KiB, of which struct block_log_header is used
+ *     chunk 0, 1, 2 …     of `chunk_bytes` each: struct block_log_chunk, then its records
+ *
+ * A chunk belongs to one thread at a time and holds records of one kind, one after the other; it
+ * ends at its first record that is all zero, or where the chunk ends:
+ *
+ * - names: struct block_log_name and its bytes, padded to 8; names are numbered from 0 in the order
+ *   of the file;
+ * - marks: words of 8 bytes, see block_log_word(): which block, start or stop, and the nanoseconds
+ *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the word
+ * that follows is a time, thread id or process id that holds from there on;
+ *   BLOCK_LOG_TAG_STARTED: the word after it is the time of the start that the next mark, a stop,
+ *   belongs to;
+ * - exact marks: the same, each mark followed by a struct sub_tracking_exact.
+ *
+ * Each record is published by its first word (a name by its `length`), which is written last. A
+ * chunk whose `kind` is 0 was handed out but never begun, and is skipped. Marks of one thread are
+ * in the order of time, those of several are not.
+ *
+ * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
+ * further marks are counted in `marks_lost` instead of being kept. Space is reserved on the disk
+ * before a chunk is used: a full disk costs marks, never the program (a store to a page that has no
+ * room on the disk would be a SIGBUS). So would be one to a page that another program has cut off:
+ * see mapped_guard.h.
+ */
+#ifndef FORMATS_MARKS_BLOCK_LOG_H
+#define FORMATS_MARKS_BLOCK_LOG_H
+
+#include "base/error.h"
+#include "formats/marks/sub_tracking_file.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BLOCK_LOG_MAGIC "GPUTBLK"
+#define BLOCK_LOG_VERSION 1
+#define BLOCK_LOG_BYTE_ORDER UINT32_C(0x01020304)
+#define BLOCK_LOG_HEADER_BYTES 65536
+#define BLOCK_LOG_CHUNK_BYTES 65536
+#define BLOCK_LOG_CHUNK_MAGIC UINT32_C(0x6b6e6843)
+
+struct block_log_header {
+    char magic[8];
+    uint32_t byte_order;
+    uint32_t version;
+    uint32_t header_bytes;
+    uint32_t chunk_bytes;
+    int64_t process_id;
+    /* One moment by both clocks: times of records are monotonic, epoch = realtime_ns + (time_ns -
+     * monotonic_ns). */
+    int64_t realtime_ns;
+    int64_t monotonic_ns;
+    uint64_t limit_bytes;
+    _Atomic uint64_t marks_lost;
+    _Atomic uint32_t n_chunks; /* handed out so far */
+    _Atomic uint32_t columns;  /* enum sub_tracking_columns: what its marks have */
+};
+
+enum block_log_kind {
+    BLOCK_LOG_UNUSED = 0,
+    BLOCK_LOG_NAMES = 1,
+    BLOCK_LOG_MARKS = 2,
+    BLOCK_LOG_EXACT_MARKS = 3,
+};
+
+struct block_log_chunk {
+    uint32_t magic;
+    _Atomic uint32_t kind; /* written last */
+    uint64_t reserved[7];  /* records begin on a cache line */
+};
+
+struct block_log_name {
+    _Atomic uint32_t length; /* of the bytes that follow, plus one */
+    char bytes[];
+};
+
+/* Longest name, in bytes. */
+#define BLOCK_LOG_NAME_MAX 65000
+
+/* The first word of a mark: its tag, and above it the nanoseconds since the mark before. Never 0.
+ */
+static inline uint64_t block_log_word(uint32_t tag, uint32_t elapsed_ns)
+{
+    return (uint64_t)elapsed_ns << 32 | tag;
+}
+
+/* A mark's tag: at least 2, less than any below that is not 1. */
+static inline uint32_t block_log_tag(uint32_t name, unsigned position)
+{
+    return (name + 1) * 2 + position;
+}
+
+/* Tags of words that say what the word after them is; it holds for the rest of the chunk. */
+#define BLOCK_LOG_TAG_TIME UINT32_C(1) /* the time of "the mark before" */
+#define BLOCK_LOG_TAG_STARTED (UINT32_MAX - 2)
+#define BLOCK_LOG_TAG_THREAD (UINT32_MAX - 1) /* at first SUB_TRACKING_UNKNOWN */
+#define BLOCK_LOG_TAG_PROCESS UINT32_MAX      /* at first that of the header */
+
+/* ---- Writing ---- */
+
+/* Where one thread writes its next record. All zero at first; one thread's own. */
+struct block_log_cursor {
+    char *next;
+    char *end;
+    int64_t last_ns; /* time of the mark before, BLOCK_LOG_NO_TIME when there is none */
+};
+
+#define BLOCK_LOG_NO_TIME INT64_MIN
+
+/* So many chunks that are not full are kept for later threads; the rest of further ones is wasted.
+ */
+#define BLOCK_LOG_FREE_CHUNKS 64
+
+/* A log that this process writes. Its members are for the inline functions below. */
+struct block_log {
+    int fd;
+    struct block_log_header *header; /* mapped */
+    enum block_log_kind kind;        /* of the marks */
+    uint32_t mark_bytes;             /* of one mark, with all that may have to go before it */
+    uint32_t max_chunks;
+    _Atomic uint64_t reserved_bytes; /* that the file has, unless somebody cut it */
+    _Atomic int failed;       /* the code of the last chunk that could not be had; 0: it could */
+    _Atomic int64_t retry_ns; /* when one is tried again that the disk had no room for */
+    pthread_mutex_t lock;     /* of what follows; not taken while there is room in a chunk */
+    uint32_t n_free;
+    struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* left by threads that ended */
+    struct block_log_cursor names;
+};
+
+struct block_log_setup {
+    unsigned columns;     /* enum sub_tracking_columns */
+    int64_t process_id;   /* whose marks they are until a process record says otherwise */
+    uint64_t limit_bytes; /* of the file */
+    bool epoch_times;     /* times of records are of the epoch, not monotonic */
+};
+
+/*
+ * Starts a log in the empty file `fd`, which the log owns from here on, also on failure. `path` is
+ * for messages. On success the caller owns `*log`.
+ */
+int block_log_create(int fd, const char *path, const struct block_log_setup *setup,
+    struct block_log **log, struct gput_error *error);
+
+/*
+ * Cuts the file to what was used, closes and frees. No thread may be marking; each cursor is to be
+ * released before or dropped after.
+ */
+int block_log_close(struct block_log *log, struct gput_error *error);
+
+/* In a child after fork: lets go of the parent's log without touching its file. What another thread
+ * of the parent may have been changing at that moment stays in memory. */
+void block_log_forget(struct block_log *log);
+
+/* Adds the next name: number 0, 1, 2 …; to be called once a name, in their order. Any thread. */
+int block_log_add_name(
+    struct block_log *log, const char *name, size_t length, struct gput_error *error);
+
+/*
+ * Gives the cursor room for a mark more: a new chunk, or one that another thread left; and writes
+ * there whose marks follow. GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later call) or
+ * GPUT_ERROR_IO (no space, for now).
+ */
+int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
+    struct gput_error *error);
+
+/* Leaves the rest of a chunk to other threads; the cursor is all zero again. */
+void block_log_release(struct block_log *log, struct block_log_cursor *cursor);
+
+/* Frees the memory of a cursor whose log is closed or forgotten. */
+void block_log_drop_cursor(struct block_log_cursor *cursor);
+
+static inline bool block_log_has_room(
+    const struct block_log *log, const struct block_log_cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->next) >= log->mark_bytes;
+}
+
+static inline void block_log_publish(char *at, uint64_t word)
+{
+    atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+}
+
+/* Writes what holds from here on, of one of the tags above; there must be room. */
+static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t tag, int64_t value)
+{
+    *(int64_t *)(cursor->next + 8) = value;
+    block_log_publish(cursor->next, block_log_word(tag, 0));
+    cursor->next += 16;
+}
+
+/* Says which start the next mark belongs to; there must be room for both. */
+static inline void block_log_put_started(
+    struct block_log *log, struct block_log_cursor *cursor, int64_t started_ns)
+{
+    if (!(log->header->columns & SUB_TRACKING_COLUMN_STARTED))
+        atomic_fetch_or(&log->header->columns, (uint32_t)SUB_TRACKING_COLUMN_STARTED);
+    block_log_put_state(cursor, BLOCK_LOG_TAG_STARTED, started_ns);
+}
+
+/* Writes a mark; there must be room. `exact` is ignored by a log without exact figures. */
+static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
+    int64_t time_ns, uint32_t tag, const struct sub_tracking_exact *exact)
+{
+    uint64_t elapsed_ns = (uint64_t)time_ns - (uint64_t)cursor->last_ns;
+    if (__builtin_expect(elapsed_ns > UINT32_MAX, 0)) {
+        block_log_put_state(cursor, BLOCK_LOG_TAG_TIME, time_ns);
+        elapsed_ns = 0;
+    }
+    cursor->last_ns = time_ns;
+    char *at = cursor->next;
+    cursor->next += 8;
+    if (log->kind == BLOCK_LOG_EXACT_MARKS) {
+        *(struct sub_tracking_exact *)cursor->next = *exact;
+        cursor->next += sizeof *exact;
+    }
+    block_log_publish(at, block_log_word(tag, (uint32_t)elapsed_ns));
+}
+
+#endif

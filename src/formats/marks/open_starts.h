@@ -1,0 +1,62 @@
+/*
+ * The starts of one block in one thread that wait for their stops: the latest is at hand, and any
+ * other by its time, in whatever order they came and go. Memory is that of those which are open.
+ */
+#ifndef FORMATS_MARKS_OPEN_STARTS_H
+#define FORMATS_MARKS_OPEN_STARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct open_start {
+    int64_t time;
+    uint32_t before;       /* the place of the start before it + 1; of a free place: the next one */
+    uint32_t after;        /* the same of the one after it; 0: none */
+    uint32_t next_in_slot; /* those before it that hash alike */
+};
+
+/* An empty set is all zeroes. */
+struct open_starts {
+    struct open_start *starts; /* owned; places are used again */
+    uint32_t *slots;           /* owned; as many as starts have room: place + 1, 0: none */
+    uint32_t capacity;         /* a power of two */
+    uint32_t used;             /* places that were ever in use */
+    uint32_t latest;           /* place + 1; 0: nothing is open */
+    uint32_t first_free;       /* place + 1; 0: none */
+};
+
+/* Adds a start, the latest from now on. Times are compared for being equal alone: any 64 bits.
+ * False without memory. */
+bool open_starts_push(struct open_starts *open, int64_t time);
+
+/* Takes out the latest start; false when none is open. */
+bool open_starts_take_latest(struct open_starts *open, int64_t *time);
+
+/* Takes out the latest start of that time; false when none is open. */
+bool open_starts_take(struct open_starts *open, int64_t time);
+
+/* Where callers keep more about a start: its place, below `capacity`, right after it was pushed,
+ * and right after it was taken out. */
+static inline uint32_t open_starts_pushed_place(const struct open_starts *open)
+{
+    return open->latest - 1;
+}
+
+static inline uint32_t open_starts_taken_place(const struct open_starts *open)
+{
+    return open->first_free - 1;
+}
+
+/* What a time in seconds is known by. */
+static inline int64_t open_starts_key(double seconds)
+{
+    int64_t key;
+    seconds += 0.0; /* one zero */
+    memcpy(&key, &seconds, sizeof key);
+    return key;
+}
+
+void open_starts_finish(struct open_starts *open);
+
+#endif

@@ -1,0 +1,342 @@
+#include "formats/marks/sub_tracking_csv.h"
+
+#include "base/file.h"
+#include "base/number.h"
+#include "formats/csv.h"
+#include "formats/marks/sub_tracking_format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A writer hands its text to the system in pieces of this size. */
+#define BUFFER_BYTES ((size_t)256 * 1024)
+
+struct sub_tracking_csv_reader {
+    struct sub_tracking_reader base;
+    struct csv_reader *csv;
+    struct sub_tracking_csv_layout layout;
+    uint32_t last_name;
+    const char *last_name_text; /* NULL at first */
+    size_t last_name_length;
+};
+
+/* ---- Fields ---- */
+
+static const char *skip_blanks(const char *text, const char *end)
+{
+    while (text < end && (*text == ' ' || *text == '\t'))
+        text++;
+    return text;
+}
+
+/* The common case of parse_whole(): a few digits and the end of the field. NULL for all others. */
+static const char *parse_digits(const char *text, const char *end, int64_t *value)
+{
+    const char *stop = end - text > 18 ? text + 18 : end;
+    int64_t number = 0;
+    const char *at = text;
+    for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)
+        number = number * 10 + digit;
+    *value = number;
+    return at > text && (at == end || *at == ',') ? at : NULL;
+}
+
+/* A whole number; also as "12.0", which is how some tools write such a column. */
+static const char *parse_whole(const char *text, const char *end, int64_t *value)
+{
+    const char *after = parse_digits(text, end, value);
+    if (after)
+        return after;
+    text = number_parse_int64(skip_blanks(text, end), end, value);
+    if (text && text < end && *text == '.')
+        for (text++; text < end && *text == '0';)
+            text++;
+    return text ? skip_blanks(text, end) : NULL;
+}
+
+/* Most stops follow their own start: no need to look the name up again. */
+static bool same_as_last_name(
+    const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
+{
+    return reader->last_name_text && reader->last_name_length == length &&
+           memcmp(reader->last_name_text, name, length) == 0;
+}
+
+static char *parse_name(
+    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_row *row)
+{
+    struct csv_record rest = {.text = text, .end = end};
+    struct csv_cell name = {.text = text};
+    char *after = memchr(text, ',', (size_t)(end - text));
+    if (!after)
+        after = end;
+    if (text < end && *text == '"') {
+        after = (char *)sub_tracking_csv_field_end(text, end);
+        rest.end = after;
+        csv_split(&rest, &name, 1);
+    } else {
+        name.length = (size_t)(after - text);
+    }
+    if (!same_as_last_name(reader, name.text, name.length)) {
+        uint32_t number = sub_tracking_names_add(reader->base.names, name.text, name.length);
+        if (number == SUB_TRACKING_NO_NAME)
+            return NULL;
+        reader->last_name = number;
+        reader->last_name_text = sub_tracking_names_text(reader->base.names, number);
+        reader->last_name_length = sub_tracking_names_length(reader->base.names, number);
+    }
+    row->name = reader->last_name;
+    return after;
+}
+
+static const char *parse_figure(const char *text, const char *end, enum sub_tracking_column column,
+    struct sub_tracking_row *row)
+{
+    text = skip_blanks(text, end);
+    if (text == end || *text == ',')
+        return text; /* empty: stays unknown */
+    return parse_whole(text, end, sub_tracking_column_figure(row, column));
+}
+
+/* What follows the field, NULL when it is not what its column holds. */
+static char *parse_field(struct sub_tracking_csv_reader *reader, char *text, char *end,
+    enum sub_tracking_column column, struct sub_tracking_row *row)
+{
+    int64_t position;
+    const char *after;
+    switch (column) {
+    case SUB_TRACKING_PROCESS_ID:
+        return (char *)parse_whole(text, end, &row->process_id);
+    case SUB_TRACKING_NAME:
+        return parse_name(reader, text, end, row);
+    case SUB_TRACKING_POSITION:
+        after = parse_whole(text, end, &position);
+        if (!after || position < SUB_TRACKING_START || position > SUB_TRACKING_STOP)
+            return NULL;
+        row->position = (uint8_t)position;
+        return (char *)after;
+    case SUB_TRACKING_TIMESTAMP:
+        after = sub_tracking_parse_timestamp(
+            skip_blanks(text, end), end, &row->timestamp, &row->timestamp_ns);
+        return after ? (char *)skip_blanks(after, end) : NULL;
+    case SUB_TRACKING_OTHER_COLUMN:
+        return (char *)sub_tracking_csv_field_end(text, end);
+    default:
+        return (char *)parse_figure(text, end, column, row);
+    }
+}
+
+/* Some programs write every field in quotes. */
+static char *parse_quoted_number(struct sub_tracking_csv_reader *reader, char *text, char *end,
+    enum sub_tracking_column column, struct sub_tracking_row *row)
+{
+    char *after = (char *)sub_tracking_csv_field_end(text, end);
+    if (after - text < 2 || after[-1] != '"')
+        return NULL;
+    char *quote = after - 1;
+    return parse_field(reader, text + 1, quote, column, row) == quote ? after : NULL;
+}
+
+#define ROW_FINE (-1)
+#define ROW_TOO_LONG (-2)
+
+/* ROW_FINE, ROW_TOO_LONG, or the number of the field that is wrong. */
+static int parse_row(
+    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_row *row)
+{
+    const struct sub_tracking_csv_layout *layout = &reader->layout;
+    for (unsigned i = 0; i < layout->count; i++) {
+        if (i > 0 && (text == end || *text++ != ','))
+            return (int)i;
+        enum sub_tracking_column column = layout->fields[i];
+        bool is_number = column != SUB_TRACKING_NAME && column != SUB_TRACKING_OTHER_COLUMN;
+        text = is_number && text < end && *text == '"'
+                   ? parse_quoted_number(reader, text, end, column, row)
+                   : parse_field(reader, text, end, column, row);
+        if (!text || (text < end && *text != ','))
+            return (int)i;
+    }
+    return text == end ? ROW_FINE : ROW_TOO_LONG;
+}
+
+/* ---- The reader ---- */
+
+static int row_error(
+    struct sub_tracking_csv_reader *reader, uint64_t line, int field, struct gput_error *error)
+{
+    static const char *const expected[] = {"a process id", "the name of a code block",
+        "0 (start) or 1 (stop)", "a time in seconds since the epoch"};
+    if (field == ROW_TOO_LONG)
+        return sub_tracking_invalid(
+            &reader->base, error, "line %" PRIu64 " has more fields than the header.", line);
+    enum sub_tracking_column column = reader->layout.fields[field];
+    return sub_tracking_invalid(&reader->base, error, "line %" PRIu64 ": its field %d is not %s.",
+        line, field + 1,
+        column < SUB_TRACKING_REQUIRED_COLUMNS ? expected[column] : "what its column holds");
+}
+
+/* A name may have line ends; but a quote that is damage takes lines along that are rows: those are
+ * read anew. The bytes of the record must be as they were read. */
+static bool lines_are_rows(struct sub_tracking_csv_reader *reader, const struct csv_record *record)
+{
+    return reader->base.salvage.wanted && csv_reader_give_back(reader->csv, record);
+}
+
+static int open_quote_error(
+    struct sub_tracking_csv_reader *reader, uint64_t line, struct gput_error *error)
+{
+    return sub_tracking_invalid(
+        &reader->base, error, "line %" PRIu64 " has a quote that is not closed.", line);
+}
+
+/* Of rows that may have to be read anew, parses a copy: names lose their quotes where they stand.
+ */
+static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
+    struct sub_tracking_row *row, struct gput_error *error)
+{
+    struct salvage *salvage = &reader->base.salvage;
+    size_t length = (size_t)(record->end - record->text);
+    bool spans_lines = salvage->wanted && memchr(record->text, '\n', length);
+    char *copy = spans_lines ? malloc(length) : NULL;
+    if (spans_lines && !copy)
+        return error_memory(error);
+    char *text = copy ? memcpy(copy, record->text, length) : record->text;
+    sub_tracking_row_clear_figures(row);
+    int field = parse_row(reader, text, text + length, row);
+    free(copy);
+    if (field == ROW_FINE)
+        return GPUT_OK;
+    return lines_are_rows(reader, record) ? open_quote_error(reader, record->line, error)
+                                          : row_error(reader, record->line, field, error);
+}
+
+static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    while (*count < capacity) {
+        struct csv_record record;
+        bool end;
+        TRY(csv_reader_next(reader->csv, &record, &end, error));
+        if (end)
+            return GPUT_OK;
+        if (!record.terminated && lines_are_rows(reader, &record)) {
+            TRY(salvage_row(&base->salvage, open_quote_error(reader, record.line, error), error));
+            continue;
+        }
+        if (!record.terminated) { /* every writer ends a row with a line end */
+            sub_tracking_warn(&reader->base,
+                "the last line is cut off (it has no line end) and was left out; %" PRIu64
+                " rows were kept.",
+                base->rows + *count);
+            base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
+            return GPUT_OK;
+        }
+        int code = parse_record(reader, &record, &rows[*count], error);
+        if (code == GPUT_OK)
+            ++*count;
+        else
+            TRY(salvage_row(&base->salvage, code, error));
+    }
+    return GPUT_OK;
+}
+
+static int csv_open(struct sub_tracking_reader *base, struct gput_error *error)
+{
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    TRY(csv_reader_open(base->path, &reader->csv, error));
+    struct csv_record header;
+    bool end;
+    TRY(csv_reader_next(reader->csv, &header, &end, error));
+    if (end)
+        return sub_tracking_invalid(base, error, "it is empty.");
+    unsigned have;
+    TRY(sub_tracking_csv_layout_parse(&reader->layout, &header, &have, error));
+    for (unsigned i = 0; i < reader->layout.count; i++)
+        base->columns |= sub_tracking_column_bit(reader->layout.fields[i]);
+    return sub_tracking_require_columns(base, have, error);
+}
+
+static void csv_progress(const struct sub_tracking_reader *base, uint64_t *done, uint64_t *total)
+{
+    csv_reader_progress(((const struct sub_tracking_csv_reader *)base)->csv, done, total);
+}
+
+static void csv_close(struct sub_tracking_reader *base)
+{
+    struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
+    csv_reader_close(reader->csv);
+    sub_tracking_csv_layout_finish(&reader->layout);
+}
+
+/* ---- The writer ---- */
+
+struct sub_tracking_csv_writer {
+    struct sub_tracking_writer base;
+    int fd;
+    struct str text; /* not yet written */
+    struct sub_tracking_csv_layout layout;
+};
+
+static int flush(struct sub_tracking_csv_writer *writer, struct gput_error *error)
+{
+    if (writer->text.failed)
+        return error_memory(error);
+    int code = file_write_fd(
+        writer->fd, writer->base.path, str_text(&writer->text), writer->text.length, error);
+    str_clear(&writer->text);
+    return code;
+}
+
+static int csv_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
+{
+    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
+    writer->fd = fd;
+    if (!sub_tracking_csv_layout_init(&writer->layout, base->columns)) {
+        close(fd);
+        return error_memory(error);
+    }
+    sub_tracking_csv_append_header(&writer->text, &writer->layout);
+    return GPUT_OK;
+}
+
+static int csv_add(struct sub_tracking_writer *base, const struct sub_tracking_row *rows,
+    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+{
+    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
+    for (size_t i = 0; i < count; i++) {
+        sub_tracking_csv_append_row(&writer->text, &writer->layout, &rows[i],
+            sub_tracking_names_text(names, rows[i].name),
+            sub_tracking_names_length(names, rows[i].name));
+        if (writer->text.length >= BUFFER_BYTES || writer->text.failed)
+            TRY(flush(writer, error));
+    }
+    return GPUT_OK;
+}
+
+static int csv_complete(struct sub_tracking_writer *base, struct gput_error *error)
+{
+    struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;
+    int code = flush(writer, error);
+    if (close(writer->fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot write %s", base->path);
+    str_finish(&writer->text);
+    sub_tracking_csv_layout_finish(&writer->layout);
+    return code;
+}
+
+const struct sub_tracking_format_methods sub_tracking_csv = {
+    .extension = ".csv",
+    .reader_bytes = sizeof(struct sub_tracking_csv_reader),
+    .writer_bytes = sizeof(struct sub_tracking_csv_writer),
+    .open = csv_open,
+    .next = csv_next,
+    .progress = csv_progress,
+    .close = csv_close,
+    .create = csv_create,
+    .add = csv_add,
+    .complete = csv_complete,
+};

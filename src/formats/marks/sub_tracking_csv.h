@@ -1,0 +1,50 @@
+/*
+ * Rows of sub-tracking files as CSV text, for whoever writes such files.
+ */
+#ifndef FORMATS_MARKS_SUB_TRACKING_CSV_H
+#define FORMATS_MARKS_SUB_TRACKING_CSV_H
+
+#include "base/str.h"
+#include "formats/csv.h"
+#include "formats/marks/sub_tracking_columns.h"
+
+/* Which column each field of a line is. */
+struct sub_tracking_csv_layout {
+    unsigned count;
+    enum sub_tracking_column *fields; /* owned */
+};
+
+/* The layout of a new file with these optional columns. False without memory. */
+bool sub_tracking_csv_layout_init(struct sub_tracking_csv_layout *layout, unsigned columns);
+
+/*
+ * Reads a header record, which is used up. `*have` becomes the set of 1 << column.
+ * GPUT_ERROR_MEMORY, or GPUT_OK: whether all required columns are there is the caller's to see.
+ */
+int sub_tracking_csv_layout_parse(struct sub_tracking_csv_layout *layout, struct csv_record *header,
+    unsigned *have, struct gput_error *error);
+
+/*
+ * Reads the header of the file at `path`, for who adds to it. The caller finishes `*layout`,
+ * whatever comes back. Errors: as sub_tracking_reader_open().
+ */
+int sub_tracking_csv_layout_read(
+    struct sub_tracking_csv_layout *layout, const char *path, struct gput_error *error);
+
+/* Its set of enum sub_tracking_columns. */
+unsigned sub_tracking_csv_layout_columns(const struct sub_tracking_csv_layout *layout);
+
+void sub_tracking_csv_layout_finish(struct sub_tracking_csv_layout *layout);
+
+/*
+ * The end of the field that begins at `text`: its comma, or `end`. A field that begins with a quote
+ * may have commas between its quotes; elsewhere a quote is a byte like any other.
+ */
+const char *sub_tracking_csv_field_end(const char *text, const char *end);
+
+/* Appends the header line or a row's line, newline included. */
+void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_csv_layout *layout);
+void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,
+    const struct sub_tracking_row *row, const char *name, size_t name_length);
+
+#endif

@@ -1,0 +1,228 @@
+#include "formats/marks/sub_tracking_file.h"
+
+#include "base/file.h"
+#include "base/file_target.h"
+#include "formats/marks/sub_tracking_format.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct sub_tracking_format_methods *const formats[] = {
+    [SUB_TRACKING_CSV] = &sub_tracking_csv,
+    [SUB_TRACKING_SQLITE] = &sub_tracking_sqlite,
+    [SUB_TRACKING_LOG] = &sub_tracking_log,
+};
+
+const char *sub_tracking_extension(enum sub_tracking_format format)
+{
+    return formats[format]->extension;
+}
+
+int sub_tracking_format_of(
+    const char *path, enum sub_tracking_format *format, struct gput_error *error)
+{
+    size_t length = strlen(path);
+    for (unsigned i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        size_t extension = strlen(formats[i]->extension);
+        if (length >= extension && strcmp(path + length - extension, formats[i]->extension) == 0) {
+            *format = i;
+            return GPUT_OK;
+        }
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\". Marks "
+        "may also be in a \".gputblocks\" log.",
+        path);
+}
+
+int sub_tracking_invalid(
+    const struct sub_tracking_reader *reader, struct gput_error *error, const char *format, ...)
+{
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return error_set(
+        error, GPUT_ERROR_FORMAT, "Sub-tracking file %s is invalid: %s", reader->path, what);
+}
+
+void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, ...)
+{
+    struct str text = {0};
+    char what[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    str_printf(&text, "Sub-tracking file %s: %s", reader->path, what);
+    free(reader->warning);
+    reader->warning = str_take(&text);
+}
+
+int sub_tracking_require_columns(
+    const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error)
+{
+    for (unsigned i = 0; i < SUB_TRACKING_REQUIRED_COLUMNS; i++)
+        if (!(have & 1u << i))
+            return sub_tracking_invalid(reader, error,
+                "it has no column %s. Its header must name process_id, code_block_name, position "
+                "and timestamp.",
+                sub_tracking_column_name(i));
+    return GPUT_OK;
+}
+
+/* ---- Reading ---- */
+
+static int open_reader(const char *path, struct sub_tracking_names *names, bool salvage,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    *reader = NULL;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    struct sub_tracking_reader *opened = calloc(1, formats[format]->reader_bytes);
+    if (!opened)
+        return error_memory(error);
+    opened->methods = formats[format];
+    opened->names = names;
+    opened->salvage.wanted = salvage;
+    opened->path = strdup(path);
+    int code = opened->path ? opened->methods->open(opened, error) : error_memory(error);
+    if (code != GPUT_OK) {
+        sub_tracking_reader_close(opened);
+        return code;
+    }
+    *reader = opened;
+    return GPUT_OK;
+}
+
+int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, names, false, reader, error);
+}
+
+int sub_tracking_reader_salvage(const char *path, struct sub_tracking_names *names,
+    struct sub_tracking_reader **reader, struct gput_error *error)
+{
+    return open_reader(path, names, true, reader, error);
+}
+
+uint64_t sub_tracking_reader_rows_left_out(const struct sub_tracking_reader *reader)
+{
+    return reader->salvage.rows_left_out;
+}
+
+void sub_tracking_reader_close(struct sub_tracking_reader *reader)
+{
+    if (!reader)
+        return;
+    reader->methods->close(reader);
+    free(reader->path);
+    free(reader->warning);
+    free(reader);
+}
+
+int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    struct gput_error damage;
+    struct str text = {0};
+    *count = 0;
+    if (reader->salvage.cut_short)
+        return GPUT_OK;
+    int code = reader->methods->next(reader, rows, capacity, count, &damage);
+    if (salvage_rest(&reader->salvage, code, &damage) != GPUT_OK) {
+        *count = 0;
+        return error_set(error, damage.code, "%s", damage.message);
+    }
+    reader->rows += *count;
+    if (!salvage_lost(&reader->salvage))
+        return GPUT_OK;
+    salvage_tell(&reader->salvage, reader->rows, &text);
+    free(reader->warning);
+    reader->warning = str_take(&text);
+    return reader->warning ? GPUT_OK : error_memory(error);
+}
+
+unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader)
+{
+    return reader->columns;
+}
+
+void sub_tracking_reader_progress(
+    const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total)
+{
+    reader->methods->progress(reader, done, total);
+}
+
+const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader)
+{
+    return reader->warning;
+}
+
+/* ---- Writing ---- */
+
+static void writer_free(struct sub_tracking_writer *writer)
+{
+    free(writer->path);
+    part_file_close(&writer->part);
+    free(writer->target);
+    free(writer);
+}
+
+int sub_tracking_writer_create(const char *path, unsigned columns,
+    struct sub_tracking_writer **writer, struct gput_error *error)
+{
+    *writer = NULL;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    struct sub_tracking_writer *created = calloc(1, formats[format]->writer_bytes);
+    if (!created)
+        return error_memory(error);
+    created->methods = formats[format];
+    created->columns = columns;
+    created->part.lock_fd = -1;
+    created->path = strdup(path);
+    int fd = -1;
+    int code = created->path ? file_target(path, &created->target, error) : error_memory(error);
+    if (code == GPUT_OK)
+        code = part_file_create(created->target, path, &created->part, &fd, error);
+    if (code != GPUT_OK) {
+        writer_free(created);
+        return code;
+    }
+    code = created->methods->create(created, fd, error);
+    if (code != GPUT_OK) {
+        writer_free(created);
+        return code;
+    }
+    *writer = created;
+    return GPUT_OK;
+}
+
+int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
+    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+{
+    return writer->methods->add(writer, rows, count, names, error);
+}
+
+int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error)
+{
+    int code = writer->methods->complete(writer, error);
+    if (code == GPUT_OK)
+        code = part_file_keep(&writer->part, writer->target, writer->path, error);
+    writer_free(writer);
+    return code;
+}
+
+void sub_tracking_writer_abandon(struct sub_tracking_writer *writer)
+{
+    if (!writer)
+        return;
+    writer->methods->complete(writer, NULL);
+    writer_free(writer);
+}

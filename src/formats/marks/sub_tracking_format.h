@@ -1,0 +1,71 @@
+/*
+ * What each format of sub-tracking files implements, and what all of its readers and writers begin
+ * with. For the formats' own sources only.
+ */
+#ifndef FORMATS_MARKS_SUB_TRACKING_FORMAT_H
+#define FORMATS_MARKS_SUB_TRACKING_FORMAT_H
+
+#include "base/part_file.h"
+#include "formats/salvage.h"
+#include "formats/marks/sub_tracking_columns.h"
+#include "formats/marks/sub_tracking_file.h"
+
+/* First member of each format's reader. */
+struct sub_tracking_reader {
+    const struct sub_tracking_format_methods *methods;
+    char *path;
+    struct sub_tracking_names *names; /* the caller's */
+    unsigned columns;
+    uint64_t rows; /* given out so far */
+    struct salvage salvage;
+    char *warning; /* or NULL */
+};
+
+/* First member of each format's writer. */
+struct sub_tracking_writer {
+    const struct sub_tracking_format_methods *methods;
+    char *path;            /* as it was given, for messages */
+    char *target;          /* where the file will be: where the links at `path` lead */
+    struct part_file part; /* where it is until then */
+    unsigned columns;
+};
+
+struct sub_tracking_format_methods {
+    const char *extension;
+    size_t reader_bytes; /* what to allocate for a reader, all zero before open() */
+    size_t writer_bytes;
+
+    /* Opens reader->path, sets reader->columns. After a failure close() is called as well. */
+    int (*open)(struct sub_tracking_reader *reader, struct gput_error *error);
+    int (*next)(struct sub_tracking_reader *reader, struct sub_tracking_row *rows, size_t capacity,
+        size_t *count, struct gput_error *error);
+    void (*progress)(const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total);
+    /* Gives back what open() took, but not the reader itself. */
+    void (*close)(struct sub_tracking_reader *reader);
+
+    /* Starts to write to `fd`, which is the empty file writer->part and the method's to close,
+     * whatever happens. */
+    int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
+    int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
+        size_t count, const struct sub_tracking_names *names, struct gput_error *error);
+    /* Writes what is left and closes, also after a failure; not called when create() failed. */
+    int (*complete)(struct sub_tracking_writer *writer, struct gput_error *error);
+};
+
+extern const struct sub_tracking_format_methods sub_tracking_csv;
+extern const struct sub_tracking_format_methods sub_tracking_sqlite;
+extern const struct sub_tracking_format_methods sub_tracking_log;
+
+/* `Sub-tracking file x is invalid: …` */
+int sub_tracking_invalid(const struct sub_tracking_reader *reader, struct gput_error *error,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Sets reader->warning to `Sub-tracking file x: …`. */
+void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* GPUT_OK when the header had every required column; `have` is a set of 1 << column. */
+int sub_tracking_require_columns(
+    const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error);
+
+#endif

@@ -1,0 +1,142 @@
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/file_target.h"
+#include "formats/sqlite_file.h"
+#include "formats/marks/sub_tracking_csv.h"
+#include "formats/marks/sub_tracking_sqlite.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Another program may hold the database locked for so long. */
+#define BUSY_TIMEOUT_MS 10000
+
+/* How many bytes there are behind the last line end: of a row that was cut off, 0 of a header. */
+static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
+{
+    struct csv_reader *reader;
+    struct csv_record record;
+    bool end = false;
+    int code = GPUT_OK;
+    *bytes = 0;
+    TRY(csv_reader_open(path, &reader, error));
+    for (size_t records = 0; code == GPUT_OK && !end; records++) {
+        code = csv_reader_next(reader, &record, &end, error);
+        if (code == GPUT_OK && !end && !record.terminated && records > 0)
+            *bytes = (size_t)(record.end - record.text);
+    }
+    csv_reader_close(reader);
+    return code;
+}
+
+/* Makes the file, which is locked, end in a whole line: a row that has no line end, which no reader
+ * counts, is taken away. */
+static int end_last_line(
+    int fd, const char *path, off_t size, struct str *text, struct gput_error *error)
+{
+    char last;
+    size_t torn_bytes;
+    if (pread(fd, &last, 1, size - 1) != 1 || last == '\n')
+        return GPUT_OK;
+    TRY(find_torn_row(path, &torn_bytes, error));
+    if (torn_bytes == 0)
+        str_append_char(text, '\n');
+    else if (ftruncate(fd, size - (off_t)torn_bytes) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", path);
+    return GPUT_OK;
+}
+
+/* What is to be written at the end of the file, which is locked. */
+static int compose(int fd, const char *path, const struct sub_tracking_row *row, const char *name,
+    struct str *text, struct gput_error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return error_set_errno(error, errno, "Cannot read %s", path);
+    struct sub_tracking_csv_layout layout = {0};
+    int code = GPUT_OK;
+    if (status.st_size > 0) {
+        code = sub_tracking_csv_layout_read(&layout, path, error);
+        if (code == GPUT_OK)
+            code = end_last_line(fd, path, status.st_size, text, error);
+    } else if (sub_tracking_csv_layout_init(&layout, 0)) {
+        sub_tracking_csv_append_header(text, &layout);
+    } else {
+        code = error_memory(error);
+    }
+    if (code == GPUT_OK)
+        sub_tracking_csv_append_row(text, &layout, row, name, strlen(name));
+    sub_tracking_csv_layout_finish(&layout);
+    return code == GPUT_OK && text->failed ? error_memory(error) : code;
+}
+
+static int mark_csv(const char *path, const struct sub_tracking_row *row, const char *name,
+    struct gput_error *error)
+{
+    int fd;
+    TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
+    struct str text = {0};
+    flock(
+        fd, LOCK_EX); /* against others like us; where there are no locks, writing is still whole */
+    int code = compose(fd, path, row, name, &text, error);
+    if (code == GPUT_OK)
+        code = file_write_fd(fd, path, text.data, text.length, error);
+    str_finish(&text);
+    if (close(fd) != 0 && code == GPUT_OK)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    return code;
+}
+
+static int mark_sqlite(const char *path, const struct sub_tracking_row *row, const char *name,
+    struct gput_error *error)
+{
+    sqlite3 *database = NULL;
+    sqlite3_stmt *insert = NULL;
+    char *target; /* SQLite would follow any link */
+    TRY(file_target(path, &target, error));
+    int code = GPUT_OK;
+    if (sqlite3_open(target, &database) != SQLITE_OK) {
+        code = database ? sqlite_file_error(database, "open", path, error) : error_memory(error);
+    } else {
+        sqlite3_busy_timeout(database, BUSY_TIMEOUT_MS);
+        code = sub_tracking_sqlite_prepare(database, path, 0, &insert, error);
+        if (code == GPUT_OK)
+            code = sub_tracking_sqlite_insert(insert, path, 0, row, name, strlen(name), error);
+    }
+    sqlite3_finalize(insert);
+    sqlite3_close(database);
+    free(target);
+    return code;
+}
+
+int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
+    enum gput_block_position position, struct gput_error *error)
+{
+    struct sub_tracking_row row = {
+        .process_id = process_id,
+        .position = position == GPUT_BLOCK_STOP ? SUB_TRACKING_STOP : SUB_TRACKING_START,
+        .timestamp_ns = clock_realtime_ns(),
+    };
+    sub_tracking_row_clear_figures(&row);
+    row.timestamp = sub_tracking_seconds_of_ns(row.timestamp_ns);
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(path, &format, error));
+    switch (format) {
+    case SUB_TRACKING_CSV:
+        return mark_csv(path, &row, name, error);
+    case SUB_TRACKING_SQLITE:
+        return mark_sqlite(path, &row, name, error);
+    default:
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Cannot add a mark to %s: such a log belongs to the program that writes it. Use a .csv "
+            "or .sqlite file.",
+            path);
+    }
+}

@@ -1,0 +1,324 @@
+#include "formats/marks/sub_tracking_sqlite.h"
+
+#include "base/str.h"
+#include "formats/sqlite_file.h"
+#include "formats/marks/sub_tracking_format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct sqlite_reader {
+    struct sub_tracking_reader base;
+    sqlite3 *database;
+    sqlite3_stmt *select;
+    int fields[SUB_TRACKING_COLUMN_COUNT]; /* where a column is in the statement, or -1 */
+    bool at_end;
+    uint64_t rows;
+    uint64_t rows_total; /* estimated */
+};
+
+/* ---- The reader ---- */
+
+/* For progress only: rows are rarely deleted from such tables. */
+static uint64_t highest_rowid(sqlite3 *database)
+{
+    sqlite3_stmt *statement = NULL;
+    uint64_t highest = 0;
+    if (sqlite3_prepare_v2(database, "SELECT max(rowid) FROM data", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        highest = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return highest;
+}
+
+static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
+{
+    unsigned have = 0;
+    for (unsigned i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++)
+        reader->fields[i] = -1;
+    int count = sqlite3_column_count(reader->select);
+    for (int i = 0; i < count; i++) {
+        const char *name = sqlite3_column_name(reader->select, i);
+        if (!name)
+            return error_memory(error);
+        enum sub_tracking_column column = sub_tracking_column_find(name, strlen(name));
+        if (column == SUB_TRACKING_OTHER_COLUMN || have & 1u << column)
+            continue;
+        reader->fields[column] = i;
+        have |= 1u << column;
+        reader->base.columns |= sub_tracking_column_bit(column);
+    }
+    return sub_tracking_require_columns(&reader->base, have, error);
+}
+
+/* A database that nothing was ever committed to. (One without a page was cut.) */
+static bool is_blank(sqlite3 *database)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *sql = "SELECT page_count > 0 AND (SELECT count(*) FROM sqlite_master) = 0 FROM "
+                      "pragma_page_count";
+    bool blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    sqlite3_finalize(statement);
+    return blank;
+}
+
+static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *error)
+{
+    struct sqlite_reader *reader = (struct sqlite_reader *)base;
+    TRY((base->salvage.wanted ? sqlite_file_salvage : sqlite_file_open)(
+        base->path, &reader->database, error));
+    sqlite3_busy_timeout(reader->database, 10000);
+    reader->at_end = is_blank(reader->database);
+    if (reader->at_end) {
+        sub_tracking_warn(base, "it has no marks: the program that began it was killed at once.");
+        return GPUT_OK;
+    }
+    if (!sqlite_file_has_table(reader->database, "data"))
+        return sub_tracking_invalid(base, error, "it has no table \"data\".");
+    TRY(sqlite_file_prepare(
+        reader->database, "SELECT * FROM data", base->path, &reader->select, error));
+    TRY(find_columns(reader, error));
+    reader->rows_total = highest_rowid(reader->database);
+    return GPUT_OK;
+}
+
+/* A whole number, also where it is kept as a float. */
+static bool whole(sqlite3_stmt *select, int field, int64_t *value)
+{
+    int type = sqlite3_column_type(select, field);
+    if (type == SQLITE_INTEGER) {
+        *value = sqlite3_column_int64(select, field);
+        return true;
+    }
+    double number = type == SQLITE_FLOAT ? sqlite3_column_double(select, field) : NAN;
+    if (!(fabs(number) < 9e15) || number != trunc(number))
+        return false;
+    *value = (int64_t)number;
+    return true;
+}
+
+static bool read_name(struct sqlite_reader *reader, struct sub_tracking_row *row)
+{
+    int field = reader->fields[SUB_TRACKING_NAME];
+    const char *name = (const char *)sqlite3_column_text(reader->select, field);
+    if (!name)
+        return false;
+    row->name = sub_tracking_names_add(
+        reader->base.names, name, (size_t)sqlite3_column_bytes(reader->select, field));
+    return row->name != SUB_TRACKING_NO_NAME;
+}
+
+static bool read_time(struct sqlite_reader *reader, struct sub_tracking_row *row)
+{
+    int field = reader->fields[SUB_TRACKING_TIMESTAMP];
+    int type = sqlite3_column_type(reader->select, field);
+    row->timestamp = sqlite3_column_double(reader->select, field);
+    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) &&
+           sub_tracking_ns_of_seconds(row->timestamp, &row->timestamp_ns);
+}
+
+static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_row *row)
+{
+    sub_tracking_row_clear_figures(row);
+    if (!reader->base.columns)
+        return true;
+    for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < SUB_TRACKING_COLUMN_COUNT; i++) {
+        int field = reader->fields[i];
+        if (field >= 0 && sqlite3_column_type(reader->select, field) != SQLITE_NULL &&
+            !whole(reader->select, field, sub_tracking_column_figure(row, i)))
+            return false;
+    }
+    /* The start itself was read from a double. */
+    return row->started_ns == SUB_TRACKING_UNKNOWN ||
+           sub_tracking_ns_of_seconds(
+               sub_tracking_seconds_of_ns(row->started_ns), &row->started_ns);
+}
+
+static int read_row(
+    struct sqlite_reader *reader, struct sub_tracking_row *row, struct gput_error *error)
+{
+    int64_t position = -1;
+    const char *wrong = NULL;
+    if (!whole(reader->select, reader->fields[SUB_TRACKING_PROCESS_ID], &row->process_id))
+        wrong = "process_id is not a whole number";
+    else if (!read_name(reader, row))
+        wrong = "code_block_name is missing";
+    else if (!whole(reader->select, reader->fields[SUB_TRACKING_POSITION], &position) ||
+             position < SUB_TRACKING_START || position > SUB_TRACKING_STOP)
+        wrong = "position is neither 0 (start) nor 1 (stop)";
+    else if (!read_time(reader, row))
+        wrong = "timestamp is not a time in seconds since the epoch";
+    else if (!read_figures(reader, row))
+        wrong = "a figure is not a whole number";
+    if (wrong)
+        return sub_tracking_invalid(
+            &reader->base, error, "row %" PRIu64 ": its %s.", reader->rows, wrong);
+    row->position = (uint8_t)position;
+    return GPUT_OK;
+}
+
+static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    struct sqlite_reader *reader = (struct sqlite_reader *)base;
+    while (*count < capacity && !reader->at_end) {
+        int step = sqlite3_step(reader->select);
+        if (step == SQLITE_DONE) {
+            reader->at_end = true;
+            break;
+        }
+        if (step != SQLITE_ROW)
+            return sqlite_file_error(reader->database, "read", base->path, error);
+        reader->rows++;
+        int code = read_row(reader, &rows[*count], error);
+        TRY(salvage_row(&base->salvage, code, error));
+        *count += code == GPUT_OK;
+    }
+    return GPUT_OK;
+}
+
+static void sqlite_progress(const struct sub_tracking_reader *base, uint64_t *done, uint64_t *total)
+{
+    const struct sqlite_reader *reader = (const struct sqlite_reader *)base;
+    struct stat status;
+    *total = stat(base->path, &status) == 0 ? (uint64_t)status.st_size : 0;
+    double part = reader->rows_total > 0 ? (double)reader->rows / (double)reader->rows_total : 1.0;
+    *done = (uint64_t)((part < 1 ? part : 1) * (double)*total);
+}
+
+static void sqlite_close(struct sub_tracking_reader *base)
+{
+    struct sqlite_reader *reader = (struct sqlite_reader *)base;
+    sqlite3_finalize(reader->select);
+    sqlite3_close(reader->database);
+}
+
+/* ---- The writer ---- */
+
+struct sqlite_writer {
+    struct sub_tracking_writer base;
+    sqlite3 *database;
+    sqlite3_stmt *insert;
+};
+
+static const char *sql_type(enum sub_tracking_column column)
+{
+    return column == SUB_TRACKING_NAME        ? "TEXT"
+           : column == SUB_TRACKING_TIMESTAMP ? "REAL"
+                                              : "INTEGER";
+}
+
+int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned columns,
+    sqlite3_stmt **insert, struct gput_error *error)
+{
+    enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
+    unsigned count = sub_tracking_columns_of(columns, list);
+    struct str create = {0};
+    struct str add = {0};
+    str_append(&create, "CREATE TABLE IF NOT EXISTS data (");
+    str_append(&add, "INSERT INTO data (");
+    for (unsigned i = 0; i < count; i++) {
+        const char *comma = i + 1 < count ? ", " : ")";
+        const char *name = sub_tracking_column_name(list[i]);
+        str_printf(&create, "%s %s%s", name, sql_type(list[i]), comma);
+        str_printf(&add, "%s%s", name, comma);
+    }
+    str_append(&add, " VALUES (?");
+    for (unsigned i = 1; i < count; i++)
+        str_append(&add, ", ?");
+    str_append_char(&add, ')');
+    int code = create.failed || add.failed ? error_memory(error)
+                                           : sqlite_file_run(database, create.data, path, error);
+    if (code == GPUT_OK)
+        code = sqlite_file_prepare(database, add.data, path, insert, error);
+    str_finish(&create);
+    str_finish(&add);
+    return code;
+}
+
+int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
+    const struct sub_tracking_row *row, const char *name, size_t name_length,
+    struct gput_error *error)
+{
+    sqlite3_bind_int64(insert, 1, row->process_id);
+    sqlite3_bind_text(insert, 2, name, (int)name_length, SQLITE_STATIC);
+    sqlite3_bind_int(insert, 3, row->position);
+    sqlite3_bind_double(insert, 4, row->timestamp);
+    if (columns) {
+        enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
+        unsigned count = sub_tracking_columns_of(columns, list);
+        for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < count; i++) {
+            int64_t figure = *sub_tracking_column_figure((struct sub_tracking_row *)row, list[i]);
+            if (figure == SUB_TRACKING_UNKNOWN)
+                sqlite3_bind_null(insert, (int)i + 1);
+            else
+                sqlite3_bind_int64(insert, (int)i + 1, figure);
+        }
+    }
+    bool done = sqlite3_step(insert) == SQLITE_DONE;
+    int code = done ? GPUT_OK : sqlite_file_error(sqlite3_db_handle(insert), "write", path, error);
+    sqlite3_reset(insert);
+    return code;
+}
+
+static int begin(struct sqlite_writer *writer, struct gput_error *error)
+{
+    /* The file is nobody's until it is renamed: no journal, no waiting for the disk. */
+    const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
+    const char *path = writer->base.path;
+    if (sqlite3_open(writer->base.part.path, &writer->database) != SQLITE_OK)
+        return sqlite_file_error(writer->database, "write", path, error);
+    TRY(sqlite_file_run(writer->database, setup, path, error));
+    return sub_tracking_sqlite_prepare(
+        writer->database, path, writer->base.columns, &writer->insert, error);
+}
+
+static int sqlite_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    close(fd);
+    int code = begin(writer, error);
+    if (code != GPUT_OK) {
+        sqlite3_finalize(writer->insert);
+        sqlite3_close(writer->database);
+    }
+    return code;
+}
+
+static int sqlite_add(struct sub_tracking_writer *base, const struct sub_tracking_row *rows,
+    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    for (size_t i = 0; i < count; i++)
+        TRY(sub_tracking_sqlite_insert(writer->insert, base->path, base->columns, &rows[i],
+            sub_tracking_names_text(names, rows[i].name),
+            sub_tracking_names_length(names, rows[i].name), error));
+    return GPUT_OK;
+}
+
+static int sqlite_complete(struct sub_tracking_writer *base, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)base;
+    sqlite3_finalize(writer->insert);
+    int code = sqlite_file_run(writer->database, "COMMIT", base->path, error);
+    sqlite3_close(writer->database);
+    return code;
+}
+
+const struct sub_tracking_format_methods sub_tracking_sqlite = {
+    .extension = ".sqlite",
+    .reader_bytes = sizeof(struct sqlite_reader),
+    .writer_bytes = sizeof(struct sqlite_writer),
+    .open = sqlite_open,
+    .next = sqlite_next,
+    .progress = sqlite_progress,
+    .close = sqlite_close,
+    .create = sqlite_create,
+    .add = sqlite_add,
+    .complete = sqlite_complete,
+};

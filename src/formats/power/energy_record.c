@@ -1,0 +1,158 @@
+#include "formats/power/energy_record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct energy_record *energy_record_create(const char *folder)
+{
+    struct energy_record *record = calloc(1, sizeof *record);
+    if (record && !(record->folder = strdup(folder))) {
+        free(record);
+        return NULL;
+    }
+    return record;
+}
+
+static void series_finish(struct recorded_series *series)
+{
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        free(series->metrics[i].name);
+        free(series->metrics[i].values);
+    }
+    free(series->metrics);
+    free(series->times_us);
+    free(series->segments);
+}
+
+void energy_record_destroy(struct energy_record *record)
+{
+    if (!record)
+        return;
+    for (int i = 0; i < RECORDED_SERIES; i++)
+        series_finish(&record->series[i]);
+    doc_destroy(record->metadata);
+    doc_destroy(record->model);
+    doc_destroy(record->experiment);
+    free(record->folder);
+    free(record);
+}
+
+/* Room for the number of those that are not there. */
+#define MORE_SIZE 40
+
+void energy_record_warn(struct energy_record *record, const char *format, ...)
+{
+    char sentence[384];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    size_t length = strlen(record->warnings), size = sizeof record->warnings - length;
+    if (record->more_warnings || strlen(sentence) + MORE_SIZE > size)
+        record->more_warnings++;
+    else
+        snprintf(record->warnings + length, size, "%s%s", length ? " " : "", sentence);
+}
+
+void energy_record_end_warnings(struct energy_record *record)
+{
+    size_t length = strlen(record->warnings);
+    if (record->more_warnings)
+        snprintf(record->warnings + length, sizeof record->warnings - length,
+            " And %u more of the kind.", record->more_warnings);
+}
+
+int recorded_series_add(
+    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error)
+{
+    if (series->count == series->capacity) {
+        size_t capacity = series->capacity ? 2 * series->capacity : 256;
+        int64_t *times = realloc(series->times_us, capacity * sizeof *times);
+        if (times)
+            series->times_us = times;
+        uint32_t *segments = realloc(series->segments, capacity * sizeof *segments);
+        if (segments)
+            series->segments = segments;
+        if (!times || !segments)
+            return error_memory(error);
+        series->capacity = capacity;
+    }
+    for (size_t i = 0; i < series->n_metrics; i++) {
+        struct recorded_metric *metric = &series->metrics[i];
+        if (metric->capacity < series->capacity) {
+            double *values = realloc(metric->values, series->capacity * sizeof *values);
+            if (!values)
+                return error_memory(error);
+            metric->values = values;
+            metric->capacity = series->capacity;
+        }
+        metric->values[series->count] = NAN;
+    }
+    series->times_us[series->count] = time_us;
+    series->segments[series->count++] = segment;
+    return GPUT_OK;
+}
+
+bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device)
+{
+    if (!device || !metric->device)
+        return !device && !metric->device && strcmp(metric->name, name) == 0;
+    size_t length = (size_t)(metric->device - 1 - metric->name);
+    return strlen(name) == length && memcmp(metric->name, name, length) == 0 &&
+           strcmp(metric->device, device) == 0;
+}
+
+/* "name", or "name:device"; NULL: no memory. */
+static char *join_name(const char *name, const char *device)
+{
+    struct str joined = {0};
+    str_append(&joined, name);
+    if (device)
+        str_printf(&joined, ":%s", device);
+    return str_take(&joined);
+}
+
+static struct recorded_metric *add_metric(
+    struct recorded_series *series, const char *group, const char *name, const char *device)
+{
+    struct recorded_metric *metrics =
+        realloc(series->metrics, (series->n_metrics + 1) * sizeof *metrics);
+    if (!metrics)
+        return NULL;
+    series->metrics = metrics;
+    struct recorded_metric *metric = &metrics[series->n_metrics];
+    *metric = (struct recorded_metric){.name = join_name(name, device),
+        .group = group,
+        .values = malloc(series->capacity * sizeof *metric->values),
+        .capacity = series->capacity};
+    if (!metric->name || !metric->values) {
+        free(metric->name);
+        free(metric->values);
+        return NULL;
+    }
+    if (device)
+        metric->device = metric->name + strlen(name) + 1;
+    for (size_t i = 0; i < series->count; i++)
+        metric->values[i] = NAN;
+    series->n_metrics++;
+    return metric;
+}
+
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    const char *device, double value, struct gput_error *error)
+{
+    struct recorded_metric *metric = NULL;
+    for (size_t i = 0; i < series->n_metrics && !metric; i++) {
+        if (recorded_metric_is(&series->metrics[i], name, device))
+            metric = &series->metrics[i];
+    }
+    if (!metric)
+        metric = add_metric(series, group, name, device);
+    if (!metric)
+        return error_memory(error);
+    metric->values[series->count - 1] = value;
+    return GPUT_OK;
+}

@@ -1,0 +1,67 @@
+/*
+ * What was read of a power recording: a number for each moment and metric. Filled by the readers of
+ * its files (energy_recording.h), and by nobody else.
+ */
+#ifndef FORMATS_POWER_ENERGY_RECORD_H
+#define FORMATS_POWER_ENERGY_RECORD_H
+
+#include "base/doc.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorded_metric {
+    char *name; /* of a GPU's with a colon and the GPU behind it, "per_gpu_power_draw:0"; owned */
+    const char *device; /* in the name, "0"; NULL: of no GPU alone */
+    const char *group;  /* "cpu", "gpu", "experiment", "wattmeter"; static text */
+    double *values;     /* one for each moment of its series; NaN: missing; owned */
+    size_t capacity;
+};
+
+/* Metrics that share their moments. */
+struct recorded_series {
+    int64_t *times_us;  /* store/recording_date.h */
+    uint32_t *segments; /* 0, 1, … : nothing is known between two of them */
+    size_t count, capacity;
+    struct recorded_metric *metrics;
+    size_t n_metrics;
+};
+
+enum { RECORDED_POWER, RECORDED_EXPERIMENT, RECORDED_WATTMETER, RECORDED_SERIES };
+
+struct energy_record {
+    char *folder;
+    struct recorded_series series[RECORDED_SERIES];
+    struct doc *metadata; /* NULL: no such file; owned, as are the next two */
+    struct doc *model;    /* model_summary.json */
+    struct doc
+        *experiment;    /* results_exp.json as it is, also where no series could be made of it */
+    char warnings[768]; /* what was left out, a sentence each; "" */
+    unsigned more_warnings; /* that there was no room for */
+};
+
+/* Of that folder, still empty; NULL when there is no memory. */
+struct energy_record *energy_record_create(const char *folder);
+void energy_record_destroy(struct energy_record *record); /* NULL is fine */
+
+/* Adds a moment; its values are NaN until they are set. Errors: GPUT_ERROR_MEMORY. */
+int recorded_series_add(
+    struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
+
+/* Whether it is the metric of that name and device (NULL: of none). */
+bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device);
+
+/* Sets a metric at the last moment; the metric is made when it is new. `device` as above. */
+int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
+    const char *device, double value, struct gput_error *error);
+
+/* Keeps a sentence that is worth a warning; those that there is no room for are counted. */
+void energy_record_warn(struct energy_record *record, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says how many of them there was no room for. After the last one. */
+void energy_record_end_warnings(struct energy_record *record);
+
+#endif

@@ -1,0 +1,97 @@
+#include "formats/power/energy_recording.h"
+
+#include "base/file.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* These are a few lines. */
+#define MOST_BYTES ((size_t)64 << 20)
+
+/* A small file that holds one JSON value. *doc stays NULL when there is none. */
+static int read_doc(const struct energy_record *record, const char *file, struct doc **doc,
+    struct gput_error *error)
+{
+    struct str path = {0}, content = {0};
+    str_printf(&path, "%s/%s", record->folder, file);
+    int code = file_read_bounded(str_text(&path), MOST_BYTES, &content, error);
+    if (code == GPUT_OK)
+        code = doc_read_python_json(content.data, content.length, str_text(&path), doc, error);
+    str_finish(&content);
+    str_finish(&path);
+    return code == GPUT_ERROR_NOT_FOUND ? GPUT_OK : code;
+}
+
+/* The same where the rest is worth reading without it. */
+static void try_doc(struct energy_record *record, const char *file, struct doc **doc)
+{
+    struct gput_error error;
+    if (read_doc(record, file, doc, &error) != GPUT_OK)
+        energy_record_warn(record, "%.200s", error.message);
+}
+
+static int read_folder(struct energy_record *record, struct gput_error *error)
+{
+    bool has_power, has_sqlite, has_wattmeter;
+    struct stat status;
+    if (stat(record->folder, &status) != 0 || !S_ISDIR(status.st_mode))
+        return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s.", record->folder);
+    TRY(energy_recording_read_power(record, &has_power, error));
+    TRY(energy_recording_read_sqlite(record, &has_sqlite, error));
+    TRY(energy_recording_read_wattmeter(record, &has_wattmeter, error));
+    if (!has_power && !has_sqlite && !has_wattmeter)
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "There is no recording of power in %s: no power_metrics.json or .sqlite, and no "
+            "omegawatt.csv.",
+            record->folder);
+    try_doc(record, "metadata.json", &record->metadata);
+    try_doc(record, "model_summary.json", &record->model);
+    try_doc(record, "results_exp.json", &record->experiment);
+    return record->experiment ? energy_recording_read_experiment(record, error) : GPUT_OK;
+}
+
+const char *energy_recording_gpu_name(const char *name)
+{
+    static const char *const names[][2] = {
+        {"per_gpu_attributable_mem_use", "nvidia_mem_use"},
+        {"per_gpu_absolute_percent_usage", "nvidia_sm_use"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i][0], name) == 0)
+            return names[i][1];
+    }
+    return name;
+}
+
+/* Beside its GPUs per_gpu_attributable_power has "all", their sum: added to them it would count
+ * twice. */
+int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
+    double value, struct gput_error *error)
+{
+    bool is_sum = gpu && strcmp(gpu, "all") == 0;
+    if (isnan(value))
+        return GPUT_OK;
+    if (is_sum && strcmp(name, "per_gpu_attributable_power") == 0)
+        name = "nvidia_attributable_power";
+    else if (is_sum)
+        return GPUT_OK;
+    return recorded_series_set(
+        series, "gpu", energy_recording_gpu_name(name), is_sum ? NULL : gpu, value, error);
+}
+
+int energy_recording_read(
+    const char *folder, struct energy_record **result, struct gput_error *error)
+{
+    *result = NULL;
+    struct energy_record *record = energy_record_create(folder);
+    if (!record)
+        return error_memory(error);
+    int code = read_folder(record, error);
+    energy_record_end_warnings(record);
+    if (code == GPUT_OK)
+        *result = record;
+    else
+        energy_record_destroy(record);
+    return code;
+}

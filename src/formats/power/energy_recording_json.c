@@ -1,0 +1,110 @@
+/*
+ * Writing power_metrics.json: a JSON object a line, and what closes a segment.
+ */
+#include "base/file.h"
+#include "base/file_target.h"
+#include "formats/power/energy_recording.h"
+#include "formats/power/energy_recording_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct json_file {
+    char *path;
+    int fd;
+    bool has_lines;  /* in the segment that is open */
+    struct str line; /* scratch */
+};
+
+static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"\n";
+
+/* What a recording before left behind: a line that was cut off, a segment that was not closed. */
+static int close_old_segment(struct json_file *file, struct gput_error *error)
+{
+    char tail[sizeof segment_end];
+    size_t length = sizeof segment_end - 1;
+    off_t size = lseek(file->fd, 0, SEEK_END);
+    if (size <= 0)
+        return GPUT_OK;
+    size_t there = (size_t)size < length ? (size_t)size : length;
+    if (pread(file->fd, tail, there, size - (off_t)there) != (ssize_t)there)
+        return error_set_errno(error, errno, "Cannot read %s", file->path);
+    if (there == length && memcmp(tail, segment_end, length) == 0)
+        return GPUT_OK;
+    if (tail[there - 1] != '\n')
+        TRY(file_write_fd(file->fd, file->path, "\n", 1, error));
+    return file_write_fd(file->fd, file->path, segment_end, length, error);
+}
+
+/* One write, so that a kill can cut off one line at most; what a full disk cut off goes again. */
+static int append(
+    struct json_file *file, const char *bytes, size_t length, struct gput_error *error)
+{
+    off_t before = lseek(file->fd, 0, SEEK_END);
+    int code = file_write_fd(file->fd, file->path, bytes, length, error);
+    if (code != GPUT_OK && before >= 0 && ftruncate(file->fd, before) != 0)
+        return code;
+    return code;
+}
+
+static int end_segment(void *opened, struct gput_error *error)
+{
+    struct json_file *file = opened;
+    if (file->has_lines)
+        TRY(append(file, segment_end, sizeof segment_end - 1, error));
+    file->has_lines = false;
+    return GPUT_OK;
+}
+
+static int finish(void *opened, struct gput_error *error)
+{
+    struct json_file *file = opened;
+    int code = end_segment(file, error);
+    /* One that never began is in nobody's way. */
+    if (file->fd >= 0 && lseek(file->fd, 0, SEEK_END) == 0)
+        unlink(file->path);
+    if (file->fd >= 0)
+        close(file->fd);
+    str_finish(&file->line);
+    free(file->path);
+    free(file);
+    return code;
+}
+
+static int open_json(const char *path, bool continues, void **opened, struct gput_error *error)
+{
+    struct json_file *file = calloc(1, sizeof *file);
+    if (!file || !(file->path = strdup(path))) {
+        free(file);
+        return error_memory(error);
+    }
+    int flags = O_RDWR | O_CREAT | O_APPEND | (continues ? 0 : O_EXCL);
+    int code = file_target_open(path, flags, 0666, &file->fd, error);
+    if (code == GPUT_OK && continues)
+        code = close_old_segment(file, error);
+    if (code == GPUT_OK)
+        *opened = file;
+    else
+        finish(file, NULL);
+    return code;
+}
+
+static int add(void *opened, const char *date, const struct doc *metrics, struct gput_error *error)
+{
+    struct json_file *file = opened;
+    str_clear(&file->line);
+    str_printf(&file->line, "{\"date\": \"%s\", \"metrics\": ", date);
+    doc_write_json(metrics, -1, &file->line);
+    str_append(&file->line, "}\n");
+    if (file->line.failed)
+        return error_memory(error);
+    TRY(append(file, file->line.data, file->line.length, error));
+    file->has_lines = true;
+    return GPUT_OK;
+}
+
+const struct energy_recording_format energy_recording_json = {
+    "power_metrics.json", open_json, add, end_segment, finish};

@@ -1,0 +1,25 @@
+/*
+ * Moments in recordings of power: "YYYY-MM-DD HH:MM:SS.ffffff", the local time of the machine that
+ * recorded, as microseconds on a calendar without time zones. Differences are exact; a clock change
+ * in the middle of a recording shows as one.
+ */
+#ifndef FORMATS_POWER_RECORDING_DATE_H
+#define FORMATS_POWER_RECORDING_DATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RECORDING_DATE_SIZE 32
+
+/* Reads a date (a fraction of up to nine digits, 'T' for the blank, and a zone at its end, which
+ * does not count, are fine). False when it is none. */
+bool recording_date_parse(const char *text, int64_t *microseconds);
+
+/* Writes it as Python's str(datetime) does: without a fraction when that is zero. */
+void recording_date_format(int64_t microseconds, char text[RECORDING_DATE_SIZE]);
+
+/* Nanoseconds since the epoch (UTC) as the local date of that moment. */
+int64_t recording_date_of_epoch_ns(int64_t ns);
+
+#endif

@@ -1,0 +1,40 @@
+#include "formats/salvage.h"
+
+#include <inttypes.h>
+
+static void note(struct salvage *salvage, const struct gput_error *error)
+{
+    if (!salvage_lost(salvage))
+        salvage->first = *error;
+}
+
+int salvage_row(struct salvage *salvage, int code, const struct gput_error *error)
+{
+    if (code != GPUT_ERROR_FORMAT || !salvage->wanted)
+        return code;
+    note(salvage, error);
+    salvage->rows_left_out++;
+    return GPUT_OK;
+}
+
+int salvage_rest(struct salvage *salvage, int code, const struct gput_error *error)
+{
+    if (code != GPUT_ERROR_FORMAT || !salvage->wanted)
+        return code;
+    note(salvage, error);
+    salvage->cut_short = true;
+    return GPUT_OK;
+}
+
+void salvage_tell(const struct salvage *salvage, uint64_t rows_kept, struct str *text)
+{
+    str_clear(text);
+    str_append_sentence(text, salvage->first.message);
+    if (salvage->rows_left_out > 0)
+        str_printf(text, "%" PRIu64 " row%s left out%s, ", salvage->rows_left_out,
+            salvage->rows_left_out == 1 ? " was" : "s were",
+            salvage->cut_short ? ", and all behind a place that cannot be read" : "");
+    else
+        str_append(text, "What comes behind is left out, ");
+    str_printf(text, "%" PRIu64 " %s kept.", rows_kept, rows_kept == 1 ? "was" : "were");
+}

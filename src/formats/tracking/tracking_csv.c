@@ -1,0 +1,415 @@
+/*
+ * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows.
+ */
+#include "base/file.h"
+#include "base/file_target.h"
+#include "base/number.h"
+#include "formats/csv.h"
+#include "formats/tracking/tracking_format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Writing ---- */
+
+struct csv_writer {
+    struct tracking_file base;
+    int fd;
+};
+
+static void append_value(struct str *text, struct tracking_value value)
+{
+    char number[NUMBER_TEXT_SIZE];
+    if (value.kind == TRACKING_TEXT)
+        str_append(text, value.text);
+    else if (value.kind == TRACKING_INTEGER)
+        str_append_bytes(text, number, number_format_int64(value.integer, number));
+    else if (!isnan(value.real))
+        str_append_bytes(text, number, number_format_double(value.real, number));
+}
+
+/* The three lines that every file starts with. */
+static void append_head(struct str *text, const struct gput_static_data *static_data)
+{
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        str_append(text, tracking_static_columns[i].name);
+    }
+    str_append_char(text, '\n');
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        append_value(text, tracking_static_value(static_data, i));
+    }
+    str_append_char(text, '\n');
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
+        str_append(text, i ? "," : "");
+        str_append(text, tracking_column_at(i).name);
+    }
+    str_append_char(text, '\n');
+}
+
+static int write_head(struct csv_writer *writer, struct gput_error *error)
+{
+    struct str text = {0};
+    append_head(&text, &writer->base.static_data);
+    int code = text.failed
+                   ? error_memory(error)
+                   : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
+    str_finish(&text);
+    return code;
+}
+
+static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
+{
+    /* Of a pipe, rows that nobody reads are lost: sampling does not wait. */
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
+    int code = file_target_open(path, flags, 0666, fd, error);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+    code = tracking_lock(*fd, path, error);
+    /* What cannot be cut is no regular file. */
+    if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)
+        code = error_set_errno(error, errno, "Cannot write %s", path);
+    if (code != GPUT_OK)
+        close(*fd);
+    return code;
+}
+
+static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
+    struct tracking_file **file, struct gput_error *error)
+{
+    struct csv_writer *writer = calloc(1, sizeof *writer);
+    if (!writer || !tracking_file_init(&writer->base, &tracking_csv, path, static_data)) {
+        free(writer);
+        return error_memory(error);
+    }
+    int code = open_new(path, overwrite, &writer->fd, error);
+    if (code == GPUT_OK) {
+        code = write_head(writer, error);
+        if (code == GPUT_OK) {
+            *file = &writer->base;
+            return GPUT_OK;
+        }
+        close(writer->fd);
+        unlink(path);
+    }
+    free(writer->base.path);
+    free(writer);
+    return code;
+}
+
+static size_t format_row(
+    const struct tracking_file *file, const struct gput_sample *sample, char *text)
+{
+    char *at = text;
+    for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        double value = sample->values[i];
+        if (i >= GPUT_MAIN_THREADS && i <= GPUT_COMBINED_THREADS && fabs(value) < 0x1p53)
+            at += number_format_int64((int64_t)value, at);
+        else if (!isnan(value))
+            at += number_format_double(value * file->factors[i], at);
+        *at++ = ',';
+    }
+    at += number_format_double(tracking_timestamp(sample), at);
+    *at++ = '\n';
+    return (size_t)(at - text);
+}
+
+/* Takes a part of a row off the end of the file again. */
+static void remove_torn(int fd, size_t written)
+{
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= (off_t)written)
+        (void)!ftruncate(fd, status.st_size - (off_t)written);
+}
+
+static int write_csv_row(struct tracking_file *file, const struct gput_sample *sample,
+    int64_t now_ns, struct gput_error *error)
+{
+    (void)now_ns;
+    struct csv_writer *writer = (struct csv_writer *)file;
+    char row[TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1)];
+    size_t length = format_row(file, sample, row);
+
+    ssize_t written;
+    do
+        written = write(writer->fd, row, length);
+    while (written < 0 && errno == EINTR);
+    if (written == (ssize_t)length)
+        return GPUT_OK;
+    file->rows_lost++;
+    if (written < 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    remove_torn(writer->fd, (size_t)written);
+    return error_set_errno(error, ENOSPC, "Cannot write %s", file->path);
+}
+
+static int flush_csv(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
+{
+    (void)file, (void)now_ns, (void)error; /* each row is on disk already */
+    return GPUT_OK;
+}
+
+static int finish_csv(struct tracking_file *file, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    flock(writer->fd, LOCK_UN); /* also where a fork has it open */
+    if (close(writer->fd) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    return GPUT_OK;
+}
+
+/* ---- Reading ---- */
+
+struct csv_tracking_reader {
+    struct tracking_reader base;
+    struct csv_reader *csv;
+    size_t column_count;
+    int *columns; /* by their place in the file: the index of the column, -1: not one of ours */
+};
+
+static int next_line(struct csv_tracking_reader *reader, const char *what,
+    struct csv_record *record, struct gput_error *error)
+{
+    bool end;
+    TRY(csv_reader_next(reader->csv, record, &end, error));
+    if (end)
+        return tracking_reader_invalid(&reader->base, error, "it ends before its %s.", what);
+    return GPUT_OK;
+}
+
+static int read_static_data(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    enum { MOST = 256 };
+    struct csv_record header, values;
+    struct csv_cell names[MOST], cells[MOST];
+
+    TRY(next_line(reader, "static data", &header, error));
+    size_t length = (size_t)(header.end - header.text);
+    char *copy = malloc(length + 1); /* reading on overwrites the record */
+    if (!copy)
+        return error_memory(error);
+    memcpy(copy, header.text, length);
+    header.text = copy;
+    header.end = copy + length;
+
+    int code = next_line(reader, "static data", &values, error);
+    if (code == GPUT_OK) {
+        size_t count = csv_split(&header, names, MOST);
+        if (csv_split(&values, cells, MOST) != count || count > MOST)
+            code = tracking_reader_invalid(&reader->base, error,
+                "its first two lines are not the static data (a header and a line of values).");
+        for (size_t i = 0; i < count && code == GPUT_OK; i++)
+            code = tracking_reader_add_cell(&reader->base, names[i].text, names[i].length,
+                cells[i].text, cells[i].length, error);
+    }
+    free(copy);
+    return code == GPUT_OK ? tracking_reader_take_static_data(&reader->base, error) : code;
+}
+
+static int read_header(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    struct csv_record header;
+    TRY(next_line(reader, "header of the rows", &header, error));
+    reader->column_count = csv_count_cells(&header);
+    struct csv_cell *names = calloc(reader->column_count, sizeof *names);
+    reader->columns = calloc(reader->column_count, sizeof *reader->columns);
+    if (!names || !reader->columns) {
+        free(names);
+        return error_memory(error);
+    }
+    csv_split(&header, names, reader->column_count);
+    for (size_t i = 0; i < reader->column_count; i++) {
+        int column = tracking_column_find(names[i].text, names[i].length);
+        reader->columns[i] = column;
+        if (column >= 0)
+            reader->base.has[column] = true;
+    }
+    free(names);
+    return tracking_reader_check_columns(&reader->base, error);
+}
+
+static int open_csv(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
+{
+    struct csv_tracking_reader *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    *reader = &made->base;
+    if (!tracking_reader_init(&made->base, &tracking_csv, path, salvage))
+        return error_memory(error);
+    TRY(csv_reader_open(path, &made->csv, error));
+    if (salvage)
+        csv_reader_end_at_lines(made->csv);
+    TRY(read_static_data(made, error));
+    return read_header(made, error);
+}
+
+static void close_csv(struct tracking_reader *reader)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    csv_reader_close(csv->csv);
+    free(csv->columns);
+}
+
+/* The quick way for rows of plain numbers. False when the row is anything else. */
+static bool parse_plain_row(
+    const struct csv_tracking_reader *reader, const struct csv_record *record, double *values)
+{
+    const char *at = record->text, *end = record->end;
+    for (size_t i = 0;; at++) {
+        int column = reader->columns[i];
+        if (column < 0) {
+            while (at < end && *at != ',' && *at != '"')
+                at++;
+        } else if (at < end && *at != ',') {
+            at = number_parse_double(at, end, &values[column]);
+            if (!at)
+                return false;
+        }
+        i++;
+        if (at == end || *at != ',' || i == reader->column_count)
+            return at == end && i == reader->column_count;
+    }
+}
+
+static struct csv_cell trim(struct csv_cell cell)
+{
+    while (cell.length > 0 && strchr(" \t", cell.text[0]) && cell.text[0])
+        cell.text++, cell.length--;
+    while (
+        cell.length > 0 && strchr(" \t", cell.text[cell.length - 1]) && cell.text[cell.length - 1])
+        cell.length--;
+    return cell;
+}
+
+/* The careful way: quotes, blanks, and errors in words. */
+static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *record,
+    struct csv_cell *cells, double *values, struct gput_error *error)
+{
+    csv_split(record, cells, reader->column_count);
+    for (size_t i = 0; i < reader->column_count; i++) {
+        int column = reader->columns[i];
+        struct csv_cell cell = trim(cells[i]);
+        if (column < 0)
+            continue;
+        values[column] = NAN;
+        const char *end = cell.text + cell.length;
+        if (cell.length && number_parse_double(cell.text, end, &values[column]) != end)
+            return tracking_reader_invalid(&reader->base, error,
+                "line %llu: \"%.*s\" is not a number (column %s).",
+                (unsigned long long)record->line, (int)(cell.length < 60 ? cell.length : 60),
+                cell.text, tracking_column_at((size_t)column).name);
+    }
+    if (isnan(values[TRACKING_TIMESTAMP]))
+        return tracking_reader_invalid(
+            &reader->base, error, "line %llu has no timestamp.", (unsigned long long)record->line);
+    return GPUT_OK;
+}
+
+static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *record,
+    double *values, struct gput_error *error)
+{
+    struct csv_cell *cells = calloc(reader->column_count, sizeof *cells);
+    if (!cells)
+        return error_memory(error);
+    int code = parse_cells(reader, record, cells, values, error);
+    free(cells);
+    return code;
+}
+
+static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cells, size_t columns,
+    struct gput_error *error)
+{
+    return tracking_reader_invalid(reader, error,
+        "line %llu has %zu cells where the header has %zu.", (unsigned long long)line, cells,
+        columns);
+}
+
+/* A row that is not whole, or that has no line end, which every writer ends a row with: the last
+ * line was cut off; in the middle, the file is damaged. */
+static int end_with_torn_row(
+    struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
+{
+    struct tracking_reader *base = &reader->base;
+    uint64_t line = record->line;
+    bool terminated = record->terminated;
+    size_t cells = csv_count_cells(record);
+    struct csv_record next;
+    bool end;
+    TRY(csv_reader_next(reader->csv, &next, &end, error));
+    if (!end)
+        return wrong_cells(base, line, cells, reader->column_count, error);
+    str_printf(&base->warning,
+        "Tracking file %s: the last line is cut off%s and was left out; %llu rows were kept.",
+        base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
+    base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
+    return base->warning.failed ? error_memory(error) : GPUT_OK;
+}
+
+/* `*torn`: it is not whole. */
+static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
+    bool *torn, struct gput_error *error)
+{
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    *torn = false;
+    if (parse_plain_row(reader, record, values) && !isnan(values[TRACKING_TIMESTAMP]))
+        return GPUT_OK;
+    size_t cells = csv_count_cells(record);
+    if (cells == reader->column_count)
+        return parse_odd_row(reader, record, values, error);
+    *torn = !reader->base.salvage.wanted;
+    return *torn ? GPUT_OK
+                 : wrong_cells(&reader->base, record->line, cells, reader->column_count, error);
+}
+
+static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
+    size_t *count, struct gput_error *error)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    while (*count < capacity) {
+        struct csv_record record;
+        bool end, torn;
+        TRY(csv_reader_next(csv->csv, &record, &end, error));
+        if (end)
+            break;
+        if (!record.terminated)
+            return end_with_torn_row(csv, &record, error);
+        double values[TRACKING_COLUMNS];
+        int code = parse_row(csv, &record, values, &torn, error);
+        TRY(salvage_row(&reader->salvage, code, error));
+        if (torn)
+            return end_with_torn_row(csv, &record, error);
+        if (code != GPUT_OK)
+            continue;
+        memcpy(rows[*count].values, values, sizeof rows->values);
+        rows[*count].timestamp = values[TRACKING_TIMESTAMP];
+        *count += 1;
+        reader->rows++;
+    }
+    return GPUT_OK;
+}
+
+static void progress_csv(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
+{
+    csv_reader_progress(((const struct csv_tracking_reader *)reader)->csv, done, total);
+}
+
+const struct tracking_format tracking_csv = {
+    .extension = ".csv",
+    .create = create_csv,
+    .write_row = write_csv_row,
+    .flush = flush_csv,
+    .finish = finish_csv,
+    .open = open_csv,
+    .next = next_csv,
+    .progress = progress_csv,
+    .close = close_csv,
+};

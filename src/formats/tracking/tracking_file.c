@@ -1,0 +1,94 @@
+#include "formats/tracking/tracking_file.h"
+
+#include "base/file_limit.h"
+#include "formats/tracking/tracking_format.h"
+
+#include <stdlib.h>
+
+int tracking_file_check_name(const char *path, struct gput_error *error)
+{
+    const struct tracking_format *format;
+    return tracking_format_of(path, &format, error);
+}
+
+int tracking_file_create(const char *path, const struct gput_static_data *static_data,
+    bool overwrite, struct tracking_file **file, struct gput_error *error)
+{
+    const struct tracking_format *format;
+    *file = NULL;
+    TRY(tracking_format_of(path, &format, error));
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = format->create(path, static_data, overwrite, file, error);
+    file_limit_release(&limit);
+    return code;
+}
+
+int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
+    int64_t now_ns, struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = file->format->write_row(file, sample, now_ns, error);
+    file_limit_release(&limit);
+    return code;
+}
+
+int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = file->format->flush(file, now_ns, error);
+    file_limit_release(&limit);
+    return code;
+}
+
+uint64_t tracking_file_rows_lost(const struct tracking_file *file)
+{
+    return file->rows_lost;
+}
+
+int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct gput_error *error)
+{
+    if (!file)
+        return GPUT_OK;
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = file->format->finish(file, error);
+    file_limit_release(&limit);
+    if (rows_lost)
+        *rows_lost = file->rows_lost;
+    free(file->path);
+    free(file);
+    return code;
+}
+
+bool tracking_file_has_tables(const struct tracking_file *file)
+{
+    return file->format->add_table != NULL;
+}
+
+int tracking_file_add_table(struct tracking_file *file, const char *name,
+    const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error)
+{
+    if (!tracking_file_has_tables(file))
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "%s has no room for a table %s; a .sqlite file has", file->path, name);
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = file->format->add_table(file, name, columns, count, table, error);
+    file_limit_release(&limit);
+    return code;
+}
+
+int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
+    const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
+{
+    if (!tracking_file_has_tables(file))
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s has no further tables", file->path);
+    struct file_limit limit;
+    file_limit_hold(&limit);
+    int code = file->format->write_table_row(file, table, values, now_ns, error);
+    file_limit_release(&limit);
+    return code;
+}

@@ -1,0 +1,125 @@
+/*
+ * What is behind tracking_file.h and tracking_reader.h: the formats, and what they share.
+ *
+ * A format embeds struct tracking_file or struct tracking_reader as the first member of its own.
+ */
+#ifndef FORMATS_TRACKING_TRACKING_FORMAT_H
+#define FORMATS_TRACKING_TRACKING_FORMAT_H
+
+#include "base/str.h"
+#include "formats/salvage.h"
+#include "formats/tracking/tracking_file.h"
+#include "formats/tracking/tracking_reader.h"
+
+struct tracking_format {
+    const char *extension; /* ".csv" */
+
+    /* Writing: as the functions of the same names in tracking_file.h, but that `finish` leaves the
+     * shared part for its caller to free. */
+    int (*create)(const char *path, const struct gput_static_data *static_data, bool overwrite,
+        struct tracking_file **file, struct gput_error *error);
+    int (*write_row)(struct tracking_file *file, const struct gput_sample *sample, int64_t now_ns,
+        struct gput_error *error);
+    int (*flush)(struct tracking_file *file, int64_t now_ns, struct gput_error *error);
+    int (*finish)(struct tracking_file *file, struct gput_error *error);
+    int (*add_table)(struct tracking_file *file, const char *name,
+        const struct tracking_column *columns, size_t count, unsigned *table,
+        struct gput_error *error); /* NULL: no further tables, and then no write_table_row either */
+    int (*write_table_row)(struct tracking_file *file, unsigned table,
+        const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
+
+    /* Reading: likewise. `open` reads the static data and the header. Readers give up at damage by
+     * an error; where only whole rows are wanted, rows go through salvage_row(). */
+    int (*open)(
+        const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error);
+    int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
+        size_t *count, struct gput_error *error);
+    int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,
+        struct gput_error *error); /* NULL: there are none */
+    void (*progress)(const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
+    void (*close)(struct tracking_reader *reader); /* may be given one that `open` made half */
+};
+
+extern const struct tracking_format tracking_csv;
+extern const struct tracking_format tracking_sqlite;
+
+/* The format that the extension of `path` stands for.
+ * Errors: GPUT_ERROR_INVALID. */
+int tracking_format_of(
+    const char *path, const struct tracking_format **format, struct gput_error *error);
+
+/* `File x already exists.`; returns GPUT_ERROR_EXISTS. */
+int tracking_error_exists(const char *path, struct gput_error *error);
+
+/*
+ * Locks the open file of a tracker until it unlocks it or dies: two that write to one file would
+ * mix their rows. Where the file system knows no locks, none is taken.
+ * Errors: GPUT_ERROR_EXISTS: another tracker writes to it.
+ */
+int tracking_lock(int fd, const char *path, struct gput_error *error);
+
+/* ---- Columns ---- */
+
+/* The timestamp follows the measurements. */
+#define TRACKING_TIMESTAMP GPUT_TRACKING_FILE_COLUMNS
+#define TRACKING_COLUMNS (GPUT_TRACKING_FILE_COLUMNS + 1)
+#define TRACKING_STATIC_COLUMNS 9
+
+/* The columns of a row: measurements and timestamp. */
+struct tracking_column tracking_column_at(size_t index);
+
+/* The index of that name (not terminated), or -1. */
+int tracking_column_find(const char *name, size_t length);
+
+extern const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS];
+
+/* What stands in that column of the static data, in its units. */
+struct tracking_value tracking_static_value(
+    const struct gput_static_data *static_data, size_t column);
+
+/* ---- Writing ---- */
+
+struct tracking_file {
+    const struct tracking_format *format;
+    char *path;
+    struct gput_static_data static_data;
+    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from base units to those of the file */
+    uint64_t rows_lost;
+};
+
+/* Fills the shared part. False without memory. */
+bool tracking_file_init(struct tracking_file *file, const struct tracking_format *format,
+    const char *path, const struct gput_static_data *static_data);
+
+/* ---- Reading ---- */
+
+struct tracking_reader {
+    const struct tracking_format *format;
+    char *path;
+    struct gput_static_data static_data;
+    struct tracking_static_cell *cells; /* `name` and `text` are owned */
+    size_t cell_count;
+    bool has[TRACKING_COLUMNS];
+    uint64_t rows; /* given out so far */
+    struct salvage salvage;
+    struct str warning;
+};
+
+bool tracking_reader_init(struct tracking_reader *reader, const struct tracking_format *format,
+    const char *path, bool salvage);
+
+/* `Tracking file x is invalid: …`; returns GPUT_ERROR_FORMAT. */
+int tracking_reader_invalid(struct tracking_reader *reader, struct gput_error *error,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Adds a cell of the static data; the texts need not be terminated. */
+int tracking_reader_add_cell(struct tracking_reader *reader, const char *name, size_t name_length,
+    const char *text, size_t text_length, struct gput_error *error);
+
+/* Makes static_data of the cells. */
+int tracking_reader_take_static_data(struct tracking_reader *reader, struct gput_error *error);
+
+/* Checks that the columns marked in `has` are enough to be a tracking file. */
+int tracking_reader_check_columns(struct tracking_reader *reader, struct gput_error *error);
+
+#endif

@@ -1,0 +1,563 @@
+/*
+ * Tracking files as SQLite databases: tables `static_data` and `data`, and further tables.
+ *
+ * Rows are committed in batches: a transaction costs several times what its rows do. The first row
+ * of a batch waits no longer than a second, and not at all when the next row is expected later.
+ */
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/part_file.h"
+#include "formats/sqlite_file.h"
+#include "formats/sqlite_tables.h"
+#include "formats/tracking/tracking_format.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BATCH_NS NS_PER_SECOND
+
+/* ---- Writing ---- */
+
+struct table {
+    sqlite3_stmt *insert;
+    size_t columns;
+};
+
+struct sqlite_writer {
+    struct tracking_file base;
+    sqlite3 *database;
+    struct part_file part; /* which the file was at first; holds the lock */
+    struct table data;
+    struct table tables[TRACKING_FILE_MAX_TABLES];
+    unsigned table_count;
+    uint64_t waiting;       /* rows in the open transaction */
+    int64_t batch_start_ns; /* when the first of them came */
+    int64_t last_row_ns;    /* of `data`; INT64_MIN before the first */
+};
+
+static int writer_error(struct sqlite_writer *writer, struct gput_error *error)
+{
+    return sqlite_file_error(writer->database, "write", writer->base.path, error);
+}
+
+static const char *type_name(enum tracking_value_kind kind)
+{
+    return kind == TRACKING_TEXT ? "TEXT" : kind == TRACKING_INTEGER ? "INTEGER" : "REAL";
+}
+
+static int prepare_insert(struct sqlite_writer *writer, const char *name, size_t count,
+    struct table *table, struct gput_error *error)
+{
+    struct str insert = {0};
+    str_append(&insert, "INSERT INTO ");
+    sqlite_file_append_name(&insert, name);
+    for (size_t i = 0; i < count; i++)
+        str_append(&insert, i ? ", ?" : " VALUES (?");
+    str_append_char(&insert, ')');
+    int code = insert.failed ? error_memory(error)
+                             : sqlite_file_prepare(writer->database, insert.data, writer->base.path,
+                                   &table->insert, error);
+    table->columns = count;
+    str_finish(&insert);
+    return code;
+}
+
+static int make_table(struct sqlite_writer *writer, const char *name,
+    const struct tracking_column *columns, size_t count, struct table *table,
+    struct gput_error *error)
+{
+    struct str create = {0};
+    str_append(&create, "CREATE TABLE ");
+    sqlite_file_append_name(&create, name);
+    for (size_t i = 0; i < count; i++) {
+        str_append(&create, i ? ", " : " (");
+        sqlite_file_append_name(&create, columns[i].name);
+        str_printf(&create, " %s", type_name(columns[i].kind));
+    }
+    str_append_char(&create, ')');
+    int code = create.failed
+                   ? error_memory(error)
+                   : sqlite_file_run(writer->database, create.data, writer->base.path, error);
+    str_finish(&create);
+    return code == GPUT_OK ? prepare_insert(writer, name, count, table, error) : code;
+}
+
+static void bind_value(sqlite3_stmt *statement, int index, struct tracking_value value)
+{
+    switch (value.kind) {
+    case TRACKING_NULL:
+        sqlite3_bind_null(statement, index);
+        break;
+    case TRACKING_INTEGER:
+        sqlite3_bind_int64(statement, index, value.integer);
+        break;
+    case TRACKING_REAL: /* NaN becomes NULL */
+        sqlite3_bind_double(statement, index, value.real);
+        break;
+    case TRACKING_TEXT:
+        sqlite3_bind_text(statement, index, value.text, -1, SQLITE_STATIC);
+        break;
+    }
+}
+
+/* Runs the insert whose values are bound. */
+static bool insert(struct table *table)
+{
+    bool done = sqlite3_step(table->insert) == SQLITE_DONE;
+    sqlite3_reset(table->insert);
+    return done;
+}
+
+static int write_static_data(struct sqlite_writer *writer, struct gput_error *error)
+{
+    struct table table = {0};
+    int code = make_table(
+        writer, "static_data", tracking_static_columns, TRACKING_STATIC_COLUMNS, &table, error);
+    if (code == GPUT_OK) {
+        for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++)
+            bind_value(
+                table.insert, (int)i + 1, tracking_static_value(&writer->base.static_data, i));
+        if (!insert(&table))
+            code = writer_error(writer, error);
+    }
+    sqlite3_finalize(table.insert);
+    return code;
+}
+
+/* Makes the tables in a file that nobody knows yet: a tracker that is killed meanwhile leaves no
+ * file that lacks them. */
+static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
+{
+    const char *path = writer->base.path;
+    struct tracking_column columns[TRACKING_COLUMNS];
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        columns[i] = tracking_column_at(i);
+    TRY(sqlite_file_run(writer->database, "PRAGMA journal_mode=OFF; BEGIN", path, error));
+    TRY(write_static_data(writer, error));
+    TRY(make_table(writer, "data", columns, TRACKING_COLUMNS, &writer->data, error));
+    return sqlite_file_run(writer->database, "COMMIT", path, error);
+}
+
+static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (sqlite3_open(writer->part.path, &writer->database) != SQLITE_OK)
+        code = writer->database
+                   ? sqlite_file_error(writer->database, "create", writer->base.path, error)
+                   : error_memory(error);
+    if (code == GPUT_OK)
+        code = make_tables(writer, error);
+    sqlite3_finalize(writer->data.insert);
+    writer->data.insert = NULL;
+    if (sqlite3_close(writer->database) != SQLITE_OK && code == GPUT_OK)
+        code = sqlite_file_error(writer->database, "create", writer->base.path, error);
+    writer->database = NULL;
+    return code;
+}
+
+/* Opens the file that has the tables, for rows. */
+static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
+{
+    TRY(sqlite_file_create(writer->base.path, &writer->database, error));
+    return prepare_insert(writer, "data", TRACKING_COLUMNS, &writer->data, error);
+}
+
+static void finalize_statements(struct sqlite_writer *writer)
+{
+    sqlite3_finalize(writer->data.insert);
+    for (unsigned i = 0; i < writer->table_count; i++)
+        sqlite3_finalize(writer->tables[i].insert);
+}
+
+/* Holds the lock of the file that is to be replaced; -1: there is none. */
+static int lock_old(const char *path, int *fd, struct gput_error *error)
+{
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int code = *fd >= 0 ? tracking_lock(*fd, path, error) : GPUT_OK;
+    if (code != GPUT_OK)
+        close(*fd);
+    return code;
+}
+
+/* Puts the part in the place of what is there. */
+static int replace_old(struct sqlite_writer *writer, struct gput_error *error)
+{
+    const char *path = writer->base.path;
+    int old_fd;
+    TRY(lock_old(path, &old_fd, error));
+    int code = sqlite_file_remove(path, error);
+    if (code == GPUT_OK)
+        code = part_file_keep(&writer->part, path, path, error);
+    if (old_fd >= 0)
+        close(old_fd);
+    return code;
+}
+
+static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
+{
+    const char *path = writer->base.path;
+    int fd;
+    if (!overwrite && access(path, F_OK) == 0)
+        return tracking_error_exists(path, error);
+    TRY(part_file_create(path, path, &writer->part, &fd, error));
+    close(fd);
+    TRY(fill_part(writer, error));
+    TRY(replace_old(writer, error));
+    int code = open_for_rows(writer, error);
+    if (code != GPUT_OK) {
+        finalize_statements(writer);
+        sqlite3_close(writer->database);
+        sqlite_file_remove(path, NULL);
+        return code;
+    }
+    /* From here on a tick must not wait for a reader; a busy file is tried again later. */
+    sqlite3_busy_timeout(writer->database, 0);
+    return GPUT_OK;
+}
+
+static int create_sqlite(const char *path, const struct gput_static_data *static_data,
+    bool overwrite, struct tracking_file **file, struct gput_error *error)
+{
+    struct sqlite_writer *writer = calloc(1, sizeof *writer);
+    if (!writer || !tracking_file_init(&writer->base, &tracking_sqlite, path, static_data)) {
+        free(writer);
+        return error_memory(error);
+    }
+    writer->last_row_ns = INT64_MIN;
+    writer->part.lock_fd = -1;
+    int code = start_file(writer, overwrite, error);
+    if (code != GPUT_OK) {
+        part_file_close(&writer->part);
+        free(writer->base.path);
+        free(writer);
+        return code;
+    }
+    *file = &writer->base;
+    return GPUT_OK;
+}
+
+/* After a failure: what was not committed is gone. */
+static int give_up_batch(struct sqlite_writer *writer, struct gput_error *error)
+{
+    int code = writer_error(writer, error);
+    if (!sqlite3_get_autocommit(writer->database))
+        sqlite3_exec(writer->database, "ROLLBACK", NULL, NULL, NULL);
+    writer->base.rows_lost += writer->waiting;
+    writer->waiting = 0;
+    return code;
+}
+
+/* A file that a reader has locked is left for the next time, unless this is the last. */
+static int commit(struct sqlite_writer *writer, bool last, struct gput_error *error)
+{
+    if (writer->waiting == 0)
+        return GPUT_OK;
+    int result = sqlite3_exec(writer->database, "COMMIT", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        writer->waiting = 0;
+    else if (result != SQLITE_BUSY || last)
+        return give_up_batch(writer, error);
+    return GPUT_OK;
+}
+
+/* Inserts the values bound to the table's statement into the batch. */
+static int add_to_batch(
+    struct sqlite_writer *writer, struct table *table, int64_t now_ns, struct gput_error *error)
+{
+    if (writer->waiting == 0) {
+        if (sqlite3_exec(writer->database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
+            writer->base.rows_lost++;
+            return writer_error(writer, error);
+        }
+        writer->batch_start_ns = now_ns;
+    }
+    writer->waiting++;
+    return insert(table) ? GPUT_OK : give_up_batch(writer, error);
+}
+
+static int write_sqlite_row(struct tracking_file *file, const struct gput_sample *sample,
+    int64_t now_ns, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    sqlite3_stmt *statement = writer->data.insert;
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        double value = sample->values[i];
+        bool whole = i >= GPUT_MAIN_THREADS && i <= GPUT_COMBINED_THREADS;
+        if (whole && fabs(value) < 0x1p53)
+            sqlite3_bind_int64(statement, i + 1, (int64_t)value);
+        else
+            sqlite3_bind_double(statement, i + 1, value * file->factors[i]);
+    }
+    sqlite3_bind_double(statement, TRACKING_TIMESTAMP + 1, tracking_timestamp(sample));
+
+    bool first = writer->last_row_ns == INT64_MIN;
+    int64_t interval = first ? BATCH_NS : now_ns - writer->last_row_ns;
+    writer->last_row_ns = now_ns;
+    TRY(add_to_batch(writer, &writer->data, now_ns, error));
+    bool next_is_late = now_ns + interval - writer->batch_start_ns >= BATCH_NS;
+    return next_is_late ? commit(writer, false, error) : GPUT_OK;
+}
+
+static int flush_sqlite(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    bool due = now_ns == INT64_MAX || now_ns - writer->batch_start_ns >= BATCH_NS;
+    return due ? commit(writer, false, error) : GPUT_OK;
+}
+
+static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    sqlite3_busy_timeout(writer->database, 2000);
+    int code = commit(writer, true, error);
+    finalize_statements(writer);
+    int finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
+    part_file_close(&writer->part); /* not before: closing a file drops SQLite's own locks of it */
+    return code ? code : finished;
+}
+
+static int add_sqlite_table(struct tracking_file *file, const char *name,
+    const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    if (writer->table_count == TRACKING_FILE_MAX_TABLES)
+        return error_set(error, GPUT_ERROR_STATE, "%s has %d further tables, more are not possible",
+            file->path, TRACKING_FILE_MAX_TABLES);
+    TRY(commit(writer, false, error)); /* so that losing a batch cannot take the table along */
+    struct table made = {0};
+    TRY(make_table(writer, name, columns, count, &made, error));
+    *table = writer->table_count;
+    writer->tables[writer->table_count++] = made;
+    return GPUT_OK;
+}
+
+static int write_sqlite_table_row(struct tracking_file *file, unsigned table,
+    const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    struct table *target = &writer->tables[table];
+    for (size_t i = 0; i < target->columns; i++)
+        bind_value(target->insert, (int)i + 1, values[i]);
+    TRY(add_to_batch(writer, target, now_ns, error));
+    return flush_sqlite(file, now_ns, error);
+}
+
+/* ---- Reading ---- */
+
+struct sqlite_tracking_reader {
+    struct tracking_reader base;
+    sqlite3 *database;
+    sqlite3_stmt *rows;
+    int *columns; /* by their place in the table: the index of the column, -1: not one of ours */
+    int column_count;
+    bool at_end;
+    uint64_t total;
+};
+
+static int reader_error(struct sqlite_tracking_reader *reader, struct gput_error *error)
+{
+    return sqlite_file_error(reader->database, "read", reader->base.path, error);
+}
+
+/* A value as text; real numbers as a CSV file has them. */
+static size_t value_text(sqlite3_stmt *statement, int column, char *number, const char **text)
+{
+    *text = number;
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_FLOAT:
+        return number_format_double(sqlite3_column_double(statement, column), number);
+    case SQLITE_NULL:
+        return 0;
+    default:
+        *text = (const char *)sqlite3_column_text(statement, column);
+        return *text ? (size_t)sqlite3_column_bytes(statement, column) : 0;
+    }
+}
+
+static int take_static_cells(
+    struct sqlite_tracking_reader *reader, sqlite3_stmt *statement, struct gput_error *error)
+{
+    int result = sqlite3_step(statement);
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        return reader_error(reader, error);
+    if (result == SQLITE_DONE)
+        return tracking_reader_invalid(&reader->base, error, "its table static_data is empty.");
+    for (int i = 0; i < sqlite3_column_count(statement); i++) {
+        char number[NUMBER_TEXT_SIZE];
+        const char *name = sqlite3_column_name(statement, i);
+        const char *text;
+        size_t length = value_text(statement, i, number, &text);
+        if (!name || !text)
+            return error_memory(error);
+        TRY(tracking_reader_add_cell(&reader->base, name, strlen(name), text, length, error));
+    }
+    return tracking_reader_take_static_data(&reader->base, error);
+}
+
+static int read_sqlite_static_data(struct sqlite_tracking_reader *reader, struct gput_error *error)
+{
+    sqlite3_stmt *statement;
+    const char *sql = "SELECT * FROM static_data LIMIT 1";
+    TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &statement, error));
+    int code = take_static_cells(reader, statement, error);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+static int read_sqlite_header(struct sqlite_tracking_reader *reader, struct gput_error *error)
+{
+    const char *path = reader->base.path;
+    TRY(sqlite_file_prepare(reader->database, "SELECT * FROM data", path, &reader->rows, error));
+    reader->column_count = sqlite3_column_count(reader->rows);
+    reader->columns = calloc((size_t)reader->column_count, sizeof *reader->columns);
+    if (!reader->columns)
+        return error_memory(error);
+    for (int i = 0; i < reader->column_count; i++) {
+        const char *name = sqlite3_column_name(reader->rows, i);
+        int column = name ? tracking_column_find(name, strlen(name)) : -1;
+        reader->columns[i] = column;
+        if (column >= 0)
+            reader->base.has[column] = true;
+    }
+    return tracking_reader_check_columns(&reader->base, error);
+}
+
+/* How many rows there are, for progress only: the last row's number is known at once. */
+static uint64_t estimate_rows(sqlite3 *database)
+{
+    sqlite3_stmt *statement;
+    uint64_t rows = 0;
+    const char *sql = "SELECT max(rowid) FROM data";
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > 0)
+        rows = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return rows;
+}
+
+static int open_sqlite(
+    const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error)
+{
+    struct sqlite_tracking_reader *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    *reader = &made->base;
+    if (!tracking_reader_init(&made->base, &tracking_sqlite, path, salvage))
+        return error_memory(error);
+    TRY((salvage ? sqlite_file_salvage : sqlite_file_open)(path, &made->database, error));
+    static const char *const tables[] = {"static_data", "data"};
+    for (size_t i = 0; i < 2; i++) {
+        if (!sqlite_file_has_table(made->database, tables[i]))
+            return tracking_reader_invalid(&made->base, error, "it has no table %s.", tables[i]);
+    }
+    TRY(read_sqlite_static_data(made, error));
+    made->total = estimate_rows(made->database);
+    return read_sqlite_header(made, error);
+}
+
+static void close_sqlite(struct tracking_reader *reader)
+{
+    struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
+    sqlite3_finalize(sqlite->rows);
+    sqlite3_close(sqlite->database);
+    free(sqlite->columns);
+}
+
+static unsigned long long row_number(const struct sqlite_tracking_reader *reader)
+{
+    return reader->base.rows + reader->base.salvage.rows_left_out + 1;
+}
+
+static int take_value(
+    struct sqlite_tracking_reader *reader, int place, double *value, struct gput_error *error)
+{
+    sqlite3_value *cell = sqlite3_column_value(reader->rows, place); /* looked up once: quicker */
+    switch (sqlite3_value_type(cell)) {
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT:
+        *value = sqlite3_value_double(cell);
+        return GPUT_OK;
+    case SQLITE_NULL:
+        return GPUT_OK;
+    }
+    const char *text = (const char *)sqlite3_column_text(reader->rows, place);
+    const char *end = text ? text + sqlite3_column_bytes(reader->rows, place) : NULL;
+    if (!text)
+        return error_memory(error);
+    if (number_parse_double(text, end, value) == end)
+        return GPUT_OK;
+    return tracking_reader_invalid(&reader->base, error,
+        "row %llu: \"%.60s\" is not a number (column %s).", row_number(reader), text,
+        tracking_column_at((size_t)reader->columns[place]).name);
+}
+
+static int take_row(
+    struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
+{
+    double values[TRACKING_COLUMNS];
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    for (int i = 0; i < reader->column_count; i++) {
+        if (reader->columns[i] >= 0)
+            TRY(take_value(reader, i, &values[reader->columns[i]], error));
+    }
+    if (isnan(values[TRACKING_TIMESTAMP]))
+        return tracking_reader_invalid(
+            &reader->base, error, "row %llu has no timestamp.", row_number(reader));
+    memcpy(row->values, values, sizeof row->values);
+    row->timestamp = values[TRACKING_TIMESTAMP];
+    return GPUT_OK;
+}
+
+static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
+    size_t *count, struct gput_error *error)
+{
+    struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
+    while (*count < capacity && !sqlite->at_end) {
+        int result = sqlite3_step(sqlite->rows);
+        if (result == SQLITE_DONE) {
+            sqlite->at_end = true;
+            break;
+        }
+        if (result != SQLITE_ROW)
+            return reader_error(sqlite, error);
+        int code = take_row(sqlite, &rows[*count], error);
+        TRY(salvage_row(&reader->salvage, code, error));
+        if (code != GPUT_OK)
+            continue;
+        *count += 1;
+        reader->rows++;
+    }
+    return GPUT_OK;
+}
+
+static int read_sqlite_tables(
+    struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error)
+{
+    sqlite3 *database = ((struct sqlite_tracking_reader *)reader)->database;
+    return sqlite_tables_read(database, reader->path, &reader->static_data, building, error);
+}
+
+static void progress_sqlite(const struct tracking_reader *reader, uint64_t *done, uint64_t *total)
+{
+    *done = reader->rows;
+    *total = ((const struct sqlite_tracking_reader *)reader)->total;
+}
+
+const struct tracking_format tracking_sqlite = {
+    .extension = ".sqlite",
+    .create = create_sqlite,
+    .write_row = write_sqlite_row,
+    .flush = flush_sqlite,
+    .finish = finish_sqlite,
+    .add_table = add_sqlite_table,
+    .write_table_row = write_sqlite_table_row,
+    .open = open_sqlite,
+    .next = next_sqlite,
+    .read_tables = read_sqlite_tables,
+    .progress = progress_sqlite,
+    .close = close_sqlite,
+};

@@ -1,0 +1,42 @@
+/*
+ * Sessions of pyinstrument, a sampling profiler of Python, as it writes them in JSON.
+ */
+#ifndef IMPORT_PYINSTRUMENT_H
+#define IMPORT_PYINSTRUMENT_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "base/table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pyinstrument_function {
+    double self_seconds;  /* in the function itself */
+    double total_seconds; /* and in what it called; recursion counts once */
+    uint64_t open;        /* how often it is on the way from the root while frames are read */
+};
+
+/* One session, or several added up. */
+struct pyinstrument {
+    struct names functions; /* "file:line(function)" */
+    struct pyinstrument_function *times;
+    size_t count;
+    int64_t sessions;
+    int64_t samples;
+    double duration_seconds;
+    double cpu_seconds;
+};
+
+/* Adds a session. A session without frames is fine. Errors: GPUT_ERROR_FORMAT. */
+int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, const char *name,
+    struct gput_error *error);
+
+/* Two tables: the session as a record, and the first `limit` functions by their own time, or by the
+ * time of all that they called. */
+int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit,
+    struct gput_tables *tables, struct gput_error *error);
+
+void pyinstrument_finish(struct pyinstrument *sum);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * What the Python gpu_tracker keeps of a session while it runs: a pickle of its ResourceUsage,
+ * which is left behind when tracking is broken off.
+ */
+#ifndef IMPORT_RESULTS_READ_PICKLE_H
+#define IMPORT_RESULTS_READ_PICKLE_H
+
+#include "base/error.h"
+
+#include <gputracker/results.h>
+
+#include <stddef.h>
+
+/* Whether results are of a session of ours, and not of such a file, which knows nothing of what its
+ * tracker did and collected: counts are 0 there. */
+bool results_are_own(const struct gput_results *results);
+
+/* Whether a file's content begins as a pickle does. */
+bool results_is_pickle(const char *bytes, size_t length);
+
+/*
+ * Reads one of versions 3 to 5, as data: nothing in it is ever called. Sizes and times become bytes
+ * and seconds; what the file does not have is unknown, and a source says so. `name` is used in
+ * messages.
+ * Errors: GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.
+ */
+int results_read_pickle(const char *bytes, size_t length, const char *name,
+    struct gput_results *results, struct gput_error *error);
+
+#endif

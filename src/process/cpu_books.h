@@ -1,0 +1,29 @@
+/*
+ * The CPU time of a tree, from the kernel's own counters: the clocks of the living, and what
+ * parents have collected from those that ended, whether a look ever saw them or not.
+ */
+#ifndef PROCESS_CPU_BOOKS_H
+#define PROCESS_CPU_BOOKS_H
+
+#include "process/process_tree.h"
+
+#include <stdint.h>
+
+/* CPU time used since tracking began; never goes back. */
+struct cpu_books {
+    int64_t main_ns;        /* by the main process itself, all its threads */
+    int64_t descendants_ns; /* by all others, ended ones too */
+};
+
+/*
+ * Brings the books up to the last look. `orphans_ns` is what the calling process has collected from
+ * orphans that it adopted. `own_ns` is what the tracker itself used inside the main process (0 when
+ * it is a process of its own): it is no work of main's.
+ *
+ * Collected time comes in clock ticks, so the figure for ended processes may lag by up to two ticks
+ * a parent; it never adds up, because every reading is of the whole.
+ */
+void cpu_books_update(
+    struct cpu_books *books, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns);
+
+#endif

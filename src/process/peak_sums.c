@@ -1,0 +1,72 @@
+#include "process/peak_sums.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+#define FIRST_STEP_NS (NS_PER_SECOND / 1000)
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_to(struct peak_sum *sum, const struct peak_sum *peak)
+{
+    sum->bytes += peak->bytes;
+    sum->open += peak->open;
+}
+
+/* What bounds either half of a step twice as long bounds all of it. */
+static void double_steps(struct peak_sums *sums)
+{
+    for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
+        struct peak_sum both = {0};
+        if (2 * i < PEAK_SUMS_STEPS) {
+            const struct peak_sum *a = &sums->steps[2 * i], *b = &sums->steps[2 * i + 1];
+            both = (struct peak_sum){most(a->bytes, b->bytes), most(a->open, b->open)};
+        }
+        sums->steps[i] = both;
+    }
+    sums->step_ns *= 2;
+}
+
+static int64_t step_of(const struct peak_sums *sums, int64_t time_ns)
+{
+    return time_ns > sums->begin_ns ? (time_ns - sums->begin_ns) / sums->step_ns : 0;
+}
+
+void peak_sums_begin(struct peak_sums *sums, int64_t begin_ns)
+{
+    if (sums->step_ns == 0)
+        *sums = (struct peak_sums){.begin_ns = begin_ns, .step_ns = FIRST_STEP_NS};
+}
+
+void peak_sums_add(
+    struct peak_sums *sums, int64_t start_ns, int64_t end_ns, const struct peak_sum *peak)
+{
+    peak_sums_begin(sums, start_ns);
+    while (step_of(sums, end_ns) >= PEAK_SUMS_STEPS)
+        double_steps(sums);
+    for (int64_t i = step_of(sums, start_ns), last = step_of(sums, end_ns); i <= last; i++)
+        add_to(&sums->steps[i], peak);
+}
+
+void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak)
+{
+    add_to(&sums->always, peak);
+}
+
+double peak_sums_most(const struct peak_sums *sums, double open_bytes)
+{
+    double highest = 0;
+    for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
+        struct peak_sum sum = sums->always;
+        add_to(&sum, &sums->steps[i]);
+        double bytes = (double)sum.bytes + (sum.open ? (double)sum.open * open_bytes : 0);
+        if (isnan(bytes))
+            return NAN;
+        highest = fmax(highest, bytes);
+    }
+    return highest;
+}

@@ -1,0 +1,422 @@
+#include "process/process.h"
+
+#include "base/clock.h"
+#include "os/cpu_clock.h"
+#include "os/kcmp.h"
+#include "os/proc_children.h"
+#include "os/proc_stat.h"
+#include "os/proc_statm.h"
+#include "os/procfs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
+#define REREAD_IDLE_NS (10 * NS_PER_SECOND)
+
+/* Each CPU may hold back a batch of pages before it adds them to the counters that all see. */
+#define BATCH_PAGES 32
+
+static uint64_t lag_pages(void)
+{
+    uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    return cpus * (2 * cpus > BATCH_PAGES ? 2 * cpus : BATCH_PAGES);
+}
+
+struct process_view process_view_of(const char *procfs_root)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    return (struct process_view){
+        .procfs_root = procfs_root,
+        .has_cpu_clocks = cpu_clock_usable(procfs_root),
+        .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
+        .page_bytes = page_bytes,
+        .lag_bytes = lag_pages() * page_bytes,
+    };
+}
+
+static void close_kept(int *fd, struct process_view *view)
+{
+    if (*fd < 0)
+        return;
+    close(*fd);
+    *fd = -1;
+    view->free_files++;
+}
+
+/* Reads a file of a process into `text`, keeping it open when that is still allowed. */
+static int read_file(
+    pid_t pid, const char *name, int *kept_fd, struct process_view *view, char *text)
+{
+    if (*kept_fd < 0) {
+        if (view->free_files == 0)
+            return procfs_read(view->procfs_root, pid, name, text, PROCFS_TEXT_SIZE, NULL, NULL);
+        TRY(procfs_open(view->procfs_root, pid, name, kept_fd, NULL));
+        view->free_files--;
+    }
+    return procfs_reread(*kept_fd, text, PROCFS_TEXT_SIZE, NULL);
+}
+
+static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
+{
+    char text[PROCFS_TEXT_SIZE];
+    TRY(read_file(process->pid, "stat", &process->stat_fd, view, text));
+    return proc_stat_parse(text, stat);
+}
+
+static int read_statm(
+    struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
+{
+    char text[PROCFS_TEXT_SIZE];
+    struct proc_statm statm;
+    TRY(read_file(process->memory_pid, "statm", &process->statm_fd, view, text));
+    TRY(proc_statm_parse(text, &statm));
+    *resident = statm.resident_pages * view->page_bytes;
+    *file = statm.shared_pages * view->page_bytes;
+    return GPUT_OK;
+}
+
+/* A thread that lives; 0: none can be found. */
+static pid_t living_thread(const struct process *process, const struct process_view *view)
+{
+    int fd;
+    pid_t found = 0;
+    struct proc_stat stat;
+    struct pid_vector threads = {0};
+    if (procfs_open(view->procfs_root, process->pid, "task", &fd, NULL) != GPUT_OK)
+        return 0;
+    procfs_list_fd(fd, &threads);
+    close(fd);
+    for (size_t i = 0; i < threads.count && !found; i++) {
+        if (proc_stat_read(view->procfs_root, threads.pids[i], &stat, NULL) == GPUT_OK &&
+            stat.state != 'Z' && stat.state != 'X')
+            found = threads.pids[i];
+    }
+    pid_vector_finish(&threads);
+    return found;
+}
+
+static void set_memory_pid(struct process *process, pid_t pid, struct process_view *view)
+{
+    if (pid == process->memory_pid)
+        return;
+    close_kept(&process->statm_fd, view);
+    process->memory_pid = pid;
+}
+
+/* The memory of a process whose first thread has ended is only in the files of the others. */
+static int read_outlived_statm(
+    struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
+{
+    bool has_other = process->memory_pid != process->pid;
+    if (has_other && read_statm(process, view, resident, file) == GPUT_OK && *resident > 0)
+        return GPUT_OK;
+    pid_t thread = living_thread(process, view);
+    if (!thread)
+        return GPUT_ERROR_GONE;
+    set_memory_pid(process, thread, view);
+    int code = read_statm(process, view, resident, file);
+    /* The last one gives its memory back before it shows that it ends. */
+    return code == GPUT_OK && *resident == 0 ? GPUT_ERROR_GONE : code;
+}
+
+/* After the stat of the same look. */
+static int read_cheap(struct process *process, struct process_view *view)
+{
+    uint64_t resident, file;
+    if (!process_is_outlived(process)) {
+        set_memory_pid(process, process->pid, view);
+        TRY(read_statm(process, view, &resident, &file));
+    } else if (read_outlived_statm(process, view, &resident, &file) != GPUT_OK) {
+        /* It is just ending: the next look will tell. */
+        return GPUT_OK;
+    }
+    memory_set_cheap(&process->memory, resident, file);
+    if (!process->borrows_memory && process->memory.resident_bytes > process->peak_resident_bytes)
+        process->peak_resident_bytes = process->memory.resident_bytes;
+    return GPUT_OK;
+}
+
+/* The CPU clock where pids are ours, else the ticks of stat. */
+static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process_view *view)
+{
+    return (int64_t)(stat->utime_ticks + stat->stime_ticks) * view->ns_per_tick;
+}
+
+static void take_stat(struct process *process, const struct proc_stat *stat)
+{
+    process->state = stat->state;
+    process->thread_count = stat->thread_count;
+    if (process->image != stat->start_stack_address && !process_is_outlived(process)) {
+        /* It called execve: all its memory is new. */
+        memory_reset(&process->memory);
+        process->memory_is_stale = true;
+        process->image = stat->start_stack_address;
+    }
+    memcpy(process->name, stat->name, sizeof process->name - 1);
+    process->parent = stat->ppid;
+    process->is_fork = proc_stat_is_fork(stat);
+    process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
+    process->user_ticks = stat->utime_ticks + stat->cutime_ticks;
+    process->system_ticks = stat->stime_ticks + stat->cstime_ticks;
+    process->minor_faults = stat->minor_faults;
+    process->major_faults = stat->major_faults;
+    process->children_minor_faults = stat->cminor_faults;
+    process->children_major_faults = stat->cmajor_faults;
+}
+
+/* After fork or vfork, until execve, a child has its parent's image; after vfork its memory, too.
+ */
+bool process_shares_memory(
+    const struct process *process, const struct process *other, const struct process_view *view)
+{
+    return view->has_cpu_clocks && process->image != 0 && process->image == other->image &&
+           kcmp_same_memory(process->pid, other->pid);
+}
+
+static void borrow(
+    struct process *process, const struct process *lender, const struct process_view *view)
+{
+    process->borrows_memory = lender && process_shares_memory(process, lender, view);
+    process->lender = process->borrows_memory ? lender->pid : 0;
+}
+
+static uint64_t image_of(pid_t pid, const struct process_view *view)
+{
+    struct proc_stat stat;
+    bool has_stat = proc_stat_read(view->procfs_root, pid, &stat, NULL) == GPUT_OK;
+    return has_stat ? stat.start_stack_address : 0;
+}
+
+int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
+    struct process_view *view)
+{
+    *process = (struct process){.pid = pid,
+        .memory_pid = pid,
+        .stat_fd = -1,
+        .statm_fd = -1,
+        .children_fd = -1,
+        .io_fd = -1,
+        .is_new = true,
+        .has_run = true};
+    process->children_unread = true;
+
+    struct proc_stat stat;
+    int code = read_stat(process, view, &stat);
+    if (code == GPUT_OK) {
+        process->image = stat.start_stack_address;
+        take_stat(process, &stat);
+        borrow(process, parent, view);
+        code = read_cheap(process, view);
+        if (process_is_outlived(process))
+            process->image = image_of(process->memory_pid, view);
+    }
+    if (code == GPUT_OK && view->has_cpu_clocks)
+        code = cpu_clock_read(pid, &process->cpu_ns);
+    else if (code == GPUT_OK)
+        process->cpu_ns = cpu_ns_of_stat(&stat, view);
+    if (code != GPUT_OK) {
+        process_finish(process, view);
+        return code;
+    }
+
+    process->start_time_ticks = stat.start_time_ticks;
+    process->is_old = is_old;
+    if (is_old) {
+        process->cpu_before_ns = process->cpu_ns;
+        process->children_before_ticks = process->children_ticks;
+    }
+    return GPUT_OK;
+}
+
+void process_close_files(struct process *process, struct process_view *view)
+{
+    close_kept(&process->stat_fd, view);
+    close_kept(&process->statm_fd, view);
+    close_kept(&process->children_fd, view);
+}
+
+void process_finish(struct process *process, struct process_view *view)
+{
+    process_close_files(process, view);
+    close_kept(&process->io_fd, view);
+    memory_finish(&process->memory);
+}
+
+/* Its CPU clock; `*read_on` is false when nothing else can have changed. */
+static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
+{
+    int64_t cpu_ns;
+    TRY(cpu_clock_read(process->pid, &cpu_ns));
+    /* A clock that went back is another process's. */
+    if (cpu_ns < process->cpu_ns)
+        return GPUT_ERROR_GONE;
+    process->has_run = cpu_ns != process->cpu_ns;
+    process->cpu_ns = cpu_ns;
+    process->has_run |= process->is_unread;
+    *read_on = process->has_run || now_ns - process->read_ns >= REREAD_IDLE_NS;
+    return GPUT_OK;
+}
+
+static int poll_process(struct process *process, const struct process *lender,
+    struct process_view *view, int64_t now_ns)
+{
+    bool read_on = true;
+    process->is_new = false;
+    if (view->has_cpu_clocks)
+        TRY(look_at_clock(process, now_ns, &read_on));
+    if (!read_on)
+        return GPUT_OK;
+
+    struct proc_stat stat;
+    TRY(read_stat(process, view, &stat));
+    if (stat.start_time_ticks != process->start_time_ticks)
+        return GPUT_ERROR_GONE;
+    take_stat(process, &stat);
+    /* Before its memory is read: what it no longer borrows then is its own. */
+    if (process->borrows_memory)
+        borrow(process, lender, view);
+    TRY(read_cheap(process, view));
+    if (!view->has_cpu_clocks) {
+        process->cpu_ns = cpu_ns_of_stat(&stat, view);
+        process->has_run = true;
+    }
+    process->children_unread |= process->has_run;
+    process->read_ns = now_ns;
+    return GPUT_OK;
+}
+
+int process_look(struct process *process, const struct process *lender, struct process_view *view,
+    int64_t now_ns)
+{
+    int code = poll_process(process, lender, view, now_ns);
+    process->is_unread = code == GPUT_ERROR_FILES;
+    return code;
+}
+
+void process_read_collected(struct process *process, struct process_view *view)
+{
+    struct proc_stat stat;
+    if (read_stat(process, view, &stat) == GPUT_OK &&
+        stat.start_time_ticks == process->start_time_ticks)
+        process->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
+}
+
+void process_keep_io(struct process *process, struct process_view *view)
+{
+    if (process->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
+        procfs_open(view->procfs_root, process->pid, "io", &process->io_fd, NULL) == GPUT_OK)
+        view->free_files--;
+}
+
+int process_read_exact(struct process *process, bool rollup, struct process_view *view)
+{
+    uint64_t resident, file;
+    TRY(memory_read_exact(&process->memory, view->procfs_root, process->memory_pid, rollup));
+    if (read_statm(process, view, &resident, &file) == GPUT_OK)
+        memory_settle(&process->memory, resident, file, view->lag_bytes);
+    return GPUT_OK;
+}
+
+void process_settle(struct process *process, struct process_view *view)
+{
+    uint64_t resident = 0, file = 0;
+    int code = read_statm(process, view, &resident, &file);
+    if (code == GPUT_OK || code == GPUT_ERROR_GONE)
+        memory_set_cheap(&process->memory, resident, file);
+}
+
+/*
+ * Most processes have one thread. Where that is so and they run on, the file is kept open: a tenth
+ * of the cost.
+ */
+int process_read_children(
+    struct process *process, struct process_view *view, struct pid_vector *children)
+{
+    bool may_keep = process->children_fd >= 0 || (view->free_files > 0 && !process->is_new);
+    if (process->thread_count != 1 || !may_keep)
+        return proc_children_read(
+            view->procfs_root, process->pid, process->thread_count, children, NULL);
+    if (process->children_fd < 0) {
+        char name[64];
+        snprintf(name, sizeof name, "task/%d/children", (int)process->pid);
+        TRY(procfs_open(view->procfs_root, process->pid, name, &process->children_fd, NULL));
+        view->free_files--;
+    }
+    return proc_children_reread(process->children_fd, children);
+}
+
+/* Asked of the kernel now. */
+static bool is_still_there(struct process *process, struct process_view *view)
+{
+    struct proc_stat stat;
+    return read_stat(process, view, &stat) == GPUT_OK &&
+           stat.start_time_ticks == process->start_time_ticks;
+}
+
+int process_signal(struct process *process, struct process_view *view, int number)
+{
+    if (!view->has_cpu_clocks)
+        return ESRCH; /* its number is another's here */
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    bool has_none = fd < 0 && errno != ESRCH; /* an old kernel, no free descriptor */
+    int failure = ESRCH;
+    /* What is there after the descriptor was opened is what the descriptor means. */
+    if ((fd >= 0 || has_none) && is_still_there(process, view)) {
+        long done = has_none ? kill(process->pid, number)
+                             : syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
+        failure = done == 0 ? 0 : errno;
+    }
+    if (fd >= 0)
+        close(fd);
+    return failure;
+}
+
+bool process_has_collected(const struct process *process)
+{
+    return process->children_minor_faults + process->children_major_faults > 0;
+}
+
+bool process_is_zombie(const struct process *process)
+{
+    return (process->state == 'Z' && !process_is_outlived(process)) || process->state == 'X';
+}
+
+bool process_is_outlived(const struct process *process)
+{
+    return process->state == 'Z' && process->thread_count > 1;
+}
+
+uint32_t process_thread_count(const struct process *process)
+{
+    return process->thread_count - process_is_outlived(process);
+}
+
+bool process_has_memory(const struct process *process)
+{
+    return !process_is_zombie(process) && !process->borrows_memory;
+}
+
+bool process_is_opaque(const struct process *process)
+{
+    return process->image == 0 && !process->memory.has_exact;
+}
+
+int64_t process_cpu_ns(const struct process *process)
+{
+    return process->cpu_ns - process->cpu_before_ns;
+}
+
+int64_t process_children_ns(const struct process *process, const struct process_view *view)
+{
+    return (int64_t)(process->children_ticks - process->children_before_ticks) * view->ns_per_tick;
+}
+
+int64_t process_before_ns(const struct process *process, const struct process_view *view)
+{
+    return process->cpu_before_ns + (int64_t)process->children_before_ticks * view->ns_per_tick;
+}

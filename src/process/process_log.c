@@ -1,0 +1,583 @@
+#include "process/process_log.h"
+#include "process/process_log_sums.h"
+
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel's figures of a process that runs are read at most this often: once a tick where ticks
+ * are a second apart and come a little early or late. */
+#define READ_INTERVAL_NS (NS_PER_SECOND * 9 / 10)
+#define READ_INTERVAL_OF_MAIN_NS (NS_PER_SECOND / 10)
+/* Short-lived processes are spared it. */
+#define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
+
+/* ---- those that have not ended ---- */
+
+struct process_record *process_log_get(const struct process_log *log, pid_t pid)
+{
+    return process_table_get(&log->living, pid);
+}
+
+static struct process_record *first(const struct process_log *log)
+{
+    return process_table_first(&log->living);
+}
+
+static struct process_record *next(
+    const struct process_log *log, const struct process_record *record)
+{
+    return process_table_next(&log->living, record);
+}
+
+/* A new record without a parent; NULL without memory. */
+static struct process_record *add(struct process_log *log, pid_t pid)
+{
+    struct process_record *record = calloc(1, sizeof *record);
+    if (record)
+        record->pid = pid;
+    if (!record || !process_table_put(&log->living, record)) {
+        free(record);
+        log->ran_out = true;
+        return NULL;
+    }
+    record->number = log->seen++;
+    record->cpu_ns = -1;
+    record->peak_gpu_ram_bytes = NAN;
+    return record;
+}
+
+/* Only where records outlive their processes: else the parent's would be freed under it. */
+static void set_parent(
+    const struct process_log *log, struct process_record *record, struct process_record *parent)
+{
+    record->parent = log->options.keeps_ended ? parent : NULL;
+}
+
+/* ---- the end of a process ---- */
+
+static void take_look(const struct process_log *log, struct process_record *record)
+{
+    process_record_take_look(record);
+    if (!log->options.has_taskstats)
+        process_record_take_faults(record);
+}
+
+static void raise_to(uint64_t *highest, uint64_t bytes)
+{
+    if (bytes > *highest)
+        *highest = bytes;
+}
+
+/* Nothing more will be told about it. */
+static void close_record(struct process_log *log, struct process_record *record)
+{
+    process_table_take_out(&log->living, record);
+    if (record->process) {
+        take_look(log, record);
+        record->process->record = NULL;
+        record->process = NULL;
+    }
+    process_log_sums_add(log, record);
+    bool is_wanted = log->options.keeps_ended || record->is_main;
+    process_archive_put(&log->ended, &log->living, record, is_wanted);
+}
+
+static bool watch(struct process_log *log, struct process_record *record)
+{
+    if (!record->is_watched)
+        record->is_watched = process_record_list_append(&log->ending, record);
+    return record->is_watched;
+}
+
+static void lived_at(struct process_record *record, int64_t time_ns)
+{
+    if (time_ns > record->end_ns)
+        record->end_ns = time_ns;
+}
+
+/* It has ended, as far as is known, and lived at that time; what taskstats tell about it may come a
+ * little later. */
+static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
+{
+    if (record->has_ended)
+        return;
+    record->has_ended = true;
+    lived_at(record, record->start_ns);
+    lived_at(record, time_ns);
+    record->ended_round = log->round;
+    pid_t parent_pid = record->last_parent ? record->last_parent : record->parent_pid;
+    struct process_record *parent = process_log_get(log, parent_pid);
+    if (parent)
+        parent->child_ended = true;
+    if (!watch(log, record))
+        close_record(log, record);
+}
+
+/* The kernel tells the end of a thread which is the last one, for all that is known so far. */
+static void tell_end(
+    struct process_log *log, struct process_record *record, int64_t time_ns, int status)
+{
+    record->end_is_told = record->has_status = true;
+    record->status = status;
+    record->end_ns = time_ns;
+    end_record(log, record, time_ns);
+}
+
+/* A look found its first thread ended, and others alive. */
+static void outlive(struct process_log *log, struct process_record *record)
+{
+    if (!record->has_ended)
+        record->is_outlived = watch(log, record);
+}
+
+static void take_back_end(struct process_record *record)
+{
+    record->has_ended = record->has_status = record->end_is_told = false;
+}
+
+static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
+{
+    return clock_monotonic_of_boot_ns((int64_t)ticks * log->options.ns_per_tick);
+}
+
+static bool lives(
+    const struct process_log *log, const struct process_record *record, bool *is_outlived)
+{
+    return process_log_get(log, record->pid) == record &&
+           process_record_lives(
+               record, log->options.procfs_root, log->options.ns_per_tick, is_outlived);
+}
+
+/*
+ * The end of the first thread is announced as the end of the process is: but others may live on, or
+ * one of them take its place (execve). So the process is looked at once more.
+ */
+static void check_end(struct process_log *log, struct process_record *record)
+{
+    bool is_outlived;
+    if (!lives(log, record, &is_outlived)) {
+        end_record(log, record, record->start_ns);
+        record->is_over = true;
+        return;
+    }
+    take_back_end(record);
+    record->is_outlived = is_outlived;
+    lived_at(record, log->now_ns);
+}
+
+/* What is to be told of it may come with what is read next. */
+static bool may_be_told(const struct process_log *log, const struct process_record *record)
+{
+    bool lacks_figures = log->options.has_taskstats && !record->is_final;
+    bool lacks_end = log->options.has_events && !record->end_is_told && !log->has_gap;
+    return record->has_ended && (lacks_end || (lacks_figures && record->ended_round == log->round));
+}
+
+static bool needs_check(const struct process_log *log, const struct process_record *record)
+{
+    bool is_sure = record->is_final || record->is_over || !log->options.has_events;
+    return !is_sure && (record->has_ended || record->is_outlived);
+}
+
+/* Whether it has to stay in reach. */
+static bool must_wait(const struct process_log *log, const struct process_record *record)
+{
+    if (!record->has_ended)
+        return record->is_outlived;
+    /* Else the tree, which has not seen it yet, would bring it as another one. */
+    if (log->options.has_events && record->process && !process_is_zombie(record->process))
+        return true;
+    return may_be_told(log, record);
+}
+
+static int by_number_down(const void *a, const void *b)
+{
+    const struct process_record *const *left = a, *const *right = b;
+    return ((*left)->number < (*right)->number) - ((*left)->number > (*right)->number);
+}
+
+static void close_ended(struct process_log *log)
+{
+    size_t waiting = 0;
+    log->awaited = 0;
+    /* Events come in order. Else children first, as their parents take over what they counted. */
+    if (!log->options.has_events && log->ending.count > 1)
+        qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_down);
+    for (size_t i = 0; i < log->ending.count; i++) {
+        struct process_record *record = log->ending.records[i];
+        if (needs_check(log, record) && !may_be_told(log, record))
+            check_end(log, record);
+        record->is_watched = must_wait(log, record);
+        log->awaited += record->is_watched && !record->end_is_told;
+        if (record->is_watched)
+            log->ending.records[waiting++] = record;
+        else if (record->has_ended)
+            close_record(log, record);
+    }
+    log->ending.count = waiting;
+}
+
+/* ---- looks ---- */
+
+static void take_name(
+    const struct process_log *log, struct process_record *record, const char *name)
+{
+    process_record_take_name(record, name, log->options.procfs_root, log->options.reads_commands);
+}
+
+static void read_peak(const struct process_log *log, struct process_record *record)
+{
+    process_record_read_peak(record, log->options.procfs_root);
+}
+
+/* Of a process that lives. */
+static void read_counts(const struct process_log *log, struct process_record *record)
+{
+    if (log->options.has_taskstats)
+        process_record_read_threads(record, log->options.procfs_root);
+    else
+        process_record_read_io(record, log->options.procfs_root);
+}
+
+static int64_t peak_interval_ns(const struct process_record *record)
+{
+    return record->is_main ? READ_INTERVAL_OF_MAIN_NS : READ_INTERVAL_NS;
+}
+
+/* A process that the tree found: the record that an event made of it, or a new one. */
+static void meet(struct process_log *log, struct process *process)
+{
+    struct process_record *record = process_log_get(log, process->pid);
+    if (record && needs_check(log, record))
+        check_end(log, record);
+    if (!record || record->has_ended)
+        record = add(log, process->pid);
+    if (!record)
+        return;
+    record->process = process;
+    process->record = record;
+    record->image = process->image;
+    record->is_main = process->is_main;
+    record->is_old = process->is_old;
+    record->before_ns = process->cpu_before_ns;
+    if (record->is_main)
+        log->main = record;
+    if (!record->is_announced)
+        record->start_ns = monotonic_of_ticks(log, process->start_time_ticks);
+    if (!record->parent && !record->is_main) {
+        struct process_record *parent = process_log_get(log, process->parent);
+        set_parent(log, record, parent);
+        record->parent_pid = process->parent;
+        /* It comes in clock ticks, that of the parent may be exact. */
+        if (parent && record->start_ns < parent->start_ns)
+            record->start_ns = parent->start_ns;
+    }
+    if (!log->options.keeps_ended)
+        record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(record);
+    take_name(log, record, process->name);
+    take_look(log, record);
+    if (record->is_old) {
+        record->before_peak_bytes = UINT64_MAX;
+        read_peak(log, record);
+        record->before_peak_bytes = record->kept_peak_bytes;
+        raise_to(&log->before_peak_bytes, record->before_peak_bytes);
+        read_counts(log, record);
+        record->before = record->now;
+        record->before.lacks_io = !record->has_io;
+    }
+}
+
+/* A process that has run since the last look, or whose turn to be read has not come yet. */
+static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
+{
+    struct process *process = record->process;
+    if (process->image != 0 && process->image != record->image) {
+        record->name_is_old = true;
+        record->image = process->image;
+    }
+    if (record->name_is_old || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
+        take_name(log, record, process->name);
+    if (!process_has_memory(process))
+        return;
+    bool is_due = now_ns - record->peak_read_ns >= peak_interval_ns(record) ||
+                  (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
+    bool moved = process_record_may_have_risen(record);
+    /* It may not run again until its turn comes. */
+    record->peak_is_pending = moved && !is_due;
+    if (is_due && moved) {
+        record->peak_read_ns = now_ns;
+        read_peak(log, record);
+    }
+    /* Taskstats tell what it counted before its end; else that of main is not to be lost. */
+    bool has_taskstats = log->options.has_taskstats;
+    bool is_counted =
+        (record->is_main && !has_taskstats) || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
+    record->counts_are_pending = log->options.follows_counts && !is_counted;
+    bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
+    /* What taskstats have told must not be read again from what is left of it. */
+    if (is_counted && !record->is_final && (is_kept || log->options.follows_counts)) {
+        record->io_read_ns = record->looked_ns = now_ns;
+        read_counts(log, record);
+    }
+}
+
+void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns)
+{
+    log->now_ns = now_ns;
+    peak_sums_begin(&log->descendants_sums, now_ns);
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        /* Events may still tell of one that ended before the first look, and of its children. Of
+         * others that ended so early events have told, or nobody will. */
+        bool is_new_main = process->is_main && !log->main;
+        bool is_new = is_new_main || (process->is_new && !log->options.has_events);
+        if (!process->record && (is_new || !process_is_zombie(process)))
+            meet(log, process);
+        if (!process->record)
+            continue;
+        const struct process_record *record = process->record;
+        if (process->has_run || record->peak_is_pending || record->counts_are_pending)
+            follow(log, process->record, now_ns);
+        if (process_is_outlived(process))
+            outlive(log, process->record);
+        if (process_is_zombie(process))
+            end_record(log, process->record, now_ns);
+    }
+    if (!log->options.has_events)
+        close_ended(log);
+}
+
+void process_log_offer(struct process_log *log, struct process_tree *tree)
+{
+    if (log->living.count <= tree->count)
+        return;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (!record->process && !record->has_ended &&
+            process_tree_adopt(tree, record->pid) == GPUT_OK) {
+            struct process *process = process_tree_get(tree, record->pid);
+            if (process && !process->record)
+                meet(log, process);
+        }
+    }
+}
+
+void process_log_gone(void *user, struct process *process)
+{
+    struct process_log *log = user;
+    struct process_record *record = process->record;
+    if (!record)
+        return;
+    take_look(log, record);
+    record->process = NULL;
+    process->record = NULL;
+    /* Where events are, its end is one: until then those that it started may still be announced. */
+    if (!log->options.has_events)
+        end_record(log, record, log->now_ns);
+    else
+        lived_at(record, log->now_ns);
+}
+
+void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
+{
+    struct process_record *record = process_log_get(log, pid);
+    /* One that began later has only taken over the pid. */
+    if (record && record->start_ns <= time_ns)
+        record->peak_gpu_ram_bytes = fmax(record->peak_gpu_ram_bytes, bytes);
+}
+
+/* ---- events ---- */
+
+static void take_fork(struct process_log *log, const struct process_event *event)
+{
+    struct process_record *parent = process_log_get(log, event->parent);
+    struct process_record *record = process_log_get(log, event->pid);
+    if (record && !record->has_ended && !record->is_announced) {
+        /* A look was faster. */
+        record->is_announced = true;
+        record->start_ns = event->time_ns;
+        return;
+    }
+    /* The end of the one that had the pid before was lost. */
+    if (record)
+        end_record(log, record, record->start_ns);
+    if (parent && (record = add(log, event->pid))) {
+        record->is_announced = true;
+        record->start_ns = event->time_ns;
+        set_parent(log, record, parent);
+        record->parent_pid = parent->pid;
+        record->name_is_old = parent->name_is_old;
+        memcpy(record->name, parent->name, sizeof record->name);
+        record->command = parent->command ? strdup(parent->command) : NULL;
+    }
+}
+
+static void take_exec(struct process_record *record)
+{
+    /* Another thread called it: the end of the first one was not that of the process. */
+    if (!record->is_final)
+        take_back_end(record);
+    /* The first one of a launched command is how it began. */
+    bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
+    record->had_another_memory |= !is_beginning;
+    record->has_execed = true;
+    /* One that has ended bears its last name. */
+    record->name_is_old = !record->process || !process_is_zombie(record->process);
+}
+
+static void take_end(
+    struct process_log *log, struct process_record *record, const struct process_event *event)
+{
+    /* Another thread's end is of interest only when the first one has ended; and when taskstats
+     * have told the end of the process, that is known. */
+    bool is_known = record->is_final && record->end_is_told;
+    bool may_be_last = !event->is_thread || record->has_ended || record->is_outlived;
+    if (is_known || !may_be_last)
+        return;
+    log->unwaited += event->is_collected && !event->is_thread && !record->is_main;
+    tell_end(log, record, event->time_ns, event->status);
+}
+
+void process_log_event(struct process_log *log, const struct process_event *event)
+{
+    struct process_record *record;
+    switch (event->kind) {
+    case PROCESS_EVENT_FORK:
+        take_fork(log, event);
+        break;
+    case PROCESS_EVENT_EXEC:
+        record = process_log_get(log, event->pid);
+        if (record)
+            take_exec(record);
+        break;
+    case PROCESS_EVENT_EXIT:
+        record = process_log_get(log, event->pid);
+        if (record)
+            take_end(log, record, event);
+        break;
+    }
+}
+
+void process_log_exit(struct process_log *log, const struct taskstats_exit *exit)
+{
+    struct process_record *record = process_log_get(log, exit->process);
+    if (!record)
+        return;
+    process_record_take_exit(record, exit);
+    if (exit->is_last && record->cpu_ns > 0 && !process_log_get(log, exit->parent))
+        log->ended_outside_ns += record->cpu_ns;
+    if (exit->is_leader)
+        take_name(log, record, exit->name);
+    /* An event announces the end of the first thread alone. */
+    if (exit->is_last && !exit->is_leader)
+        tell_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
+}
+
+/* Of those that no look has seen yet: they may be gone before the next one. */
+static void read_name(const struct process_log *log, struct process_record *record)
+{
+    struct proc_stat stat;
+    if (proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) != GPUT_OK)
+        return;
+    take_name(log, record, stat.name);
+    int64_t cpu_ns = (int64_t)(stat.utime_ticks + stat.stime_ticks) * log->options.ns_per_tick;
+    if (cpu_ns > record->cpu_ns)
+        record->cpu_ns = cpu_ns;
+}
+
+static void read_names(struct process_log *log)
+{
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->name_is_old && !record->has_ended)
+            read_name(log, record);
+    }
+}
+
+/* Ends those of whom nothing is left, and no look finds them any more. */
+static void end_missing(struct process_log *log)
+{
+    struct process_record *after;
+    for (struct process_record *record = first(log); record; record = after) {
+        bool is_outlived;
+        after = next(log, record);
+        if (!record->process && !record->has_ended && !lives(log, record, &is_outlived))
+            end_record(log, record, record->start_ns);
+    }
+}
+
+/* Events were lost: ends, and of those that live, execve(). */
+static void take_gap(struct process_log *log)
+{
+    log->has_gap = true;
+    end_missing(log);
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        process_record_take_gap(record);
+}
+
+bool process_log_end_unannounced(struct process_log *log)
+{
+    bool any = false;
+    end_missing(log);
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        any |= record->has_ended && !record->end_is_told;
+    return any && log->options.has_events && !log->has_gap;
+}
+
+void process_log_end_batch(struct process_log *log, bool lost)
+{
+    if (log->options.keeps_ended)
+        read_names(log);
+    if (lost)
+        take_gap(log);
+    close_ended(log);
+    log->round++;
+}
+
+/* ---- asking ---- */
+
+void process_log_refresh(struct process_log *log)
+{
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->process)
+            take_look(log, record);
+    }
+}
+
+void process_log_count(struct process_log *log)
+{
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        /* While it still ends, what the kernel told of it stands in files too. */
+        if (!record->process || record->has_ended || record->is_final)
+            continue;
+        take_look(log, record);
+        read_counts(log, record);
+        if (process_has_memory(record->process) && process_record_may_have_risen(record))
+            read_peak(log, record);
+    }
+}
+
+/* ---- beginning and end ---- */
+
+void process_log_init(struct process_log *log, const struct process_log_options *options)
+{
+    *log = (struct process_log){.options = *options};
+    process_archive_init(&log->ended, options->most_ended);
+}
+
+void process_log_finish(struct process_log *log)
+{
+    struct process_record *after;
+    for (struct process_record *record = first(log); record; record = after) {
+        after = next(log, record);
+        process_record_free(record);
+    }
+    process_archive_finish(&log->ended);
+    process_table_finish(&log->living);
+    process_record_list_finish(&log->ending);
+    *log = (struct process_log){0};
+}

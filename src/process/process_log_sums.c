@@ -1,0 +1,176 @@
+#include "process/process_log_sums.h"
+
+#include "process/process_ranking.h"
+
+#include <stdlib.h>
+
+static struct process_record *first(const struct process_log *log)
+{
+    return process_table_first(&log->living);
+}
+
+static struct process_record *next(
+    const struct process_log *log, const struct process_record *record)
+{
+    return process_table_next(&log->living, record);
+}
+
+static void raise_to(uint64_t *highest, uint64_t bytes)
+{
+    if (bytes > *highest)
+        *highest = bytes;
+}
+
+/* A parent that waits for its child takes over what that has counted, and whoever waits for the
+ * parent takes over both. */
+static void settle_counts(struct process_log *log, const struct process_record *record)
+{
+    struct process_record *parent = process_log_get(log, record->last_parent);
+    struct task_counts counts = process_record_counts(record);
+    if (parent && !parent->has_ended)
+        task_counts_add(&log->collected_before, &record->before);
+    else if (log->options.has_taskstats)
+        return;
+    else if (!parent || parent->end_ns < record->end_ns)
+        task_counts_add(&log->uncollected, &counts);
+    else if (parent->looked_ns <= record->end_ns) {
+        /* The parent's own figures are from before it took them over. */
+        task_counts_add(&parent->now, &record->now);
+        task_counts_add(&parent->before, &record->before);
+    }
+}
+
+/* Of a descendant that ended. */
+static void take_peak(struct process_log *log, const struct process_record *record)
+{
+    bool is_sure = process_record_has_own_memory(record);
+    log->untold += !record->is_final;
+    struct peak_sum peak = process_record_peak_sum(record);
+    log->open_peaks += peak.open;
+    /* Of several threads, one may have kept the memory after the end of the process was announced.
+     */
+    if (record->is_announced && record->end_is_told && record->threads_told == 1 &&
+        !record->is_outlived)
+        peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
+    else
+        peak_sums_add_always(&log->descendants_sums, &peak);
+    raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
+        record->peak_rss_bytes);
+}
+
+void process_log_sums_add(struct process_log *log, const struct process_record *record)
+{
+    settle_counts(log, record);
+    log->ignores_children |= record->ignores_children;
+    log->ended_total++;
+    if (record->cpu_ns > 0)
+        log->ended_cpu_ns += record->cpu_ns;
+    if (!record->is_main)
+        take_peak(log, record);
+}
+
+bool process_log_waits_for_threads(const struct process_log *log)
+{
+    return log->awaited > 0 && !log->options.has_taskstats;
+}
+
+bool process_log_has_all(const struct process_log *log)
+{
+    return log->options.has_events && !log->has_gap && !log->ran_out;
+}
+
+struct process_peaks process_log_descendants(const struct process_log *log)
+{
+    bool has_all = process_log_has_all(log) && log->untold == 0;
+    struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
+        .has_all = has_all,
+        .open = log->open_peaks,
+        .largest_at_most_bytes = log->largest_unsure_bytes,
+        .before_bytes = log->before_peak_bytes};
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        if (record->is_main)
+            continue;
+        if (process_record_has_own_memory(record))
+            raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
+        raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
+        peaks.has_living |= !record->has_ended;
+        peaks.has_all &= record->is_final;
+        peaks.open += process_record_peak_sum(record).open;
+    }
+    raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
+    return peaks;
+}
+
+double process_log_most_together(const struct process_log *log, double open_bytes)
+{
+    struct peak_sums sums = log->descendants_sums;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        struct peak_sum peak = process_record_peak_sum(record);
+        if (!record->is_main)
+            peak_sums_add_always(&sums, &peak);
+    }
+    return peak_sums_most(&sums, open_bytes);
+}
+
+bool process_log_has_unwaited(const struct process_log *log)
+{
+    if (log->options.has_events)
+        return log->unwaited > 0;
+    bool may_have = log->ignores_children;
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        may_have |= record->ignores_children;
+    return may_have;
+}
+
+bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
+{
+    *cpu_ns = log->ended_cpu_ns;
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        *cpu_ns += record->cpu_ns > 0 ? record->cpu_ns : 0;
+    return log->options.has_taskstats && process_log_has_all(log);
+}
+
+/* Its end was announced, and its parent read since: that may have what it counted by now. */
+static bool may_be_taken_over(const struct process_log *log, const struct process_record *record)
+{
+    if (log->options.has_taskstats || !record->has_ended ||
+        (record->process && process_is_zombie(record->process)))
+        return false;
+    const struct process_record *parent = process_log_get(log, record->last_parent);
+    return parent && !parent->has_ended && parent->looked_ns > record->end_ns;
+}
+
+struct task_counts process_log_counts(const struct process_log *log)
+{
+    struct task_counts sum = log->uncollected;
+    for (struct process_record *record = first(log); record; record = next(log, record)) {
+        struct task_counts counts = process_record_counts(record);
+        if (may_be_taken_over(log, record))
+            task_counts_subtract(&sum, &record->before);
+        else
+            task_counts_add(&sum, &counts);
+    }
+    if (log->options.has_taskstats) {
+        struct task_counts ended = process_archive_counts(&log->ended);
+        task_counts_add(&sum, &ended);
+        return sum;
+    }
+    task_counts_subtract(&sum, &log->collected_before);
+    sum.lacks_io = !log->main || !log->main->has_io;
+    return sum;
+}
+
+struct process_record **process_log_list(const struct process_log *log, size_t *count)
+{
+    *count = 0;
+    struct process_record **list =
+        malloc((log->living.count + log->ended.kept.count + 1) * sizeof(void *));
+    if (!list)
+        return NULL;
+    for (struct process_record *record = first(log); record; record = next(log, record))
+        list[(*count)++] = record;
+    for (size_t i = 0; i < log->ended.kept.count; i++)
+        list[(*count)++] = log->ended.kept.records[i];
+    process_ranking_sort(list, *count);
+    return list;
+}

@@ -1,0 +1,37 @@
+/*
+ * Records by pid. A pid may stand in it twice: then the newest is found.
+ */
+#ifndef PROCESS_PROCESS_TABLE_H
+#define PROCESS_PROCESS_TABLE_H
+
+#include "process/process_record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All zeroes is empty. The records are the caller's. */
+struct process_table {
+    struct process_record **slots; /* owned */
+    size_t size;                   /* a power of two */
+    size_t count;
+};
+
+/* Frees the table, not the records. */
+void process_table_finish(struct process_table *table);
+
+/* NULL: there is none. */
+struct process_record *process_table_get(const struct process_table *table, pid_t pid);
+
+/* False without memory. */
+bool process_table_put(struct process_table *table, struct process_record *record);
+
+/* The record must be there. */
+void process_table_take_out(struct process_table *table, struct process_record *record);
+
+/* All of them, in no order; NULL after the last. Nothing may be put meanwhile, and only what the
+ * walk has gone past be taken out. */
+struct process_record *process_table_first(const struct process_table *table);
+struct process_record *process_table_next(
+    const struct process_table *table, const struct process_record *record);
+
+#endif

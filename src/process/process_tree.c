@@ -1,0 +1,469 @@
+#include "process/process_tree.h"
+
+#include "os/loadavg.h"
+#include "os/proc_children.h"
+#include "os/procfs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the table of pids ---- */
+
+static size_t slot_of(pid_t pid, size_t size)
+{
+    return ((size_t)pid * 2654435761u) & (size - 1);
+}
+
+static void table_put(struct process **table, size_t size, struct process *process)
+{
+    size_t slot = slot_of(process->pid, size);
+    while (table[slot])
+        slot = (slot + 1) & (size - 1);
+    table[slot] = process;
+}
+
+/* After processes went: cheaper than marking holes, and it happens in few looks. */
+static void table_rebuild(struct process_tree *tree)
+{
+    memset(tree->by_pid, 0, tree->table_size * sizeof *tree->by_pid);
+    for (size_t i = 0; i < tree->count; i++)
+        table_put(tree->by_pid, tree->table_size, tree->processes[i]);
+}
+
+struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
+{
+    size_t slot = slot_of(pid, tree->table_size);
+    while (tree->by_pid[slot] && tree->by_pid[slot]->pid != pid)
+        slot = (slot + 1) & (tree->table_size - 1);
+    return tree->by_pid[slot];
+}
+
+static int reserve(struct process_tree *tree)
+{
+    if (tree->count == tree->capacity) {
+        size_t capacity = tree->capacity ? tree->capacity * 2 : 16;
+        void *processes = realloc(tree->processes, capacity * sizeof *tree->processes);
+        if (!processes)
+            return GPUT_ERROR_MEMORY;
+        tree->processes = processes;
+        tree->capacity = capacity;
+    }
+    if (tree->count * 2 >= tree->table_size) {
+        size_t size = tree->table_size ? tree->table_size * 2 : 64;
+        struct process **table = calloc(size, sizeof *table);
+        if (!table)
+            return GPUT_ERROR_MEMORY;
+        free(tree->by_pid);
+        tree->by_pid = table;
+        tree->table_size = size;
+        table_rebuild(tree);
+    }
+    return GPUT_OK;
+}
+
+/* ---- who runs in whose memory ---- */
+
+/* Of those that could be its lender, no more are asked. */
+#define MOST_ASKED 16
+
+/*
+ * A process whose parent did not lend it memory may run in that of one before it: its parent has
+ * ended, or is another than who made it (CLONE_PARENT).
+ */
+static void find_lender(const struct process_tree *tree, size_t index)
+{
+    struct process *process = tree->processes[index];
+    process->lender = 0;
+    process->borrows_memory = false;
+    unsigned asked = 0;
+    for (size_t i = index; process->image != 0 && i-- > 0 && asked < MOST_ASKED;) {
+        const struct process *other = tree->processes[i];
+        if (other->borrows_memory || other->image != process->image)
+            continue;
+        if (process_shares_memory(process, other, &tree->view)) {
+            process->lender = other->pid;
+            process->borrows_memory = true;
+            return;
+        }
+        asked++;
+    }
+}
+
+/* Lenders end, and call execve, while who borrows sleeps. */
+static void look_at_lenders(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->borrows_memory)
+            continue;
+        const struct process *lender = process_tree_get(tree, process->lender);
+        if (!lender || lender->borrows_memory || lender->image != process->image ||
+            process_is_zombie(lender))
+            find_lender(tree, i);
+    }
+}
+
+/* ---- descriptors ---- */
+
+bool process_tree_give_way(struct process_tree *tree)
+{
+    unsigned before = tree->view.free_files;
+    for (size_t i = 0; i < tree->count; i++)
+        process_close_files(tree->processes[i], &tree->view);
+    bool any = tree->view.free_files != before || tree->loadavg_fd >= 0;
+    tree->view.free_files = 0;
+    if (tree->loadavg_fd >= 0)
+        close(tree->loadavg_fd);
+    tree->loadavg_fd = -1;
+    return any || before > 0;
+}
+
+/* Whether a call that gave that code is to be tried again. */
+static bool try_again(struct process_tree *tree, int code)
+{
+    return code == GPUT_ERROR_FILES && process_tree_give_way(tree);
+}
+
+/* What was not read is read by the next poll. */
+static void note_lack(struct process_tree *tree, int code)
+{
+    tree->lacks_files |= code == GPUT_ERROR_FILES;
+}
+
+/* ---- members ---- */
+
+/* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be looked at. */
+static int add(struct process_tree *tree, pid_t pid, const struct process *parent, bool is_old)
+{
+    TRY(reserve(tree));
+    struct process *process = malloc(sizeof *process);
+    if (!process)
+        return GPUT_ERROR_MEMORY;
+    int code = process_init(process, pid, is_old, parent, &tree->view);
+    if (try_again(tree, code))
+        code = process_init(process, pid, is_old, parent, &tree->view);
+    note_lack(tree, code);
+    if (code != GPUT_OK) {
+        free(process);
+        return code;
+    }
+    process->is_main = pid == tree->options.main;
+    tree->processes[tree->count++] = process;
+    table_put(tree->by_pid, tree->table_size, process);
+    if (!process->borrows_memory)
+        find_lender(tree, tree->count - 1);
+    tree->seen++;
+    tree->has_changed = true;
+    return GPUT_OK;
+}
+
+static void drop(struct process_tree *tree, struct process *process)
+{
+    if (tree->options.gone)
+        tree->options.gone(tree->options.user, process);
+    if (process->is_main) {
+        tree->main_is_gone = true;
+    } else {
+        tree->gone_cpu_ns += process_cpu_ns(process);
+        if (process->is_other)
+            tree->gone_others_ns +=
+                process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        else
+            tree->gone_before_ns += process_before_ns(process, &tree->view);
+    }
+    process_finish(process, &tree->view);
+    free(process);
+}
+
+static void drop_gone(struct process_tree *tree)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (tree->processes[i]->is_gone)
+            drop(tree, tree->processes[i]);
+        else
+            tree->processes[kept++] = tree->processes[i];
+    }
+    tree->count = kept;
+    table_rebuild(tree);
+}
+
+static void look_at_known(struct process_tree *tree, int64_t now_ns)
+{
+    bool any_gone = false;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        bool borrowed = process->borrows_memory;
+        const struct process *lender = borrowed ? process_tree_get(tree, process->lender) : NULL;
+        int code = process_look(process, lender, &tree->view, now_ns);
+        if (try_again(tree, code))
+            code = process_look(process, lender, &tree->view, now_ns);
+        note_lack(tree, code);
+        if (borrowed && !process->borrows_memory)
+            find_lender(tree, i);
+        /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
+        process->is_gone = code == GPUT_ERROR_GONE;
+        any_gone |= process->is_gone;
+    }
+    if (any_gone) {
+        drop_gone(tree);
+        tree->has_changed = true;
+    }
+    look_at_lenders(tree);
+}
+
+/* ---- newcomers ---- */
+
+static bool is_callers(const struct process_tree *tree, pid_t pid)
+{
+    const struct process_tree_options *options = &tree->options;
+    return options->is_callers && options->is_callers(options->caller, pid);
+}
+
+/* `process` is NULL for ourselves. The kernel gives orphans to the first thread of a subreaper. */
+static int read_children_files(struct process_tree *tree, struct process *process)
+{
+    if (process)
+        return process_read_children(process, &tree->view, &tree->found);
+    return proc_children_read(tree->view.procfs_root, tree->own_pid, 1, &tree->found, NULL);
+}
+
+static int read_list(struct process_tree *tree)
+{
+    int code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
+    if (try_again(tree, code))
+        code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
+    note_lack(tree, code);
+    return code;
+}
+
+static int children_of(struct process_tree *tree, struct process *process)
+{
+    tree->found.count = 0;
+    if (tree->has_children_files) {
+        int code = read_children_files(tree, process);
+        if (try_again(tree, code)) {
+            tree->found.count = 0;
+            code = read_children_files(tree, process);
+        }
+        note_lack(tree, code);
+        if (code != GPUT_ERROR_UNSUPPORTED)
+            return code;
+        tree->has_children_files = false;
+        TRY(read_list(tree));
+    }
+    pid_t pid = process ? process->pid : tree->own_pid;
+    return proc_list_children(&tree->list, pid, &tree->found);
+}
+
+static int add_found(struct process_tree *tree, const struct process *parent, bool is_old)
+{
+    for (size_t i = 0; i < tree->found.count; i++) {
+        pid_t pid = tree->found.pids[i];
+        /* The tracker never counts itself, also when it was started by what it tracks. */
+        bool ours = pid == tree->own_pid && tree->options.main != pid;
+        if (ours || process_tree_get(tree, pid) || (!parent && is_callers(tree, pid)))
+            continue;
+        int code = add(tree, pid, parent, is_old);
+        if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
+            return code;
+    }
+    return GPUT_OK;
+}
+
+static int find_new(struct process_tree *tree, bool is_old)
+{
+    if (!tree->has_children_files)
+        TRY(read_list(tree));
+    /* New ones are appended, and visited in turn. */
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (!process->children_unread)
+            continue;
+        process->children_unread = false;
+        int code = children_of(tree, process);
+        if (code == GPUT_OK)
+            code = add_found(tree, process, is_old);
+        if (code == GPUT_ERROR_MEMORY)
+            return code;
+        process->children_unread = code == GPUT_ERROR_FILES;
+    }
+    return GPUT_OK;
+}
+
+/* Those that main started are there already, as its descendants. */
+static int add_others(struct process_tree *tree)
+{
+    const struct process_tree_options *options = &tree->options;
+    size_t first = tree->count;
+    for (size_t i = 0; i < options->n_others; i++) {
+        pid_t pid = options->others[i];
+        if (pid == tree->own_pid || process_tree_get(tree, pid))
+            continue;
+        if (add(tree, pid, NULL, options->main_is_old) == GPUT_ERROR_MEMORY)
+            return GPUT_ERROR_MEMORY;
+    }
+    for (size_t i = first; i < tree->count; i++)
+        tree->processes[i]->is_other = !process_tree_get(tree, tree->processes[i]->parent);
+    return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
+}
+
+/* Orphans whose parents were never seen stand with us, their subreaper. Where we have no number,
+ * that of the parent of pid 1 is not ours either. */
+static int find_orphans(struct process_tree *tree)
+{
+    if (!tree->options.adopts || tree->own_pid == 0)
+        return GPUT_OK;
+    size_t before = tree->count;
+    int code = children_of(tree, NULL);
+    if (code == GPUT_OK)
+        code = add_found(tree, NULL, false);
+    if (code == GPUT_ERROR_MEMORY)
+        return code;
+    return tree->count > before ? find_new(tree, false) : GPUT_OK;
+}
+
+/* True when the calling process has children; takes nothing from who waits for them. */
+static bool has_children(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 || errno != ECHILD;
+}
+
+/*
+ * Whether a process may have been started since children were last read. The kernel's last pid is
+ * asked before any process is looked at: one started after that is found by the next look. It moves
+ * for processes of anybody; a program that tracks itself alone asks for its own.
+ */
+static bool may_have_grown(struct process_tree *tree)
+{
+    if (tree->count == 1 && tree->processes[0]->pid == tree->own_pid && !has_children())
+        return false;
+    char text[PROCFS_TEXT_SIZE];
+    struct loadavg loadavg;
+    if (tree->loadavg_fd < 0 ||
+        procfs_reread(tree->loadavg_fd, text, sizeof text, NULL) != GPUT_OK ||
+        loadavg_parse(text, &loadavg) != GPUT_OK)
+        return true;
+    /* A kernel that only looks like Linux gives 0. */
+    bool moved = loadavg.last_pid != tree->last_pid || loadavg.last_pid <= 0;
+    tree->last_pid = loadavg.last_pid;
+    return moved;
+}
+
+int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_ns)
+{
+    bool grown = (!none_started && may_have_grown(tree)) || tree->lacks_files;
+    tree->has_changed = false;
+    tree->lacks_files = false;
+    look_at_known(tree, now_ns);
+
+    int code = GPUT_OK;
+    /* Without CPU clocks nothing tells who may have forked. */
+    if (grown || !tree->view.has_cpu_clocks) {
+        code = find_new(tree, false);
+        if (code == GPUT_OK)
+            code = find_orphans(tree);
+    }
+    if (tree->has_changed)
+        tree->generation++;
+    tree->polls_without_files += tree->lacks_files;
+    return code;
+}
+
+int process_tree_adopt(struct process_tree *tree, pid_t pid)
+{
+    if (pid == tree->own_pid || process_tree_get(tree, pid))
+        return GPUT_OK;
+    TRY(add(tree, pid, NULL, false));
+    tree->generation++;
+    return GPUT_OK;
+}
+
+struct process *process_tree_main(const struct process_tree *tree)
+{
+    return tree->count && tree->processes[0]->is_main ? tree->processes[0] : NULL;
+}
+
+/* ---- beginning and end ---- */
+
+/*
+ * The last pid is that of our own namespace: it says nothing about a procfs of another. Containers
+ * may have a loadavg of their own making mounted over the kernel's (lxcfs), which moves only every
+ * few seconds.
+ */
+static void open_loadavg(struct process_tree *tree, const char *root)
+{
+    struct stat process, loadavg;
+    char path[PROCFS_PATH_SIZE];
+    if (!tree->view.has_cpu_clocks || !procfs_path(root, PROCFS_SYSTEM, "self", path) ||
+        lstat(path, &process) != 0 ||
+        procfs_open(root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL) != GPUT_OK)
+        return;
+    if (fstat(tree->loadavg_fd, &loadavg) == 0 && loadavg.st_dev == process.st_dev)
+        return;
+    close(tree->loadavg_fd);
+    tree->loadavg_fd = -1;
+}
+
+int process_tree_init(
+    struct process_tree *tree, const struct process_tree_options *options, struct gput_error *error)
+{
+    *tree = (struct process_tree){.view = process_view_of(options->procfs_root),
+        .options = *options,
+        .has_children_files = true,
+        .loadavg_fd = -1,
+        .generation = 1};
+    tree->view.free_files = options->kept_files;
+    /* In a procfs of others, that number is somebody else's. */
+    tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;
+    open_loadavg(tree, options->procfs_root);
+    may_have_grown(tree);
+
+    int code = add(tree, options->main, NULL, options->main_is_old);
+    bool has_ended =
+        code == GPUT_OK && options->main_is_old && process_is_zombie(tree->processes[0]);
+    if (has_ended)
+        code = GPUT_ERROR_GONE;
+    if (code == GPUT_OK)
+        code = find_new(tree, options->main_is_old);
+    if (code == GPUT_OK)
+        code = add_others(tree);
+    /* The list is the caller's. */
+    tree->has_others = options->n_others > 0;
+    tree->options.others = NULL;
+    tree->options.n_others = 0;
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    process_tree_finish(tree);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_memory(error);
+    if (code == GPUT_ERROR_FILES)
+        return error_set(error, GPUT_ERROR_FILES,
+            "Process %d cannot be read: no more files can be opened. Raise the limit "
+            "(ulimit -n).",
+            (int)options->main);
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
+        has_ended ? "Process %d has ended already: nothing is left to track."
+                  : "There is no process %d to track.",
+        (int)options->main);
+}
+
+void process_tree_finish(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        process_finish(tree->processes[i], &tree->view);
+        free(tree->processes[i]);
+    }
+    free(tree->processes);
+    free(tree->by_pid);
+    pid_vector_finish(&tree->found);
+    proc_list_finish(&tree->list);
+    if (tree->loadavg_fd >= 0)
+        close(tree->loadavg_fd);
+    *tree = (struct process_tree){.loadavg_fd = -1};
+}

@@ -1,0 +1,36 @@
+/*
+ * What file and shared mappings of several processes come to when every page is counted once.
+ *
+ * The kernel tells, for each mapping, how many of its resident bytes only this process maps
+ * (private) and how many others map too (shared), but not which pages those are. Processes that map
+ * the same part of the same object share the same pages, so its shared bytes count once: the most
+ * that one process has of it. Where the proportional shares (Pss) of all members add up to more,
+ * they are nearer.
+ */
+#ifndef PROCESS_SHARED_RANGES_H
+#define PROCESS_SHARED_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Part of an object (a file, a shared memory segment) that one process maps. */
+struct shared_range {
+    uint64_t device, inode; /* which object */
+    uint64_t start, end;    /* which bytes of it */
+    uint64_t private_bytes; /* resident, mapped by this process alone */
+    uint64_t shared_bytes;  /* resident, mapped by others too */
+    uint64_t pss_bytes;     /* private + each shared page divided by the number of its mappers */
+    uint32_t owner;         /* index of the process; 0 is the main process */
+};
+
+/* Bytes of file and shared memory, each page counted once. */
+struct shared_totals {
+    uint64_t descendants_bytes; /* of all owners but 0 */
+    uint64_t combined_bytes;    /* of all owners */
+};
+
+/* Adds up `count` ranges of any number of objects and processes. Sorts them on the way. */
+struct shared_totals shared_ranges_total(struct shared_range *ranges, size_t count);
+
+#endif

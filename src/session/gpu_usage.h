@@ -1,0 +1,74 @@
+/*
+ * Usage so far of each GPU: the highest and the mean of its figures, and what bounds the RAM that
+ * the tracked processes held, without keeping the samples.
+ */
+#ifndef SESSION_GPU_USAGE_H
+#define SESSION_GPU_USAGE_H
+
+#include "gpu/gpu.h"
+
+/* The figures of a device that are kept. */
+enum gpu_usage_figure {
+    GPU_USAGE_RAM,
+    GPU_USAGE_MAIN_RAM,
+    GPU_USAGE_DESCENDANTS_RAM,
+    GPU_USAGE_COMBINED_RAM,
+    GPU_USAGE_UTILIZATION,
+    GPU_USAGE_MAIN_SM,
+    GPU_USAGE_DESCENDANTS_SM,
+    GPU_USAGE_POWER,
+    GPU_USAGE_FIGURES,
+};
+
+/* Highest and mean of one figure. All zeroes: never read. */
+struct gpu_usage_value {
+    bool has;
+    double max;
+    double first;    /* the mean while no time has passed */
+    double sum;      /* of the figures of all samples with an interval */
+    uint64_t count;  /* of those samples */
+    double last;     /* NaN: the last sample did not have it */
+    double weighted; /* sum of figure x seconds it stands for */
+    double seconds;  /* sum of those seconds */
+};
+
+struct gpu_usage {
+    size_t n_devices, capacity;
+    struct gpu_usage_device {
+        struct gpu_usage_value values[GPU_USAGE_FIGURES];
+        bool may_have_others; /* in some sample */
+        bool has_untracked;   /* the figure below is known */
+        double least_untracked_bytes;
+    } * devices; /* owned */
+};
+
+/* An empty usage is all zeroes. */
+void gpu_usage_finish(struct gpu_usage *usage);
+
+/* Adds a sample that stands for the `seconds` since the one before it. Devices that come later are
+ * taken in; without memory for them they are left out. */
+void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds);
+
+/* NaN when it was never read. */
+double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+/* Power and the SM percents of processes are of the time since the sample before, and weighted by
+ * it; RAM and utilization are of the moment of a sample: all rows of the tracking file
+ * count alike (struct usage).
+ * NaN when it was never read. */
+double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+/* NaN when the last sample did not have it. */
+double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
+
+/*
+ * RAM that the tracked processes can have held on a device at most: its highest reading, less what
+ * was in use there beside theirs. NaN: not known; or others may have used it too, also such as the
+ * driver hides, who can have given back as much as the tracked ones took; or a list said more, so
+ * that readings missed it.
+ */
+double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
+
+/* Of all devices in the last sample. NaN when none had it, and when one did not that had it before:
+ * what the others have is no sum. */
+double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure);
+
+#endif

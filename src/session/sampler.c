@@ -1,0 +1,358 @@
+#include "session/sampler.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Percents are rounded to this many places: the clocks behind them are not finer. */
+#define PERCENT_DECIMALS 4
+/* How long a sample waits for GPU drivers to say what was used up to it. */
+#define MOST_WAIT_NS (NS_PER_SECOND / 20)
+#define LAST_WAIT_NS (NS_PER_SECOND / 10)
+/* The same at both ends, for them to list who holds GPU RAM. */
+#define LIST_WAIT_NS (NS_PER_SECOND / 4)
+
+static bool has_process(const struct sampler *sampler)
+{
+    return sampler->options.tree.main != 0;
+}
+
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error)
+{
+    *sampler = (struct sampler){.options = *options, .system = system};
+    if (has_process(sampler))
+        TRY(process_tree_init(&sampler->tree, &options->tree, error));
+    else
+        sampler->tree = (struct process_tree){.loadavg_fd = -1};
+    system_meter_start(system, options->start_ns);
+    other_cpu_begin(&sampler->others, options->start_ns);
+    energy_meter_init(&sampler->energy, options->sysfs_root);
+    sampler->energy.shares_out = has_process(sampler);
+    sampler->energy.start_ns = options->start_ns;
+    ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
+    sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        sampler->sample.values[i] = NAN;
+    return GPUT_OK;
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+    process_tree_finish(&sampler->tree);
+    ram_meter_finish(&sampler->ram);
+    energy_meter_finish(&sampler->energy);
+    pid_vector_finish(&sampler->descendants);
+}
+
+bool sampler_main_lives(const struct sampler *sampler)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    return main && !process_is_zombie(main);
+}
+
+/* ---- RAM and threads ---- */
+
+static void put_rss(double *values, enum gput_measurement_id total,
+    enum gput_measurement_id private, enum gput_measurement_id shared, const struct rss *rss)
+{
+    values[total] = (double)rss->total;
+    values[private] = (double)rss->private;
+    values[shared] = (double)rss->shared;
+}
+
+static void put_ram(struct sampler *sampler)
+{
+    const struct ram_figures *ram = &sampler->ram.figures;
+    double *values = sampler->sample.values;
+    put_rss(values, GPUT_MAIN_RAM, GPUT_MAIN_PRIVATE_RAM, GPUT_MAIN_SHARED_RAM, &ram->main);
+    put_rss(values, GPUT_DESCENDANTS_RAM, GPUT_DESCENDANTS_PRIVATE_RAM, GPUT_DESCENDANTS_SHARED_RAM,
+        &ram->descendants);
+    put_rss(values, GPUT_COMBINED_RAM, GPUT_COMBINED_PRIVATE_RAM, GPUT_COMBINED_SHARED_RAM,
+        &ram->combined);
+}
+
+static void put_threads(struct sampler *sampler, bool in_main)
+{
+    uint64_t main = 0, descendants = 0;
+    for (size_t i = 0; i < sampler->tree.count; i++) {
+        const struct process *process = sampler->tree.processes[i];
+        if (process_is_zombie(process))
+            continue;
+        *(process->is_main ? &main : &descendants) += process_thread_count(process);
+    }
+    uint64_t ours = in_main ? 1 + sampler->helper_threads : 0;
+    main -= ours < main ? ours : main;
+    sampler->sample.values[GPUT_MAIN_THREADS] = (double)main;
+    sampler->sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
+    sampler->sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
+}
+
+/* ---- CPU ---- */
+
+/* Children that nobody waits for are in no parent's books. */
+static void read_descendants(struct sampler *sampler)
+{
+    const struct sampler_options *options = &sampler->options;
+    int64_t known_ns = options->known_cpu_ns ? options->known_cpu_ns(options->user) : 0;
+    int64_t ns = known_ns - sampler->books.main_ns;
+    if (ns < sampler->books.descendants_ns)
+        ns = sampler->books.descendants_ns;
+    if (ns > sampler->descendants_ns)
+        sampler->descendants_ns = ns;
+}
+
+/* What the others used; in the intervals of the machine's CPU time. */
+static void read_others(struct sampler *sampler, int64_t now_ns)
+{
+    int64_t ours_ns = sampler->books.main_ns + sampler->descendants_ns;
+    if (sampler->system->since_ns == now_ns)
+        other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
+            (double)ours_ns / (double)NS_PER_SECOND);
+}
+
+static double percent(const struct sampler *sampler, int64_t cpu_ns, int64_t interval_ns)
+{
+    double value = 100.0 * (double)cpu_ns / (double)interval_ns;
+    /* The clocks of a look are read one after the other, so a very short interval can overshoot. */
+    double highest = 100.0 * sampler->options.system_core_count;
+    return number_round(value < highest ? value : highest, PERCENT_DECIMALS);
+}
+
+static void put_percent(double *values, enum gput_measurement_id sum,
+    enum gput_measurement_id hardware, double value, uint32_t cores)
+{
+    values[sum] = value;
+    values[hardware] = number_round(value / cores, PERCENT_DECIMALS);
+}
+
+static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
+{
+    struct cpu_mark now = {.time_ns = now_ns,
+        .main_ns = sampler->books.main_ns,
+        .descendants_ns = sampler->books.descendants_ns};
+    const struct cpu_mark *from = &sampler->last;
+    /*
+     * The last sample can follow a tick at once. The kernel brings the clock of a process that runs
+     * up to date only now and then (1 to 10 ms), so a short interval would overshoot.
+     */
+    if ((now_ns - from->time_ns) * 2 < sampler->options.interval_ns &&
+        sampler->before_last.time_ns < from->time_ns)
+        from = &sampler->before_last;
+    int64_t interval_ns = now_ns - from->time_ns;
+    if (interval_ns <= 0)
+        return;
+
+    double *values = sampler->sample.values;
+    uint32_t cores = sampler->options.n_expected_cores;
+    int64_t main_ns = now.main_ns - from->main_ns;
+    int64_t descendants_ns = now.descendants_ns - from->descendants_ns;
+    put_percent(values, GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE,
+        percent(sampler, main_ns, interval_ns), cores);
+    put_percent(values, GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE,
+        percent(sampler, descendants_ns, interval_ns), cores);
+    put_percent(values, GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE,
+        percent(sampler, main_ns + descendants_ns, interval_ns), cores);
+    sampler->before_last = sampler->last;
+    sampler->last = now;
+}
+
+/* ---- system and GPUs ---- */
+
+/* Energy is read in the intervals of the machine's CPU time, so that shares and joules are of the
+ * same one. */
+static bool is_in_step(const struct sampler *sampler, int64_t now_ns)
+{
+    return sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
+}
+
+static void put_system(struct sampler *sampler)
+{
+    double *values = sampler->sample.values;
+    double sum = sampler->system->cpu_sum_percent;
+    values[GPUT_SYSTEM_RAM] = sampler->system->ram_used_bytes;
+    values[GPUT_CPU_SYSTEM_SUM] = values[GPUT_CPU_SYSTEM_HARDWARE] = NAN;
+    if (!isnan(sum))
+        put_percent(values, GPUT_CPU_SYSTEM_SUM, GPUT_CPU_SYSTEM_HARDWARE,
+            number_round(sum, PERCENT_DECIMALS), sampler->options.system_core_count);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void list_descendants(struct sampler *sampler)
+{
+    if (sampler->descendants_generation == sampler->tree.generation)
+        return;
+    sampler->descendants.count = 0;
+    for (size_t i = 0; i < sampler->tree.count; i++) {
+        if (!sampler->tree.processes[i]->is_main)
+            pid_vector_append(&sampler->descendants, sampler->tree.processes[i]->pid);
+    }
+    if (sampler->descendants.count > 1)
+        qsort(sampler->descendants.pids, sampler->descendants.count, sizeof(pid_t), by_number);
+    sampler->descendants_generation = sampler->tree.generation;
+}
+
+/* Joules are of the sample's own moment where the drivers have answered by the end of it. Else the
+ * power of then is taken on, so ticks do not wait for long; what the last one misses stays so. */
+static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
+{
+    int64_t wait_ns = sampler->options.interval_ns / 4;
+    if (wait_ns > MOST_WAIT_NS)
+        wait_ns = MOST_WAIT_NS;
+    if (flags & SAMPLER_LAST)
+        wait_ns = LAST_WAIT_NS;
+    if (flags & SAMPLER_LAST || (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns)))
+        gpu_set_await(sampler->options.gpus, wait_ns);
+}
+
+static struct gpu_tree gpu_tree_of(struct sampler *sampler)
+{
+    list_descendants(sampler);
+    const struct process *main = process_tree_main(&sampler->tree);
+    return (struct gpu_tree){.main = main ? main->pid : 0,
+        .descendants = sampler->descendants.pids,
+        .n_descendants = sampler->descendants.count,
+        .generation = sampler->tree.generation};
+}
+
+/* At both ends who holds GPU RAM is asked anew: a session can be shorter than the pause between two
+ * lists. */
+static void request_lists(struct sampler *sampler, unsigned flags)
+{
+    bool is_first = sampler->sampled_ns == 0, is_last = flags & SAMPLER_LAST;
+    if (!has_process(sampler) || !(is_first || is_last))
+        return;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    gpu_set_request_lists(sampler->options.gpus, &tree);
+    if (is_last || flags & SAMPLER_AWAIT_LISTS)
+        gpu_set_await_lists(sampler->options.gpus, LIST_WAIT_NS);
+    /* What is in use around the first list, so that later rises can be told from it. */
+    if (is_first && flags & SAMPLER_AWAIT_LISTS) {
+        gpu_set_refresh(sampler->options.gpus);
+        gpu_set_await(sampler->options.gpus, MOST_WAIT_NS);
+    }
+}
+
+static void put_gpu_ram(struct sampler *sampler)
+{
+    double *values = sampler->sample.values;
+    if (has_process(sampler)) {
+        values[GPUT_MAIN_GPU_RAM] = sampler->gpu.main_ram_bytes;
+        values[GPUT_DESCENDANTS_GPU_RAM] = sampler->gpu.descendants_ram_bytes;
+        values[GPUT_COMBINED_GPU_RAM] = sampler->gpu.combined_ram_bytes;
+    }
+    values[GPUT_SYSTEM_GPU_RAM] = sampler->gpu.system_ram_bytes;
+}
+
+bool sampler_take_waiting_lists(struct sampler *sampler)
+{
+    if (!sampler->options.gpus)
+        return false;
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    if (!gpu_set_sample_waiting(sampler->options.gpus, &tree, &sampler->gpu))
+        return false;
+    put_gpu_ram(sampler);
+    return true;
+}
+
+static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
+{
+    if (!sampler->options.gpus)
+        return;
+    request_lists(sampler, flags);
+    await_gpus(sampler, now_ns, flags);
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
+    put_gpu_ram(sampler);
+    sampler->sample.values[GPUT_GPU_SUM_UTILIZATION] = sampler->gpu.utilization_sum_percent;
+    sampler->sample.values[GPUT_GPU_HARDWARE_UTILIZATION] =
+        sampler->gpu.utilization_hardware_percent;
+}
+
+/* ---- energy ---- */
+
+static void read_energy(struct sampler *sampler, int64_t now_ns)
+{
+    sampler->energy_moved = false;
+    bool has_gpus = sampler->options.gpus && sampler->gpu.n_devices > 0;
+    if (!is_in_step(sampler, now_ns) || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
+        return;
+    const struct ram_figures *ram = &sampler->ram.figures;
+    struct energy_shares now = {
+        .main_cpu_seconds = (double)sampler->books.main_ns / (double)NS_PER_SECOND,
+        .descendants_cpu_seconds = (double)sampler->descendants_ns / (double)NS_PER_SECOND,
+        .other_cpu_seconds = sampler->others.seconds,
+        .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
+        .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
+        .main_ram_bytes = (double)ram->main.total,
+        .combined_ram_bytes = (double)ram->combined.total,
+        .machine_ram_bytes = sampler->system->ram_used_bytes,
+    };
+    size_t count;
+    if (has_gpus) {
+        now.gpus = &sampler->gpu;
+        now.gpu_devices = gpu_set_devices(sampler->options.gpus, &count);
+    }
+    energy_meter_read(&sampler->energy, &now, now_ns);
+    sampler->energy_moved = true;
+}
+
+static bool look(struct sampler *sampler, unsigned flags, int64_t now_ns)
+{
+    process_tree_look(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
+    /* Of main and what it left behind the last figures stay. */
+    bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
+    if (any_lives)
+        ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
+    return any_lives;
+}
+
+void sampler_look(struct sampler *sampler, unsigned flags)
+{
+    sampler->ram.cheap = true;
+    look(sampler, flags, clock_monotonic_ns());
+    sampler->ram.cheap = false;
+}
+
+static void take_processes(
+    struct sampler *sampler, int64_t orphans_ns, unsigned flags, int64_t now_ns)
+{
+    bool in_main = flags & SAMPLER_IN_MAIN;
+    if (look(sampler, flags, now_ns)) {
+        put_ram(sampler);
+        put_threads(sampler, in_main);
+    }
+    sampler->own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
+    cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
+    read_descendants(sampler);
+    put_process_cpu(sampler, now_ns);
+}
+
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    sampler->sample.time_ns = clock_realtime_ns();
+    /* The first one takes what was read before: joules count from there on. */
+    if (sampler->options.gpus && sampler->sampled_ns)
+        gpu_set_refresh(sampler->options.gpus);
+
+    if (has_process(sampler))
+        take_processes(sampler, orphans_ns, flags, now_ns);
+    if (flags & SAMPLER_LAST)
+        system_meter_read_last(sampler->system, now_ns);
+    else
+        system_meter_read(sampler->system, now_ns);
+    read_others(sampler, now_ns);
+    put_system(sampler);
+    put_gpus(sampler, now_ns, flags);
+    read_energy(sampler, now_ns);
+    sampler->sampled_ns = now_ns;
+}

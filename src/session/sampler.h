@@ -1,0 +1,107 @@
+/*
+ * One sample of everything: looks at the tree, measures RAM, CPU, threads, the system and the GPUs,
+ * and puts the figures into a row.
+ */
+#ifndef SESSION_SAMPLER_H
+#define SESSION_SAMPLER_H
+
+#include "gpu/gpu.h"
+#include "process/cpu_books.h"
+#include "energy/energy_meter.h"
+#include "energy/other_cpu.h"
+#include "process/process_tree.h"
+#include "process/ram_meter.h"
+#include "session/system_meter.h"
+
+#include <gputracker/measurement.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sampler_options {
+    struct process_tree_options tree; /* main 0: no process, the machine alone */
+    uint32_t system_core_count;
+    uint32_t n_expected_cores;
+    bool exact_ram;
+    int64_t start_ns;     /* when the interval of the first sample began (monotonic clock) */
+    int64_t interval_ns;  /* between ticks */
+    struct gpu_set *gpus; /* borrowed; NULL: none */
+    const char *sysfs_root;
+    /* CPU time of all processes that is known otherwise, at least; asked after each look. NULL:
+     * nothing is. */
+    int64_t (*known_cpu_ns)(const void *user);
+    const void *user; /* its argument */
+};
+
+struct sampler {
+    struct sampler_options options;
+    struct process_tree tree;
+    struct ram_meter ram;
+    struct system_meter *system; /* borrowed */
+    struct cpu_books books;
+    /* CPU time of all descendants by which joules are shared out: at least that of the books. Never
+     * goes back. */
+    int64_t descendants_ns;
+    struct other_cpu others;
+    struct energy_meter energy;
+    bool energy_moved; /* by the last sample */
+
+    /* The moments of the two samples before, for CPU percents. */
+    struct cpu_mark {
+        int64_t time_ns, main_ns, descendants_ns;
+    } last, before_last;
+
+    /* With SAMPLER_IN_MAIN: further threads that are there only for tracking, and what they used.
+     */
+    unsigned helper_threads;
+    int64_t helper_cpu_ns;
+    int64_t own_cpu_ns; /* of all threads that only track inside main, at the last sample */
+    struct pid_vector descendants; /* scratch, for the GPUs */
+    uint64_t descendants_generation;
+    struct gpu_sample gpu; /* of the last sample */
+
+    int64_t sampled_ns;        /* monotonic time of the last sample */
+    struct gput_sample sample; /* the last one */
+};
+
+/*
+ * Looks at the tree for the first time; no sample yet.
+ * `system` is borrowed. On success the caller calls sampler_finish().
+ * Errors: GPUT_ERROR_NOT_FOUND (no such process), GPUT_ERROR_MEMORY.
+ */
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error);
+
+void sampler_finish(struct sampler *sampler);
+
+enum sampler_flags {
+    /* The calling thread is one of the main process, and there only to sample: neither it nor its
+     * CPU time count. */
+    SAMPLER_IN_MAIN = 1,
+    SAMPLER_LAST = 2,         /* no sample will follow */
+    SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
+    SAMPLER_AWAIT_LISTS = 8,  /* of the first: waits until drivers have said anew who holds GPU RAM.
+                                 The last one always does */
+};
+
+/*
+ * Takes a sample. `orphans_ns` is the CPU time that the calling process has collected from orphans
+ * of the tree. A figure that cannot be read is NaN. When the main process has ended, RAM and
+ * threads are those of the last sample that saw it.
+ */
+void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
+
+/* Before a sample: takes GPU RAM alone, into `sample` and `gpu`, when drivers have said since the
+ * one before who holds it. False: they have not. */
+bool sampler_take_waiting_lists(struct sampler *sampler);
+
+/*
+ * Looks at the processes and their RAM between two samples, without exact readings: lower bounds
+ * are in `ram.figures`, and no sample changes. `flags` as above.
+ */
+void sampler_look(struct sampler *sampler, unsigned flags);
+
+/* True while main has not ended. */
+bool sampler_main_lives(const struct sampler *sampler);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * CPU and RAM of the whole machine.
+ */
+#ifndef SESSION_SYSTEM_METER_H
+#define SESSION_SYSTEM_METER_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+struct system_meter {
+    const char *procfs_root;
+    int stat_fd, meminfo_fd; /* kept open, or -1 */
+    uint32_t core_count;
+
+    int64_t ram_read_ns;
+    uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
+    int64_t since_ns;
+    uint64_t start_busy_ticks, start_total_ticks; /* at the start of the first one */
+    double seconds_per_tick;
+
+    double ram_capacity_bytes; /* NaN: not to be had */
+    double ram_used_bytes;     /* NaN: not to be had */
+    double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
+};
+
+/* Reads RAM for the first time. `procfs_root` must live as long as the meter. The caller calls
+ * system_meter_finish(). */
+void system_meter_init(
+    struct system_meter *meter, const char *procfs_root, uint32_t core_count, int64_t now_ns);
+void system_meter_finish(struct system_meter *meter);
+
+/*
+ * Reads again. The kernel counts the machine's CPU time in ticks of 10 ms, so an interval of less
+ * than 100 ms goes on until it is that long; until then the last figure stands. RAM is read at most
+ * 100 times a second.
+ */
+void system_meter_read(struct system_meter *meter, int64_t now_ns);
+
+/* Begins the first interval of CPU time, or begins anew. */
+void system_meter_start(struct system_meter *meter, int64_t now_ns);
+
+/* For the last reading: takes the CPU time of an interval that is too short for a percentage. */
+void system_meter_read_last(struct system_meter *meter, int64_t now_ns);
+
+/* CPU time of all processes since the start of the first interval, and that with the idle time, as
+ * of `since_ns`. */
+double system_meter_busy_seconds(const struct system_meter *meter);
+double system_meter_cpu_seconds(const struct system_meter *meter);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Usage so far: the highest and the mean of every measurement, without keeping the samples.
+ */
+#ifndef SESSION_USAGE_H
+#define SESSION_USAGE_H
+
+#include <gputracker/measurement.h>
+
+#include <stdint.h>
+
+struct usage {
+    double max[GPUT_MEASUREMENT_COUNT];      /* NaN: never read */
+    double weighted[GPUT_MEASUREMENT_COUNT]; /* sum of figure x seconds it stands for */
+    double seconds[GPUT_MEASUREMENT_COUNT];  /* sum of those seconds */
+    double sum[GPUT_MEASUREMENT_COUNT];      /* of the figures of all samples with an interval */
+    uint64_t count[GPUT_MEASUREMENT_COUNT];  /* of those samples */
+    double first[GPUT_MEASUREMENT_COUNT];    /* first figure: the mean while no time has passed */
+    double last[GPUT_MEASUREMENT_COUNT];     /* of the last sample */
+};
+
+void usage_init(struct usage *usage);
+
+/* Adds a sample that stands for the `seconds` since the one before it; 0: the baseline that is
+ * taken at the start, which is no row of the tracking file and counts for the maximum alone. */
+void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
+
+/*
+ * CPU percents are of the time since the sample before and are weighted by it, so that mean CPU
+ * percent x time is the CPU time used, also when the last interval is a short one. Everything else
+ * is of the moment of its sample: all rows of the tracking file count alike, as in an analysis of
+ * it. NaN when it was never read.
+ */
+double usage_mean(const struct usage *usage, enum gput_measurement_id id);
+
+#endif

@@ -1,0 +1,263 @@
+#include "training/pytorch/kineto.h"
+
+#include "base/str.h"
+#include "training/pytorch/kineto_merged.h"
+#include "training/row_sorter.h"
+#include "trace/event_stream.h"
+#include "trace/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct launch {
+    int64_t rank;
+    int64_t correlation;
+    int64_t time_ns;
+};
+
+/* One trace while it is read. */
+struct reading {
+    struct kineto_run *run;
+    struct kineto_merged file;
+    span_visitor *visit;
+    void *user;
+    /* With launches, until both sides are known, else NULL: */
+    struct row_sorter *launches;
+    struct row_sorter *launched; /* spans */
+    uint64_t unusable;
+    struct str text;
+};
+
+const char *gpu_work_name(enum gpu_work work)
+{
+    static const char *const names[] = {"compute", "communication", "memory"};
+    return names[work];
+}
+
+static bool communicates(const char *name)
+{
+    return strncasecmp(name, "nccl", 4) == 0 || strncasecmp(name, "rccl", 4) == 0 ||
+           strstr(name, "ncclDevKernel") || strstr(name, "ncclKernel");
+}
+
+/* A figure of the args, or `otherwise`. */
+static int64_t argument(const struct trace_event *event, const char *name, int64_t otherwise)
+{
+    struct json_value value = json_member(&event->args, name);
+    int64_t number;
+    return json_int64(&value, &number) ? number : otherwise;
+}
+
+static int add_span(
+    struct reading *reading, const struct trace_event *event, bool kernel, struct gput_error *error)
+{
+    struct names *names = &reading->run->names;
+    int64_t pid = 0, tid = 0, end_ns;
+    json_int64(&event->pid, &pid);
+    json_int64(&event->tid, &tid);
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns)) {
+        reading->unusable++;
+        return GPUT_OK;
+    }
+    str_clear(&reading->text);
+    json_append_string(&event->name, &reading->text);
+    uint32_t name = names_add(names, str_text(&reading->text), reading->text.length);
+    if (reading->text.failed || name == NAMES_NONE)
+        return error_memory(error);
+    struct gpu_span span = {.start_ns = event->start_ns,
+        .end_ns = end_ns,
+        .launched_ns = INT64_MIN,
+        .device = argument(event, "device", pid),
+        .stream = argument(event, "stream", tid),
+        .correlation = argument(event, "correlation", -1),
+        .name = name,
+        .rank = kineto_merged_rank(&reading->file, event),
+        .work = !kernel                                 ? GPU_MEMORY
+                : communicates(names_text(names, name)) ? GPU_COMMUNICATION
+                                                        : GPU_COMPUTE};
+    reading->run->ranks.all[span.rank].span_count++;
+    if (reading->launched && span.correlation >= 0)
+        return row_sorter_add(reading->launched, &span, error);
+    return reading->visit(reading->user, &span, error);
+}
+
+static int add_launch(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    struct launch launch = {kineto_merged_rank(&reading->file, event),
+        argument(event, "correlation", -1), event->start_ns};
+    return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
+}
+
+static int take_event(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    bool kernel = json_is(&event->category, "kernel");
+    if (event->type == 'M')
+        return kineto_merged_take(&reading->file, event, error);
+    if (event->type != 'X')
+        return GPUT_OK;
+    if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
+        event->name.kind != JSON_STRING) {
+        reading->unusable++;
+        return GPUT_OK;
+    }
+    if (kernel || json_is(&event->category, "gpu_memcpy") ||
+        json_is(&event->category, "gpu_memset"))
+        return add_span(reading, event, kernel, error);
+    if (reading->launches &&
+        (json_is(&event->category, "cuda_runtime") || json_is(&event->category, "cuda_driver") ||
+            json_is(&event->category, "hip_runtime")))
+        return add_launch(reading, event, error);
+    return GPUT_OK;
+}
+
+static int launches_in_order(const void *left, const void *right)
+{
+    const struct launch *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->correlation != b->correlation)
+        return a->correlation < b->correlation ? -1 : 1;
+    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+static int by_correlation(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
+}
+
+/* How the launch compares with the span that is looked for: < 0, 0, > 0. */
+static int launch_against(const struct launch *launch, const struct gpu_span *span)
+{
+    if (launch->rank != span->rank)
+        return launch->rank < span->rank ? -1 : 1;
+    return launch->correlation < span->correlation ? -1 : launch->correlation > span->correlation;
+}
+
+/* Gives each span the moment its launch was called, and hands it on. */
+static int join_launches(struct reading *reading, struct gput_error *error)
+{
+    const void *at, *span_at;
+    TRY(row_sorter_first(reading->launches, &at, error));
+    TRY(row_sorter_first(reading->launched, &span_at, error));
+    while (span_at) {
+        struct gpu_span span = *(const struct gpu_span *)span_at;
+        while (at && launch_against(at, &span) < 0)
+            TRY(row_sorter_next(reading->launches, &at, error));
+        if (at && launch_against(at, &span) == 0)
+            span.launched_ns = ((const struct launch *)at)->time_ns;
+        TRY(reading->visit(reading->user, &span, error));
+        TRY(row_sorter_next(reading->launched, &span_at, error));
+    }
+    return GPUT_OK;
+}
+
+static int read_stream(struct reading *reading, struct event_stream *stream,
+    struct read_report *report, struct gput_error *error)
+{
+    struct trace_event event;
+    bool there;
+    TRY(event_stream_next(stream, &event, &there, error));
+    while (there) {
+        TRY(take_event(reading, &event, error));
+        event_stream_tell_progress(stream, report);
+        TRY(event_stream_next(stream, &event, &there, error));
+    }
+    event_stream_tell_end(stream, report);
+    kineto_merged_end(&reading->file);
+    if (reading->launches)
+        TRY(join_launches(reading, error));
+    report->files++;
+    report->events += event_stream_counts(stream)->events;
+    report->unusable += reading->unusable;
+    read_report_warn(report, event_stream_warning(stream));
+    read_report_warn_unusable(report, event_stream_name(stream), reading->unusable);
+    return GPUT_OK;
+}
+
+static int make_sorters(
+    struct reading *reading, const struct gput_kineto_options *options, struct gput_error *error)
+{
+    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order launches = {sizeof(struct launch), launches_in_order, false};
+    const struct row_order spans = {sizeof(struct gpu_span), by_correlation, false};
+    TRY(row_sorter_create(&memory, &launches, &reading->launches, error));
+    return row_sorter_create(&memory, &spans, &reading->launched, error);
+}
+
+static int read_file(
+    struct reading *reading, uint32_t file, struct read_report *report, struct gput_error *error)
+{
+    struct kineto_ranks *ranks = &reading->run->ranks;
+    struct event_stream *stream;
+    TRY(event_stream_open(ranks->all[file].path, &stream, error));
+    reading->file = kineto_merged_of(ranks, file, stream);
+    int code = read_stream(reading, stream, report, error);
+    kineto_merged_finish(&reading->file);
+    event_stream_close(stream);
+    return code;
+}
+
+/* `reading` is what all traces have in common. */
+static int read_trace(struct reading reading, uint32_t file,
+    const struct gput_kineto_options *options, bool with_launches, struct read_report *report,
+    struct gput_error *error)
+{
+    int code = with_launches ? make_sorters(&reading, options, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = read_file(&reading, file, report, error);
+    row_sorter_destroy(reading.launches);
+    row_sorter_destroy(reading.launched);
+    str_finish(&reading.text);
+    return code;
+}
+
+static bool has_spans(const struct kineto_run *run)
+{
+    for (uint32_t i = 0; i < run->ranks.count; i++)
+        if (run->ranks.all[i].span_count > 0)
+            return true;
+    return false;
+}
+
+int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+    struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
+    struct gput_error *error)
+{
+    const struct reading reading = {.run = run, .visit = visit, .user = user};
+    struct kineto_ranks *ranks = &run->ranks;
+    int code = GPUT_OK;
+    *run = (struct kineto_run){0};
+    for (size_t i = 0; code == GPUT_OK && i < options->path_count; i++)
+        code = kineto_ranks_add(ranks, options->paths[i], report, error);
+    const uint32_t files = ranks->count; /* a merged one adds ranks */
+    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
+        read_report_expect(report, ranks->all[i].path);
+    for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
+        code = read_trace(reading, i, options, with_launches, report, error);
+    if (code == GPUT_OK && !has_spans(run))
+        code = error_set(error, GPUT_ERROR_NOT_FOUND,
+            "There is no GPU activity in the trace%s: no events of the categories kernel, "
+            "gpu_memcpy or gpu_memset",
+            run->ranks.count == 1 ? "" : "s");
+    if (code == GPUT_OK) {
+        kineto_ranks_warn_of_idle(ranks, report);
+        kineto_ranks_warn_of_unknown(ranks, report);
+        kineto_ranks_warn_of_impossible(ranks, report);
+        kineto_ranks_warn_of_repeated(ranks, report);
+        kineto_ranks_warn_of_missing(ranks, "", report);
+    }
+    return code;
+}
+
+void kineto_run_finish(struct kineto_run *run)
+{
+    kineto_ranks_finish(&run->ranks);
+    names_finish(&run->names);
+    *run = (struct kineto_run){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * What GPUs did, out of traces of PyTorch's profiler: one rank a file.
+ */
+#ifndef TRAINING_PYTORCH_KINETO_H
+#define TRAINING_PYTORCH_KINETO_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "training/pytorch/kineto_ranks.h"
+#include "trace/read_report.h"
+
+#include <gputracker/profile.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY };
+
+struct gpu_span {
+    int64_t start_ns;
+    int64_t end_ns;
+    int64_t launched_ns; /* when the host asked for it; INT64_MIN: not in the trace */
+    int64_t device;
+    int64_t stream;
+    int64_t correlation; /* -1: none */
+    uint32_t name;       /* in `names` of the run */
+    uint32_t rank;       /* number of its trace in `ranks` of the run */
+    uint64_t work;       /* enum gpu_work; as wide as that so that no byte of a row is unwritten */
+};
+
+/* All traces that were read. */
+struct kineto_run {
+    struct names names;
+    struct kineto_ranks ranks;
+};
+
+/* Called for each span, in any order; anything but GPUT_OK ends the reading and is passed on. */
+typedef int span_visitor(void *user, const struct gpu_span *span, struct gput_error *error);
+
+/* Reads traces, with launches or without. `run` is to be finished, also after a failure. */
+int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+    struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
+    struct gput_error *error);
+
+void kineto_run_finish(struct kineto_run *run);
+
+/* "compute", "communication", "memory" */
+const char *gpu_work_name(enum gpu_work work);
+
+#endif

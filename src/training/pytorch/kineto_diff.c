@@ -1,0 +1,201 @@
+#include "training/pytorch/kineto_diff.h"
+
+#include "base/names.h"
+#include "base/str.h"
+#include "training/pytorch/kineto_merged.h"
+#include "trace/event_stream.h"
+#include "trace/json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All events of one category and name, on both sides. */
+struct side_by_side {
+    int64_t count[2];
+    int64_t total_ns[2];
+};
+
+struct comparing {
+    struct names keys; /* "category\nname" */
+    struct side_by_side *sums;
+    size_t capacity;
+    struct str text;
+    uint64_t unusable; /* events of the trace that is read */
+    struct kineto_ranks ranks[2];
+};
+
+static int take_event(struct comparing *comparing, struct kineto_merged *file,
+    const struct trace_event *event, int side, struct gput_error *error)
+{
+    if (event->type == 'M')
+        return kineto_merged_take(file, event, error);
+    if (event->type != 'X')
+        return GPUT_OK;
+    if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
+        comparing->unusable++;
+        return GPUT_OK;
+    }
+    struct str *text = &comparing->text;
+    str_clear(text);
+    if (event->category.kind == JSON_STRING)
+        json_append_string(&event->category, text);
+    str_append_char(text, '\n');
+    json_append_string(&event->name, text);
+    uint32_t key = names_add(&comparing->keys, str_text(text), text->length);
+    if (text->failed || key == NAMES_NONE)
+        return error_memory(error);
+    if (key >= comparing->capacity) {
+        size_t capacity = comparing->capacity ? comparing->capacity * 2 : 256;
+        struct side_by_side *sums = realloc(comparing->sums, capacity * sizeof *sums);
+        if (!sums)
+            return error_memory(error);
+        memset(sums + comparing->capacity, 0, (capacity - comparing->capacity) * sizeof *sums);
+        comparing->sums = sums;
+        comparing->capacity = capacity;
+    }
+    comparing->sums[key].count[side]++;
+    comparing->sums[key].total_ns[side] += event->duration_ns;
+    return GPUT_OK;
+}
+
+static int read_trace(struct comparing *comparing, uint32_t number, int side,
+    struct read_report *report, struct gput_error *error)
+{
+    struct kineto_ranks *ranks = comparing->ranks + side;
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there = true;
+    int code = event_stream_open(ranks->all[number].path, &stream, error);
+    if (code != GPUT_OK)
+        return code;
+    struct kineto_merged file = kineto_merged_of(ranks, number, stream);
+    comparing->unusable = 0;
+    while (code == GPUT_OK && there) {
+        code = event_stream_next(stream, &event, &there, error);
+        if (code == GPUT_OK && there)
+            code = take_event(comparing, &file, &event, side, error);
+        event_stream_tell_progress(stream, report);
+    }
+    if (code == GPUT_OK) {
+        event_stream_tell_end(stream, report);
+        kineto_merged_end(&file);
+        read_report_warn(report, event_stream_warning(stream));
+        read_report_warn_unusable(report, event_stream_name(stream), comparing->unusable);
+    }
+    kineto_merged_finish(&file);
+    event_stream_close(stream);
+    return code;
+}
+
+struct place {
+    int64_t change_ns; /* how much, more or less */
+    uint32_t key;
+};
+
+static int most_changed_first(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->change_ns != b->change_ns)
+        return a->change_ns > b->change_ns ? -1 : 1;
+    return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static void put_row(const struct comparing *comparing, uint32_t key, struct gput_table *table)
+{
+    const struct side_by_side *sums = comparing->sums + key;
+    const char *text = names_text(&comparing->keys, key), *name = strchr(text, '\n') + 1;
+    char category[64];
+    size_t length = (size_t)(name - text) - 1;
+    length = length < sizeof category ? length : sizeof category - 1;
+    memcpy(category, text, length);
+    category[length] = '\0';
+    table_put_text(table, category);
+    table_put_text(table, name);
+    table_put_int(table, sums->count[0]);
+    table_put_int(table, sums->count[1]);
+    table_put_int(table, sums->count[1] - sums->count[0]);
+    table_put_double(table, (double)sums->total_ns[0] / 1000);
+    table_put_double(table, (double)sums->total_ns[1] / 1000);
+    table_put_double(table, (double)(sums->total_ns[1] - sums->total_ns[0]) / 1000);
+}
+
+static int put_rows(const struct comparing *comparing, size_t limit, struct gput_tables *tables,
+    struct gput_error *error)
+{
+    uint32_t count = comparing->keys.count;
+    struct place *places = malloc((count + 1) * sizeof *places);
+    struct gput_table *table = tables_add(tables, "diff");
+    table_add_column(table, "category", GPUT_COLUMN_TEXT);
+    table_add_column(table, "name", GPUT_COLUMN_TEXT);
+    table_add_column(table, "count_a", GPUT_COLUMN_INT);
+    table_add_column(table, "count_b", GPUT_COLUMN_INT);
+    table_add_column(table, "count_change", GPUT_COLUMN_INT);
+    table_add_column(table, "total_a_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "total_b_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "total_change_us", GPUT_COLUMN_DOUBLE);
+    if (!places)
+        return error_memory(error);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct side_by_side *sums = comparing->sums + i;
+        int64_t change = sums->total_ns[1] - sums->total_ns[0];
+        places[i] = (struct place){change < 0 ? -change : change, i};
+    }
+    qsort(places, count, sizeof *places, most_changed_first);
+    for (uint32_t i = 0; i < count && (limit == 0 || i < limit); i++)
+        put_row(comparing, places[i].key, table);
+    free(places);
+    return GPUT_OK;
+}
+
+/* Says what is odd about the ranks that are compared. Of a trace that was named by itself nobody
+ * asked for the other ranks. */
+static void warn_of_ranks(
+    struct comparing *comparing, const char *const *paths, const struct read_report *report)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct kineto_ranks *ranks = comparing->ranks + side;
+        struct str where = {0};
+        kineto_ranks_warn_of_impossible(ranks, report);
+        kineto_ranks_warn_of_repeated(ranks, report);
+        str_printf(&where, " in %s", paths[side]);
+        if (!where.failed && strcmp(ranks->all[0].path, paths[side]) != 0)
+            kineto_ranks_warn_of_missing(ranks, str_text(&where), report);
+        str_finish(&where);
+    }
+    kineto_ranks_warn_of_difference(&comparing->ranks[0], &comparing->ranks[1], report);
+}
+
+static int read_sides(struct comparing *comparing, const char *const *paths,
+    struct read_report *report, struct gput_error *error)
+{
+    for (int side = 0; side < 2; side++)
+        TRY(kineto_ranks_add(&comparing->ranks[side], paths[side], report, error));
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < comparing->ranks[side].count; i++)
+            read_report_expect(report, comparing->ranks[side].all[i].path);
+    for (int side = 0; side < 2; side++) {
+        const uint32_t files = comparing->ranks[side].count; /* a merged one adds ranks */
+        for (uint32_t i = 0; i < files; i++)
+            TRY(read_trace(comparing, i, side, report, error));
+    }
+    return GPUT_OK;
+}
+
+int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    struct comparing comparing = {0};
+    int code = read_sides(&comparing, options->paths, report, error);
+    if (code == GPUT_OK && comparing.keys.count == 0)
+        code = error_set(error, GPUT_ERROR_NOT_FOUND, "Neither side has events with a duration");
+    if (code == GPUT_OK) {
+        warn_of_ranks(&comparing, options->paths, report);
+        code = put_rows(&comparing, options->limit, tables, error);
+    }
+    for (int side = 0; side < 2; side++)
+        kineto_ranks_finish(&comparing.ranks[side]);
+    names_finish(&comparing.keys);
+    free(comparing.sums);
+    str_finish(&comparing.text);
+    return code;
+}

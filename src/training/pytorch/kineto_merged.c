@@ -1,0 +1,97 @@
+#include "training/pytorch/kineto_merged.h"
+
+#include "base/str.h"
+#include "trace/json_text.h"
+#include "trace/merged_mark.h"
+
+#include <stdlib.h>
+
+struct kineto_merged kineto_merged_of(
+    struct kineto_ranks *ranks, uint32_t file, const struct event_stream *stream)
+{
+    return (struct kineto_merged){
+        .ranks = ranks, .stream = stream, .file = file, .others = ranks->count};
+}
+
+/* The rank of a trace that was met before; that of the file at its first. NULL: it is new. */
+static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
+{
+    struct kineto_ranks *ranks = merged->ranks;
+    if (!merged->is_merged || ranks->all[merged->file].trace == trace)
+        return ranks->all + merged->file;
+    for (uint32_t i = merged->others; i < ranks->count; i++)
+        if (ranks->all[i].trace == trace)
+            return ranks->all + i;
+    return NULL;
+}
+
+/* "merged.json: rank0.json" */
+static int set_path(const struct kineto_merged *merged, const struct merged_mark *mark,
+    struct kineto_rank *rank, struct gput_error *error)
+{
+    struct str path = {0};
+    str_printf(&path, "%s: ", event_stream_name(merged->stream));
+    json_append_string(&mark->name, &path);
+    free(rank->path);
+    rank->path = str_take(&path);
+    return rank->path ? GPUT_OK : error_memory(error);
+}
+
+/* The rank of the trace that a mark names. */
+static int add_trace(struct kineto_merged *merged, const struct merged_mark *mark, uint32_t *number,
+    struct gput_error *error)
+{
+    struct kineto_rank *rank = find_trace(merged, mark->trace);
+    if (!rank)
+        TRY(kineto_ranks_append(merged->ranks, &rank, error));
+    if (!rank->path || !merged->is_merged)
+        TRY(set_path(merged, mark, rank, error));
+    rank->trace = mark->trace;
+    rank->rank = mark->rank;
+    rank->world_size = mark->world_size;
+    merged->is_merged = true;
+    *number = (uint32_t)(rank - merged->ranks->all);
+    return GPUT_OK;
+}
+
+int kineto_merged_take(
+    struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
+{
+    struct merged_mark mark;
+    uint32_t rank;
+    if (!merged_mark_read(event, &mark) || mark.trace < 0 || event->pid.length == 0)
+        return GPUT_OK;
+    TRY(add_trace(merged, &mark, &rank, error));
+    uint32_t pid = names_add(&merged->pids, event->pid.text, event->pid.length);
+    uint32_t *rank_of = realloc(merged->rank_of, merged->pids.capacity * sizeof *rank_of);
+    if (rank_of)
+        merged->rank_of = rank_of;
+    if (!rank_of || pid == NAMES_NONE)
+        return error_memory(error);
+    rank_of[pid] = rank;
+    return GPUT_OK;
+}
+
+uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event)
+{
+    uint32_t pid = NAMES_NONE;
+    if (merged->is_merged && event->pid.length > 0)
+        pid = names_find(&merged->pids, event->pid.text, event->pid.length);
+    return pid == NAMES_NONE ? merged->file : merged->rank_of[pid];
+}
+
+void kineto_merged_end(struct kineto_merged *merged)
+{
+    const struct trace_header *header = event_stream_header(merged->stream);
+    struct kineto_rank *rank = merged->ranks->all + merged->file;
+    if (merged->is_merged)
+        return;
+    rank->rank = header->rank;
+    rank->world_size = header->world_size;
+}
+
+void kineto_merged_finish(struct kineto_merged *merged)
+{
+    names_finish(&merged->pids);
+    free(merged->rank_of);
+}

@@ -1,0 +1,65 @@
+/*
+ * The traces of a training run: a file for each rank, and what has to be said about them.
+ */
+#ifndef TRAINING_PYTORCH_KINETO_RANKS_H
+#define TRAINING_PYTORCH_KINETO_RANKS_H
+
+#include "base/error.h"
+#include "trace/read_report.h"
+
+#include <stdint.h>
+
+struct kineto_rank {
+    int64_t rank;       /* -1: the trace does not tell */
+    int64_t world_size; /* -1 */
+    uint64_t span_count;
+    int64_t trace; /* its number in a merged timeline; -1: it is a file */
+    char *path;
+};
+
+/* An empty one is all zeroes. */
+struct kineto_ranks {
+    struct kineto_rank *all;
+    uint32_t count;
+};
+
+/* Adds a trace, or all of a folder but merged timelines, of which `report` is warned; their ranks
+ * are told once they are read. To be finished, also after a failure. Errors: GPUT_ERROR_NOT_FOUND;
+ * GPUT_ERROR_FORMAT for a folder without any. */
+int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, const struct read_report *report,
+    struct gput_error *error);
+
+/* Adds one of which nothing is known yet; `path` is NULL. */
+int kineto_ranks_append(
+    struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error);
+
+void kineto_ranks_finish(struct kineto_ranks *ranks);
+
+/* The rank of a trace as a figure for tables: its number, INT64_MIN where it does not tell. */
+int64_t kineto_rank_number(const struct kineto_rank *rank);
+
+/* Says which traces have no span, so that they add no row to a result. */
+void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct read_report *report);
+
+/* Says which of several traces do not tell their rank. */
+void kineto_ranks_warn_of_unknown(
+    const struct kineto_ranks *ranks, const struct read_report *report);
+
+/* Says which ranks have several traces: parts of a run, or one and the same trace by mistake. */
+void kineto_ranks_warn_of_repeated(
+    const struct kineto_ranks *ranks, const struct read_report *report);
+
+/* Says which traces have a rank that their number of ranks does not allow. */
+void kineto_ranks_warn_of_impossible(
+    const struct kineto_ranks *ranks, const struct read_report *report);
+
+/* Says which ranks of a run there is no trace of, but perhaps one that does not tell its rank.
+ * `where`: " in FOLDER", or "". */
+void kineto_ranks_warn_of_missing(
+    const struct kineto_ranks *ranks, const char *where, const struct read_report *report);
+
+/* Says that two runs have not the same ranks. */
+void kineto_ranks_warn_of_difference(const struct kineto_ranks *ranks,
+    const struct kineto_ranks *others, const struct read_report *report);
+
+#endif

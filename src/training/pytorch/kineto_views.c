@@ -1,0 +1,479 @@
+#include "base/str.h"
+#include "base/table.h"
+#include "training/pytorch/kineto.h"
+#include "training/pytorch/kineto_diff.h"
+#include "training/row_sorter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double us(int64_t ns)
+{
+    return (double)ns / 1000;
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole * 100 : NAN;
+}
+
+/* Spans in an order, with what they belong to. */
+struct ordered_spans {
+    struct kineto_run run;
+    struct row_sorter *spans;
+};
+
+static int add_span(void *user, const struct gpu_span *span, struct gput_error *error)
+{
+    struct ordered_spans *ordered = user;
+    return row_sorter_add(ordered->spans, span, error);
+}
+
+/* To be finished, also after a failure. */
+static int ordered_spans_read(const struct gput_kineto_options *options, bool with_launches,
+    row_compare *compare, struct ordered_spans *ordered, struct read_report *report,
+    struct gput_error *error)
+{
+    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct gpu_span), compare, false};
+    *ordered = (struct ordered_spans){0};
+    TRY(row_sorter_create(&memory, &order, &ordered->spans, error));
+    return kineto_run_read(options, with_launches, &ordered->run, add_span, ordered, report, error);
+}
+
+static void ordered_spans_finish(struct ordered_spans *ordered)
+{
+    row_sorter_destroy(ordered->spans);
+    kineto_run_finish(&ordered->run);
+}
+
+static int by_device(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static int by_stream(const void *left, const void *right)
+{
+    const struct gpu_span *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+/* How long spans of some kinds of work cover together; they come by start. */
+struct coverage {
+    unsigned works; /* a bit each */
+    int64_t sum_ns;
+    int64_t until_ns;
+};
+
+static void cover(struct coverage *coverage, const struct gpu_span *span)
+{
+    if (!(coverage->works >> span->work & 1) || span->end_ns <= coverage->until_ns)
+        return;
+    int64_t until = coverage->until_ns;
+    coverage->sum_ns += span->end_ns - (span->start_ns > until ? span->start_ns : until);
+    coverage->until_ns = span->end_ns;
+}
+
+enum {
+    BUSY,
+    COMPUTING,
+    COMMUNICATING,
+    COPYING,
+    COMPUTING_OR_COMMUNICATING,
+    COMPUTING_OR_COPYING,
+    COVERAGES
+};
+
+/* One GPU of one rank. */
+struct gpu_time {
+    int64_t start_ns;
+    struct coverage of[COVERAGES];
+};
+
+/* One stream of a GPU: its gaps, by what they are due to. */
+struct stream_time {
+    int64_t start_ns, until_ns;
+    int64_t host_ns, kernel_ns, other_ns, unknown_ns;
+};
+
+/* What becomes a row of the table. */
+struct gpu_result {
+    int64_t rank; /* INT64_MAX: not known */
+    struct gpu_span first;
+    union {
+        struct gpu_time gpu;
+        struct stream_time stream;
+    };
+};
+
+/* All rows: they come trace by trace, and are shown by rank. */
+struct gpu_results {
+    struct gpu_result *all;
+    size_t count;
+};
+
+static int add_result(struct gpu_results *results, const struct kineto_run *run,
+    struct gpu_result *result, struct gput_error *error)
+{
+    struct gpu_result *all = results->all;
+    if ((results->count & (results->count - 1)) == 0) /* doubled at powers of two */
+        all = realloc(all, (results->count ? results->count * 2 : 1) * sizeof *all);
+    if (!all)
+        return error_memory(error);
+    int64_t rank = run->ranks.all[result->first.rank].rank;
+    result->rank = rank >= 0 ? rank : INT64_MAX;
+    results->all = all;
+    all[results->count++] = *result;
+    return GPUT_OK;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct gpu_result *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return by_stream(&a->first, &b->first);
+}
+
+static void sort_results(struct gpu_results *results)
+{
+    if (results->count > 0)
+        qsort(results->all, results->count, sizeof *results->all, by_rank);
+}
+
+static struct gpu_time gpu_time_from(const struct gpu_span *first)
+{
+    const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
+    const unsigned memory = 1u << GPU_MEMORY;
+    return (struct gpu_time){.start_ns = first->start_ns,
+        .of = {[BUSY] = {compute | communication | memory, 0, INT64_MIN},
+            [COMPUTING] = {compute, 0, INT64_MIN},
+            [COMMUNICATING] = {communication, 0, INT64_MIN},
+            [COPYING] = {memory, 0, INT64_MIN},
+            [COMPUTING_OR_COMMUNICATING] = {compute | communication, 0, INT64_MIN},
+            [COMPUTING_OR_COPYING] = {compute | memory, 0, INT64_MIN}}};
+}
+
+/* Which GPU a row is about: there may be several traces that do not tell their rank. */
+static void add_gpu_columns(struct gput_table *table)
+{
+    table_add_column(table, "rank", GPUT_COLUMN_INT);
+    table_add_column(table, "trace", GPUT_COLUMN_TEXT);
+    table_add_column(table, "gpu", GPUT_COLUMN_INT);
+}
+
+static void put_gpu(
+    const struct kineto_run *run, const struct gpu_span *span, struct gput_table *table)
+{
+    const struct kineto_rank *rank = run->ranks.all + span->rank;
+    table_put_int(table, kineto_rank_number(rank));
+    table_put_text(table, rank->path);
+    table_put_int(table, span->device);
+}
+
+static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
+{
+    int64_t span = time->of[BUSY].until_ns - time->start_ns;
+    int64_t busy = time->of[BUSY].sum_ns, computing = time->of[COMPUTING].sum_ns;
+    int64_t communicating = time->of[COMMUNICATING].sum_ns, copying = time->of[COPYING].sum_ns;
+    int64_t communication_overlap =
+        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].sum_ns;
+    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].sum_ns;
+    table_put_double(table, us(span));
+    table_put_double(table, us(span - busy));
+    table_put_double(table, us(computing));
+    table_put_double(table, us(busy - computing));
+    table_put_double(table, us(communicating));
+    table_put_double(table, us(copying));
+    table_put_double(table, us(communication_overlap));
+    table_put_double(table, us(memory_overlap));
+    table_put_double(table, percent(span - busy, span));
+    table_put_double(table, percent(computing, span));
+    table_put_double(table, percent(busy - computing, span));
+    table_put_double(table, percent(communication_overlap, communicating));
+    table_put_double(table, percent(memory_overlap, copying));
+}
+
+static int find_breakdowns(
+    const struct ordered_spans *ordered, struct gpu_results *results, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->spans, &row, error));
+    while (row) {
+        const struct gpu_span *span = row;
+        struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
+        while (span && span->rank == result.first.rank && span->device == result.first.device) {
+            for (int i = 0; i < COVERAGES; i++)
+                cover(&result.gpu.of[i], span);
+            TRY(row_sorter_next(ordered->spans, &row, error));
+            span = row;
+        }
+        TRY(add_result(results, &ordered->run, &result, error));
+    }
+    sort_results(results);
+    return GPUT_OK;
+}
+
+static int make_breakdown(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
+        "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
+        "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
+    struct ordered_spans ordered;
+    struct gpu_results results = {0};
+    struct gput_table *table = tables_add(tables, "breakdown");
+    add_gpu_columns(table);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
+    int code = ordered_spans_read(options, false, by_device, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = find_breakdowns(&ordered, &results, error);
+    for (size_t i = 0; i < results.count; i++) {
+        put_gpu(&ordered.run, &results.all[i].first, table);
+        put_breakdown(&results.all[i].gpu, table);
+    }
+    free(results.all);
+    ordered_spans_finish(&ordered);
+    return code;
+}
+
+/* What all calls of one kernel add up to. */
+struct kernel {
+    uint32_t name;
+    uint8_t work;
+    int64_t count;
+    int64_t total_ns;
+    int64_t least_ns;
+    int64_t most_ns;
+};
+
+static void add_call(struct kernel *kernel, const struct kernel *call)
+{
+    if (kernel->count == 0 || call->least_ns < kernel->least_ns)
+        kernel->least_ns = call->least_ns;
+    if (kernel->count == 0 || call->most_ns > kernel->most_ns)
+        kernel->most_ns = call->most_ns;
+    kernel->count += call->count;
+    kernel->total_ns += call->total_ns;
+}
+
+static int most_time_first(const void *left, const void *right)
+{
+    const struct kernel *a = left, *b = right;
+    if (a->total_ns != b->total_ns)
+        return a->total_ns > b->total_ns ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static void put_kernel(const struct kernel *kernel, const char *name, const char *work,
+    int64_t all_ns, struct gput_table *table)
+{
+    table_put_text(table, name);
+    table_put_text(table, work);
+    table_put_int(table, kernel->count);
+    table_put_double(table, us(kernel->total_ns));
+    table_put_double(table, us(kernel->total_ns) / (double)kernel->count);
+    table_put_double(table, us(kernel->least_ns));
+    table_put_double(table, us(kernel->most_ns));
+    table_put_double(table, percent(kernel->total_ns, all_ns));
+}
+
+struct kernels {
+    struct kineto_run run;
+    struct kernel *sums; /* by number of the name */
+    size_t capacity;
+    int64_t all_ns;
+};
+
+static int add_kernel(void *user, const struct gpu_span *span, struct gput_error *error)
+{
+    struct kernels *kernels = user;
+    if (span->name >= kernels->capacity) {
+        size_t capacity = kernels->run.names.capacity;
+        struct kernel *sums = realloc(kernels->sums, capacity * sizeof *sums);
+        if (!sums)
+            return error_memory(error);
+        memset(sums + kernels->capacity, 0, (capacity - kernels->capacity) * sizeof *sums);
+        kernels->sums = sums;
+        kernels->capacity = capacity;
+    }
+    int64_t ns = span->end_ns - span->start_ns;
+    struct kernel call = {.count = 1, .total_ns = ns, .least_ns = ns, .most_ns = ns};
+    struct kernel *sum = kernels->sums + span->name;
+    sum->name = span->name;
+    sum->work = span->work;
+    add_call(sum, &call);
+    kernels->all_ns += ns;
+    return GPUT_OK;
+}
+
+static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table *table)
+{
+    const struct names *names = &kernels->run.names;
+    struct kernel rest = {0};
+    qsort(kernels->sums, names->count, sizeof *kernels->sums, most_time_first);
+    for (uint32_t i = 0; i < names->count; i++) {
+        const struct kernel *kernel = kernels->sums + i;
+        if (i < limit)
+            put_kernel(kernel, names_text(names, kernel->name), gpu_work_name(kernel->work),
+                kernels->all_ns, table);
+        else
+            add_call(&rest, kernel);
+    }
+    if (rest.count > 0)
+        put_kernel(&rest, "others", NULL, kernels->all_ns, table);
+}
+
+static int make_kernels(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    struct kernels kernels = {0};
+    struct gput_table *table = tables_add(tables, "kernels");
+    table_add_column(table, "name", GPUT_COLUMN_TEXT);
+    table_add_column(table, "work", GPUT_COLUMN_TEXT);
+    table_add_column(table, "count", GPUT_COLUMN_INT);
+    table_add_column(table, "total_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "mean_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "min_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "max_us", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "share_%", GPUT_COLUMN_DOUBLE);
+    int code = kineto_run_read(options, false, &kernels.run, add_kernel, &kernels, report, error);
+    if (code == GPUT_OK)
+        put_kernels(&kernels, options->limit ? options->limit : 10, table);
+    free(kernels.sums);
+    kineto_run_finish(&kernels.run);
+    return code;
+}
+
+static void add_gap(struct stream_time *time, const struct gpu_span *span, int64_t delay_ns)
+{
+    int64_t gap = span->start_ns - time->until_ns;
+    if (gap > 0 && span->launched_ns > time->until_ns)
+        time->host_ns += gap; /* nothing was asked of the GPU before */
+    else if (gap > 0 && gap <= delay_ns)
+        time->kernel_ns += gap;
+    else if (gap > 0 && span->launched_ns != INT64_MIN)
+        time->other_ns += gap; /* asked for in time */
+    else if (gap > 0)
+        time->unknown_ns += gap;
+    time->until_ns = span->end_ns > time->until_ns ? span->end_ns : time->until_ns;
+}
+
+static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
+    const struct stream_time *time, struct gput_table *table)
+{
+    int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
+    put_gpu(run, first, table);
+    table_put_int(table, first->stream);
+    table_put_double(table, us(time->until_ns - time->start_ns));
+    table_put_double(table, us(idle));
+    table_put_double(table, us(time->host_ns));
+    table_put_double(table, us(time->kernel_ns));
+    table_put_double(table, us(time->other_ns));
+    table_put_double(table, us(time->unknown_ns));
+    table_put_double(table, percent(time->host_ns, idle));
+    table_put_double(table, percent(time->kernel_ns, idle));
+    table_put_double(table, percent(time->other_ns, idle));
+    table_put_double(table, percent(time->unknown_ns, idle));
+}
+
+static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
+{
+    return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
+}
+
+static int find_idles(const struct ordered_spans *ordered, int64_t delay_ns,
+    struct gpu_results *results, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(ordered->spans, &row, error));
+    while (row) {
+        const struct gpu_span *first = row;
+        struct gpu_result result = {
+            .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
+        while (row && same_stream(row, &result.first)) {
+            add_gap(&result.stream, row, delay_ns);
+            TRY(row_sorter_next(ordered->spans, &row, error));
+        }
+        TRY(add_result(results, &ordered->run, &result, error));
+    }
+    sort_results(results);
+    return GPUT_OK;
+}
+
+static int make_idle(const struct gput_kineto_options *options, struct gput_tables *tables,
+    struct read_report *report, struct gput_error *error)
+{
+    static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
+        "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
+    struct ordered_spans ordered;
+    struct gpu_results results = {0};
+    struct gput_table *table = tables_add(tables, "idle");
+    add_gpu_columns(table);
+    table_add_column(table, "stream", GPUT_COLUMN_INT);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
+    int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
+    int code = ordered_spans_read(options, true, by_stream, &ordered, report, error);
+    if (code == GPUT_OK)
+        code = find_idles(&ordered, delay_ns, &results, error);
+    for (size_t i = 0; i < results.count; i++)
+        put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
+    free(results.all);
+    ordered_spans_finish(&ordered);
+    return code;
+}
+
+static int make_view(enum gput_kineto_view view, const struct gput_kineto_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    struct read_report report = {.warn = options->warn,
+        .progress = options->progress,
+        .progress_span = 1,
+        .user = options->user};
+    switch (view) {
+    case GPUT_KINETO_BREAKDOWN:
+        return make_breakdown(options, tables, &report, error);
+    case GPUT_KINETO_KERNELS:
+        return make_kernels(options, tables, &report, error);
+    case GPUT_KINETO_IDLE:
+        return make_idle(options, tables, &report, error);
+    default:
+        return kineto_diff(options, tables, &report, error);
+    }
+}
+
+int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    *tables = NULL;
+    if (view < GPUT_KINETO_BREAKDOWN || view > GPUT_KINETO_DIFF)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a trace");
+    if (options->path_count == 0)
+        return error_set(error, GPUT_ERROR_INVALID, "Name a trace of PyTorch's profiler");
+    if (view == GPUT_KINETO_DIFF && options->path_count != 2)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
+    struct gput_tables *made = tables_create();
+    int code = made ? make_view(view, options, made, error) : error_memory(error);
+    if (code == GPUT_OK)
+        return tables_finish_building(made, tables, error);
+    gput_tables_destroy(made);
+    return code;
+}

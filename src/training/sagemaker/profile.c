@@ -1,0 +1,161 @@
+#include <gputracker/profile.h>
+
+#include "training/sagemaker/profile_views.h"
+#include "training/sagemaker/step_index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ROWS_OF_A_PART 10000
+
+typedef int view_function(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error);
+
+static const struct {
+    view_function *make;
+    bool without_system;
+    bool without_framework;
+    /* Which events are kept as rows; NULL: all. */
+    bool (*keeps_event)(const struct profile_frame *frame,
+        const struct gput_profile_options *options, const struct framework_row *row);
+} views[] = {
+    [GPUT_PROFILE_JOB] = {profile_job, false, false, profile_is_step},
+    [GPUT_PROFILE_STEPS] = {profile_steps, true, false, profile_counts_in_steps},
+    [GPUT_PROFILE_PHASES] = {profile_phases, false, false, profile_is_step},
+    [GPUT_PROFILE_UTILIZATION] = {profile_utilization, false, false, profile_is_step},
+    [GPUT_PROFILE_DEVICES] = {profile_devices, false, true, NULL},
+    [GPUT_PROFILE_DATALOADER] = {profile_dataloader, true, false, profile_is_of_dataloader},
+    [GPUT_PROFILE_METRICS] = {profile_metrics, false, false, profile_selects_event},
+    [GPUT_PROFILE_READINGS] = {profile_readings, false, true, NULL},
+    [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false, profile_selects_event},
+    [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
+};
+
+void profile_put_moment(struct gput_table *table, int64_t time_us)
+{
+    char text[64], date[32];
+    int64_t second = time_us / 1000000, rest = time_us % 1000000;
+    if (rest < 0) {
+        second--;
+        rest += 1000000;
+    }
+    time_t seconds = (time_t)second;
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts)) {
+        table_put_missing(table);
+        return;
+    }
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text, sizeof text, "%s:%06d", date, (int)rest);
+    table_put_text(table, text);
+}
+
+int profile_nothing(
+    const struct gput_profile_options *options, const char *what, struct gput_error *error)
+{
+    const char *which = !options->has_start && !options->has_end ? ""
+                        : options->unit == GPUT_MERGE_STEP       ? " in the steps asked for"
+                                                                 : " in the time asked for";
+    return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no %s in %s%s", what,
+        profile_source(options), which);
+}
+
+static struct profile_frame_selection selection_of(
+    const struct gput_profile_options *options, enum gput_profile_view view)
+{
+    struct profile_frame_selection selection = {.start_us = INT64_MIN,
+        .end_us = INT64_MAX,
+        .without_system =
+            views[view].without_system || options->moment_count + options->interval_count > 0,
+        .without_framework = views[view].without_framework ||
+                             (view == GPUT_PROFILE_UTILIZATION && !options->by_phase),
+        .keeps_event = views[view].keeps_event,
+        .options = options};
+    if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end)) {
+        selection.by_step = true;
+        selection.first_step = options->has_start ? options->start : 0;
+        selection.last_step = options->has_end ? options->end : INT64_MAX;
+    } else {
+        selection.start_us = options->has_start ? options->start : INT64_MIN;
+        selection.end_us = options->has_end ? options->end : INT64_MAX;
+    }
+    return selection;
+}
+
+static int check_options(const struct gput_profile_options *options, struct gput_error *error)
+{
+    if (!options->path && !options->rows)
+        return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
+    if (options->has_start && options->has_end && options->start > options->end)
+        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is behind the end (%lld)",
+            (long long)options->start, (long long)options->end);
+    return GPUT_OK;
+}
+
+int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    *tables = NULL;
+    if ((size_t)view >= sizeof views / sizeof *views)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
+    TRY(check_options(options, error));
+    struct profile_frame_selection selection = selection_of(options, view);
+    struct read_report report = {.warn = options->warn,
+        .progress = options->progress,
+        .progress_span = 1,
+        .user = options->user};
+    struct profile_frame frame;
+    TRY(profile_frame_read(&selection, &frame, &report, error));
+    struct gput_tables *made = tables_create();
+    if (made && options->take)
+        tables_set_sink(made, ROWS_OF_A_PART, options->take, options->user);
+    int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
+    profile_frame_finish(&frame);
+    if (code != GPUT_OK) {
+        gput_tables_destroy(made);
+        return code;
+    }
+    return tables_finish_building(made, tables, error);
+}
+
+int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error)
+{
+    struct trace_root root;
+    *start_us = 0;
+    TRY(trace_root_read(path, &root, error));
+    if (root.count > 0 && root.files[0].kind == TRACE_FILE_SYSTEM)
+        *start_us = root.files[0].time_us;
+    trace_root_finish(&root);
+    return GPUT_OK;
+}
+
+static int assign_steps(struct profile_frame *frame, const struct gput_profile_rows *rows,
+    struct step_index *index, int64_t *steps, struct gput_error *error)
+{
+    struct framework_row row;
+    struct step step;
+    for (size_t i = 0; i < rows->event_count; i++) {
+        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        TRY(step_index_add(index, frame, &row, error));
+    }
+    TRY(step_index_sort(index, error));
+    for (size_t i = 0; i < rows->event_count; i++) {
+        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        steps[i] = row.step;
+        if (row.step == -1 && step_index_find(index, frame, &row, &step))
+            steps[i] = step.number;
+    }
+    return GPUT_OK;
+}
+
+int gput_profile_assign_steps(
+    const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error)
+{
+    struct profile_frame frame = {0}; /* for its names alone */
+    struct step_index index = {0};
+    int code = assign_steps(&frame, rows, &index, steps, error);
+    step_index_finish(&index);
+    profile_frame_finish(&frame);
+    return code;
+}

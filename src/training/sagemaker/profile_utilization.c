@@ -1,0 +1,397 @@
+#include "training/end_index.h"
+#include "training/sagemaker/profile_views.h"
+#include "training/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const resources[] = {"cpu", "gpu", "memory", "i/o", "network"};
+#define RESOURCE_COUNT (sizeof resources / sizeof *resources)
+
+static bool asked_for(const struct gput_profile_options *options, const char *resource, bool all)
+{
+    for (size_t i = 0; i < options->resource_count; i++)
+        if (strcmp(options->resources[i], resource) == 0)
+            return true;
+    return options->resource_count == 0 && all;
+}
+
+static int check_resources(const struct gput_profile_options *options, struct gput_error *error)
+{
+    for (size_t i = 0; i < options->resource_count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < RESOURCE_COUNT; j++)
+            known = known || strcmp(options->resources[i], resources[j]) == 0;
+        if (!known)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "\"%s\" is not a valid resource. Valid values are cpu, gpu, i/o, memory, network",
+                options->resources[i]);
+    }
+    return GPUT_OK;
+}
+
+/* Of the caller's rows there may be none: that is no more than an empty table. */
+static int say_that_none(
+    const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
+{
+    char what[64];
+    if (options->rows)
+        return GPUT_OK;
+    snprintf(what, sizeof what, "readings of %s%s",
+        options->resource_count == 0   ? of_all
+        : options->resource_count == 1 ? options->resources[0]
+                                       : "these resources",
+        options->by_phase ? " during these training phases" : "");
+    return profile_nothing(options, what, error);
+}
+
+/* The number of a resource, RESOURCE_COUNT for none. */
+static uint32_t resource_of(const struct profile_frame *frame, const struct system_row *row)
+{
+    const char *type = profile_frame_text(frame, row->type);
+    uint32_t resource = 0;
+    while (resource < RESOURCE_COUNT && strcmp(resources[resource], type) != 0)
+        resource++;
+    return resource;
+}
+
+#define NO_PHASE UINT32_MAX
+
+/* Phases to look moments up in. */
+struct phase_moments {
+    struct phase_intervals intervals; /* in order of their begins */
+    struct end_index ends;
+};
+
+static int64_t end_of_phase(const void *intervals, size_t place)
+{
+    return ((const struct phase_interval *)intervals)[place].end_us;
+}
+
+/* To be finished, also after a failure. */
+static int phase_moments_make(struct profile_frame *frame,
+    const struct gput_profile_options *options, struct phase_moments *moments,
+    struct gput_error *error)
+{
+    struct phase_intervals *intervals = &moments->intervals;
+    *moments = (struct phase_moments){0};
+    TRY(phase_intervals_make(frame, options, intervals, error));
+    return end_index_make(
+        &moments->ends, intervals->intervals, intervals->count, end_of_phase, error);
+}
+
+static void phase_moments_finish(struct phase_moments *moments)
+{
+    end_index_finish(&moments->ends);
+    phase_intervals_finish(&moments->intervals);
+}
+
+/* The phase of the latest of the intervals that holds a moment. They overlap only where several
+ * processes train. */
+static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
+{
+    const struct phase_interval *intervals = moments->intervals.intervals;
+    size_t low = 0, high = moments->intervals.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (intervals[middle].start_us <= time_us)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t place = end_index_find(&moments->ends, 0, low, time_us);
+    return place < low ? intervals[place].name : NO_PHASE;
+}
+
+/* A reading, and the line of the result that it is part of. */
+struct member {
+    uint32_t resource;
+    uint32_t node;
+    uint32_t dimension; /* 0 where they are not told apart */
+    uint32_t phase;     /* 0 likewise */
+    double value;
+};
+
+static int compare_lines(const struct member *a, const struct member *b)
+{
+    const uint32_t x[] = {a->resource, a->node, a->dimension, a->phase};
+    const uint32_t y[] = {b->resource, b->node, b->dimension, b->phase};
+    for (int i = 0; i < 4; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_members(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    int order = compare_lines(a, b);
+    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
+}
+
+static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct phase_moments *moments, struct row_sorter *members, struct gput_error *error)
+{
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        const struct member member = {.resource = resource_of(frame, row),
+            .node = row->node,
+            .dimension = options->by_dimension ? row->dimension : 0,
+            .phase = options->by_phase ? phase_at(moments, row->time_us) : 0,
+            .value = row->value};
+        if (!isnan(row->value) && member.resource < RESOURCE_COUNT && member.phase != NO_PHASE &&
+            asked_for(options, resources[member.resource], true))
+            TRY(row_sorter_add(members, &member, error));
+        TRY(profile_frame_next_reading(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+/* One row of the result. */
+struct line {
+    struct member key;
+    const char *dimension;
+    const char *node;
+    struct sorted_figures figures;
+};
+
+struct lines {
+    struct line *all;
+    size_t count;
+};
+
+/* Counts the members of each line: percentiles want to know how many there are. */
+static int count_members(const struct profile_frame *frame, struct row_sorter *members,
+    struct lines *lines, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    while (row) {
+        const struct member *member = row;
+        struct line *line = lines->count > 0 ? lines->all + lines->count - 1 : NULL;
+        if (!line || compare_lines(&line->key, member) != 0) {
+            struct line *all = realloc(lines->all, (lines->count + 1) * sizeof *all);
+            if (!all)
+                return error_memory(error);
+            lines->all = all;
+            line = all + lines->count++;
+            *line = (struct line){.key = *member,
+                .dimension = profile_frame_text(frame, member->dimension),
+                .node = profile_frame_text(frame, member->node),
+                .figures = sorted_figures_of(0)};
+        }
+        line->figures.count++;
+        TRY(row_sorter_next(members, &row, error));
+    }
+    return GPUT_OK;
+}
+
+static int summarize(struct row_sorter *members, struct lines *lines, struct gput_error *error)
+{
+    const void *row;
+    TRY(row_sorter_first(members, &row, error));
+    for (size_t i = 0; i < lines->count; i++)
+        for (size_t j = 0; j < lines->all[i].figures.count && row; j++) {
+            sorted_figures_next(&lines->all[i].figures, ((const struct member *)row)->value);
+            TRY(row_sorter_next(members, &row, error));
+        }
+    return GPUT_OK;
+}
+
+/* As the result shows them: resources in their order, nodes and dimensions by name, phases by time.
+ */
+static int in_order(const void *left, const void *right)
+{
+    const struct line *a = left, *b = right;
+    if (a->key.resource != b->key.resource)
+        return a->key.resource < b->key.resource ? -1 : 1;
+    int order = strcmp(a->node, b->node);
+    if (order == 0)
+        order = strcmp(a->dimension, b->dimension);
+    return order != 0 ? order : (a->key.phase > b->key.phase) - (a->key.phase < b->key.phase);
+}
+
+static void put_lines(const struct gput_profile_options *options,
+    const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
+{
+    if (lines->count > 1)
+        qsort(lines->all, lines->count, sizeof *lines->all, in_order);
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct line *line = lines->all + i;
+        table_put_text(table, resources[line->key.resource]);
+        if (options->by_dimension)
+            table_put_text(table, line->dimension);
+        if (options->by_phase)
+            table_put_text(table, names_text(&intervals->names, line->key.phase));
+        table_put_text(table, line->node);
+        figure_summary_put(table, &line->figures.summary);
+    }
+}
+
+int profile_utilization(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    const struct row_memory memory =
+        row_memory_of(options->memory_bytes, options->temporary_folder);
+    const struct row_order order = {sizeof(struct member), compare_members, false};
+    struct phase_moments moments = {0};
+    struct row_sorter *members = NULL;
+    struct lines lines = {0};
+    TRY(check_resources(options, error));
+    struct gput_table *table = tables_add(tables, "utilization");
+    table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
+    if (options->by_dimension)
+        table_add_column(table, "dimension", GPUT_COLUMN_TEXT);
+    if (options->by_phase)
+        table_add_column(table, "Training_phase", GPUT_COLUMN_TEXT);
+    table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
+    figure_summary_add_columns(table, "utilization", "");
+    int code = options->by_phase ? phase_moments_make(frame, options, &moments, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = row_sorter_create(&memory, &order, &members, error);
+    if (code == GPUT_OK)
+        code = gather(frame, options, &moments, members, error);
+    if (code == GPUT_OK)
+        code = count_members(frame, members, &lines, error);
+    if (code == GPUT_OK)
+        code = summarize(members, &lines, error);
+    if (code == GPUT_OK && lines.count == 0)
+        code = say_that_none(options, "the system", error);
+    if (code == GPUT_OK)
+        put_lines(options, &moments.intervals, &lines, table);
+    free(lines.all);
+    row_sorter_destroy(members);
+    phase_moments_finish(&moments);
+    return code;
+}
+
+static const struct gput_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
+
+#define MOST_RANGES 32
+
+/* One row of the result: the readings of a resource of a node, by range. */
+struct usage {
+    uint32_t resource;
+    const char *node;
+    int64_t counts[MOST_RANGES + 1]; /* the last place used: of those in no range */
+};
+
+struct usages {
+    struct usage *all;
+    size_t count;
+    uint32_t *places[RESOURCE_COUNT]; /* by number of the node: its place + 1 */
+};
+
+static bool usages_init(struct usages *usages, const struct profile_frame *frame)
+{
+    bool made = true;
+    for (size_t i = 0; i < RESOURCE_COUNT; i++) {
+        usages->places[i] = calloc(frame->names.count + 1, sizeof *usages->places[i]);
+        made = made && usages->places[i];
+    }
+    return made;
+}
+
+static void usages_finish(struct usages *usages)
+{
+    for (size_t i = 0; i < RESOURCE_COUNT; i++)
+        free(usages->places[i]);
+    free(usages->all);
+}
+
+/* NULL without memory. */
+static struct usage *usage_of(
+    struct usages *usages, const struct profile_frame *frame, uint32_t resource, uint32_t node)
+{
+    uint32_t *place = &usages->places[resource][node];
+    if (*place == 0) {
+        struct usage *all = realloc(usages->all, (usages->count + 1) * sizeof *all);
+        if (!all)
+            return NULL;
+        usages->all = all;
+        all[usages->count] =
+            (struct usage){.resource = resource, .node = profile_frame_text(frame, node)};
+        *place = (uint32_t)++usages->count;
+    }
+    return usages->all + *place - 1;
+}
+
+static size_t range_of(const struct gput_range *ranges, size_t count, double value)
+{
+    size_t range = 0;
+    while (range < count && !(value >= ranges[range].low && value <= ranges[range].high))
+        range++;
+    return range;
+}
+
+static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
+    const struct gput_range *ranges, size_t range_count, struct usages *usages,
+    struct gput_error *error)
+{
+    const struct system_row *row;
+    TRY(profile_frame_first_reading(frame, &row, error));
+    while (row) {
+        uint32_t resource = resource_of(frame, row);
+        if (resource < RESOURCE_COUNT && asked_for(options, resources[resource], resource < 2)) {
+            struct usage *usage = usage_of(usages, frame, resource, row->node);
+            if (!usage)
+                return error_memory(error);
+            usage->counts[range_of(ranges, range_count, row->value)] += !isnan(row->value);
+        }
+        TRY(profile_frame_next_reading(frame, &row, error));
+    }
+    return GPUT_OK;
+}
+
+static int by_resource(const void *left, const void *right)
+{
+    const struct usage *a = left, *b = right;
+    if (a->resource != b->resource)
+        return a->resource < b->resource ? -1 : 1;
+    return strcmp(a->node, b->node);
+}
+
+static void put_usages(struct usages *usages, size_t range_count, struct gput_table *table)
+{
+    if (usages->count > 1)
+        qsort(usages->all, usages->count, sizeof *usages->all, by_resource);
+    for (size_t i = 0; i < usages->count; i++) {
+        table_put_text(table, resources[usages->all[i].resource]);
+        table_put_text(table, usages->all[i].node);
+        for (size_t range = 0; range <= range_count; range++)
+            table_put_int(table, usages->all[i].counts[range]);
+    }
+}
+
+int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
+    struct gput_tables *tables, struct gput_error *error)
+{
+    const struct gput_range *ranges = options->range_count ? options->ranges : default_ranges;
+    size_t range_count = options->range_count ? options->range_count : 3;
+    struct usages usages = {0};
+    TRY(check_resources(options, error));
+    if (range_count > MOST_RANGES)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "At most %d ranges can be told apart", MOST_RANGES);
+    struct gput_table *table = tables_add(tables, "devices");
+    table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
+    table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < range_count; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "(%g, %g)", ranges[i].low, ranges[i].high);
+        table_add_column(table, name, GPUT_COLUMN_INT);
+    }
+    table_add_column(table, "other", GPUT_COLUMN_INT);
+    int code = usages_init(&usages, frame)
+                   ? count_readings(frame, options, ranges, range_count, &usages, error)
+                   : error_memory(error);
+    if (code == GPUT_OK && usages.count == 0)
+        code = say_that_none(options, "CPUs and GPUs", error);
+    if (code == GPUT_OK)
+        put_usages(&usages, range_count, table);
+    usages_finish(&usages);
+    return code;
+}

@@ -1,0 +1,48 @@
+/*
+ * Mean, extremes and percentiles of figures.
+ */
+#ifndef TRAINING_STATISTICS_H
+#define TRAINING_STATISTICS_H
+
+#include "base/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is shown of figures; NaN of none. Percentiles are interpolated between neighbours. */
+struct figure_summary {
+    double mean, min, max, p50, p95, p99;
+};
+
+/* Figures that come in order, one by one, when it is known how many there are: none is kept. */
+struct sorted_figures {
+    struct figure_summary summary; /* all of it after the last one */
+    size_t count;
+    size_t next;
+    double sum;
+};
+
+struct sorted_figures sorted_figures_of(size_t count);
+void sorted_figures_next(struct sorted_figures *figures, double value);
+
+/* Figures in any order, kept. */
+struct figures {
+    double *values;
+    size_t count;
+    size_t capacity;
+};
+
+/* An empty set is all zeroes. */
+bool figures_add(struct figures *figures, double value); /* false without memory */
+void figures_finish(struct figures *figures);
+
+/* Sorts the figures. */
+struct figure_summary figures_summarize(struct figures *figures);
+
+/* The columns PREFIX_mean…, _min…, _max…, _p50…, _p95…, _p99… with `suffix` at their ends. */
+void figure_summary_add_columns(struct gput_table *table, const char *prefix, const char *suffix);
+
+/* Their cells. */
+void figure_summary_put(struct gput_table *table, const struct figure_summary *summary);
+
+#endif

@@ -1,0 +1,190 @@
+#include "formats/sqlite_file.h"
+#include "temporary.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int64_t count_rows(const char *path)
+{
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite_file_open(path, &database, NULL), GPUT_OK);
+    assert_int_equal(
+        sqlite_file_prepare(database, "SELECT count(*) FROM t", path, &statement, NULL), GPUT_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t count = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
+}
+
+static sqlite3 *create_with_row(const char *path)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(database, "CREATE TABLE t (a)", path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(database, "INSERT INTO t VALUES (1)", path, NULL), GPUT_OK);
+    return database;
+}
+
+static void a_finished_database_is_one_file(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    sqlite3 *database = create_with_row(path);
+    assert_true(sqlite_file_has_table(database, "t"));
+    assert_false(sqlite_file_has_table(database, "u"));
+    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 1);
+    assert_int_equal(count_rows(path), 1);
+    assert_int_equal(temporary_count(), 1);
+}
+
+/* Leaves the file as a writer does that was killed after its last commit. */
+static void die_after_commit(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        umask(022);
+        create_with_row(path);
+        raise(SIGKILL);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void what_a_killed_writer_committed_is_read(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_int_equal(count_rows(path), 1);
+}
+
+/* As somebody who may read the file and its log, but not write to their folder. */
+static int open_as_a_guest(const char *path, const char *folder)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        chmod(folder, 0555);
+        if (geteuid() == 0 && setuid(65534) != 0)
+            _exit(99);
+        sqlite3 *database;
+        struct gput_error error;
+        int code = sqlite_file_open(path, &database, &error);
+        bool says = code == GPUT_OK || strstr(error.message, "/x.sqlite-wal");
+        sqlite3_close(database);
+        _exit(says ? code : 98);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    chmod(folder, 0700);
+    return WEXITSTATUS(status);
+}
+
+static void a_log_that_cannot_be_taken_in_is_not_passed_over(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_int_equal(unlink(temporary("x.sqlite-shm")), 0);
+    int code = open_as_a_guest(path, temporary("."));
+    if (code == 99)
+        skip();
+    assert_int_equal(code, GPUT_ERROR_PERMISSION);
+    assert_int_equal(count_rows(path), 1); /* takes the log in */
+    assert_int_equal(open_as_a_guest(path, temporary(".")), GPUT_OK);
+}
+
+static void finishing_beside_a_reader_loses_nothing(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    sqlite3 *writer = create_with_row(path), *reader;
+    assert_int_equal(sqlite_file_open(path, &reader, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_finish(writer, path, NULL), GPUT_OK);
+    sqlite3_close(reader);
+    assert_int_equal(count_rows(path), 1);
+}
+
+static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    sqlite3 *first = create_with_row(path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* what lies beside it */
+    sqlite3 *second = create_with_row(path);
+    assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
+    assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);
+    assert_int_equal(count_rows(path), 2);
+    assert_int_equal(sqlite_file_finish(second, path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 1);
+    assert_int_equal(count_rows(path), 2);
+}
+
+static void what_is_no_database_is_refused(void **state)
+{
+    (void)state;
+    sqlite3 *database;
+    struct gput_error error = {0};
+    const char *path = temporary("x.sqlite");
+    assert_int_equal(sqlite_file_open(path, &database, &error), GPUT_ERROR_NOT_FOUND);
+    assert_null(database);
+    temporary_write(path, "this is text and no database, long enough to have a header of 100 bytes"
+                          " .............................................................");
+    assert_int_equal(sqlite_file_open(path, &database, &error), GPUT_ERROR_FORMAT);
+    assert_null(database);
+    assert_non_null(strstr(error.message, path));
+}
+
+static void a_folder_that_is_not_there_is_an_error(void **state)
+{
+    (void)state;
+    sqlite3 *database;
+    struct gput_error error = {0};
+    assert_int_not_equal(
+        sqlite_file_create(temporary("none/x.sqlite"), &database, &error), GPUT_OK);
+    assert_null(database);
+    assert_non_null(strstr(error.message, "none/x.sqlite"));
+}
+
+static void removing_takes_the_journals_too(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.sqlite");
+    die_after_commit(path);
+    assert_true(temporary_count() > 1);
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK);
+    assert_int_equal(temporary_count(), 0);
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK);
+}
+
+static void names_are_quoted(void **state)
+{
+    (void)state;
+    struct str sql = {0};
+    sqlite_file_append_name(&sql, "a \"b\"");
+    assert_string_equal(str_text(&sql), "\"a \"\"b\"\"\"");
+    str_finish(&sql);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        temporary_test(a_finished_database_is_one_file),
+        temporary_test(what_a_killed_writer_committed_is_read),
+        temporary_test(a_log_that_cannot_be_taken_in_is_not_passed_over),
+        temporary_test(finishing_beside_a_reader_loses_nothing),
+        temporary_test(finishing_a_file_that_was_replaced_leaves_the_new_one_alone),
+        temporary_test(what_is_no_database_is_refused),
+        temporary_test(a_folder_that_is_not_there_is_an_error),
+        temporary_test(removing_takes_the_journals_too),
+        temporary_test(names_are_quoted),
+    };
+    return cmocka_run_group_tests_name(
+        "store/sqlite_file", tests, temporary_create, temporary_remove);
+}

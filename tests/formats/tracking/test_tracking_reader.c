@@ -1,0 +1,385 @@
+#include "formats/sqlite_file.h"
+#include "formats/tracking/tracking_reader.h"
+#include "formats/temporary.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#define STATIC_LINES                                                                               \
+    "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,system_core_count,extra\n"                \
+    "gigabytes,bytes,hours,67.254,12,\"a,b\"\n"
+
+static struct tracking_reader *open_text(const char *text)
+{
+    struct gput_error error = {0};
+    struct tracking_reader *reader;
+    const char *path = temporary("x.csv");
+    temporary_write(path, text);
+    if (tracking_reader_open(path, &reader, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return reader;
+}
+
+static size_t read_rows(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity)
+{
+    struct gput_error error = {0};
+    size_t count;
+    if (tracking_reader_next(reader, rows, capacity, &count, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return count;
+}
+
+static void static_data_comes_as_text_and_as_numbers(void **state)
+{
+    (void)state;
+    struct tracking_reader *reader = open_text(STATIC_LINES "timestamp,main_ram\n");
+    size_t count;
+    const struct tracking_static_cell *cells = tracking_reader_static_cells(reader, &count);
+    assert_int_equal(count, 6);
+    assert_string_equal(cells[3].name, "ram_system_capacity");
+    assert_string_equal(cells[3].text, "67.254");
+    assert_string_equal(cells[5].text, "a,b");
+
+    const struct gput_static_data *data = tracking_reader_static_data(reader);
+    assert_int_equal(data->ram_unit, GPUT_GIGABYTES);
+    assert_int_equal(data->gpu_ram_unit, GPUT_BYTES);
+    assert_int_equal(data->time_unit, GPUT_HOURS);
+    assert_true(fabs(data->ram_system_capacity_bytes - 67254e6) < 1);
+    assert_true(isnan(data->gpu_ram_system_capacity_bytes));
+    assert_int_equal(data->system_core_count, 12);
+    assert_int_equal(data->system_gpu_count, 0);
+    struct tracking_row row;
+    assert_int_equal(read_rows(reader, &row, 1), 0);
+    tracking_reader_close(reader);
+}
+
+static void columns_are_found_by_name(void **state)
+{
+    (void)state;
+    struct tracking_reader *reader =
+        open_text(STATIC_LINES "timestamp,note,combined_ram,more,main_n_threads\n"
+                               "10.5,hello,1.25,,3\r\n"
+                               "11.5,\"a,\"\"b\"\"\",,x,\"4\"\n"
+                               "\n"
+                               "12.5,, 2.5 ,,5\n");
+    struct tracking_row rows[8];
+    assert_true(tracking_reader_has(reader, GPUT_COMBINED_RAM));
+    assert_false(tracking_reader_has(reader, GPUT_MAIN_RAM));
+    assert_false(tracking_reader_has(reader, GPUT_MAIN_PRIVATE_RAM));
+    assert_int_equal(read_rows(reader, rows, 8), 3);
+    assert_true(rows[0].timestamp == 10.5 && rows[0].values[GPUT_COMBINED_RAM] == 1.25);
+    assert_true(rows[0].values[GPUT_MAIN_THREADS] == 3 && isnan(rows[0].values[GPUT_MAIN_RAM]));
+    assert_true(rows[1].timestamp == 11.5 && isnan(rows[1].values[GPUT_COMBINED_RAM]));
+    assert_true(rows[1].values[GPUT_MAIN_THREADS] == 4);
+    assert_true(rows[2].timestamp == 12.5 && rows[2].values[GPUT_COMBINED_RAM] == 2.5);
+    assert_int_equal(read_rows(reader, rows, 8), 0);
+    assert_null(tracking_reader_warning(reader));
+    tracking_reader_close(reader);
+}
+
+static void a_torn_last_line_is_left_out_with_a_warning(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"3", "3\n", "3,3,\n", "\"3,3\n", "3,3,3,3\n", "3,x", ",3"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct str text = {0};
+        str_printf(&text, STATIC_LINES "timestamp,main_ram\n1,1\n2,2\n%s", ends[i]);
+        struct tracking_reader *reader = open_text(str_text(&text));
+        struct tracking_row rows[8];
+        assert_int_equal(read_rows(reader, rows, 8), 2);
+        assert_int_equal(read_rows(reader, rows, 8), 0);
+        assert_non_null(strstr(tracking_reader_warning(reader), "x.csv: the last line is cut off"));
+        tracking_reader_close(reader);
+        str_finish(&text);
+    }
+}
+
+/* What is there of it may be a part of a number. */
+static void a_last_line_without_its_line_end_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const last[] = {"2,1745449610.5", "2,\"1745449610.5\"", "2,1745449609.8",
+        "2,1745449609.", "2,17454496", "2,1745449610.5\r"};
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++) {
+        struct str text = {0};
+        str_printf(&text, STATIC_LINES "main_ram,timestamp\n1,1745449609.75\n%s", last[i]);
+        struct tracking_reader *reader = open_text(str_text(&text));
+        struct tracking_row rows[8];
+        assert_int_equal(read_rows(reader, rows, 8), 1);
+        assert_int_equal(read_rows(reader, rows, 8), 0);
+        assert_non_null(strstr(tracking_reader_warning(reader),
+            "x.csv: the last line is cut off (it has no line end) "
+            "and was left out; 1 rows were kept."));
+        tracking_reader_close(reader);
+        str_finish(&text);
+    }
+}
+
+static void assert_refused(const char *text, enum gput_code code, const char *message)
+{
+    struct gput_error error = {0};
+    struct tracking_reader *reader;
+    const char *path = temporary("x.csv");
+    temporary_write(path, text);
+    int got = tracking_reader_open(path, &reader, &error);
+    if (got == GPUT_OK) {
+        struct tracking_row rows[8];
+        size_t count;
+        got = tracking_reader_next(reader, rows, 8, &count, &error);
+        tracking_reader_close(reader);
+    } else
+        assert_null(reader);
+    assert_int_equal(got, code);
+    if (!strstr(error.message, message))
+        fail_msg("\"%s\" is not in: %s", message, error.message);
+}
+
+static void damaged_files_are_refused_by_line_and_column(void **state)
+{
+    (void)state;
+    assert_refused("", GPUT_ERROR_FORMAT, "x.csv is invalid: it ends before its static data.");
+    assert_refused("a,b\n", GPUT_ERROR_FORMAT, "it ends before its static data.");
+    assert_refused("a,b\n1\n", GPUT_ERROR_FORMAT, "its first two lines are not the static data");
+    assert_refused("a\n1\n", GPUT_ERROR_FORMAT, "its static data has no column ram_unit.");
+    assert_refused("ram_unit,gpu_ram_unit,time_unit\nmiles,bytes,hours\nx\n", GPUT_ERROR_FORMAT,
+        "\"miles\" is not a valid RAM unit");
+    assert_refused("ram_unit,gpu_ram_unit,time_unit,system_core_count\nbytes,bytes,hours,many\n",
+        GPUT_ERROR_FORMAT, "\"many\" is not a number (static data, column system_core_count).");
+    assert_refused(STATIC_LINES, GPUT_ERROR_FORMAT, "it ends before its header of the rows.");
+    assert_refused(STATIC_LINES "main_ram\n1\n", GPUT_ERROR_FORMAT, "it has no column timestamp.");
+    assert_refused(STATIC_LINES "timestamp,x\n1,1\n", GPUT_ERROR_FORMAT,
+        "none of its columns is a measurement.");
+    assert_refused(STATIC_LINES "timestamp,main_ram\n1,1\n2\n3,3\n", GPUT_ERROR_FORMAT,
+        "line 5 has 1 cells where the header has 2.");
+    assert_refused(STATIC_LINES "timestamp,main_ram\n1,1\n2,abc\n3,3\n", GPUT_ERROR_FORMAT,
+        "line 5: \"abc\" is not a number (column main_ram).");
+    assert_refused(
+        STATIC_LINES "timestamp,main_ram\n,1\n", GPUT_ERROR_FORMAT, "line 4 has no timestamp.");
+}
+
+static void files_that_cannot_be_opened_are_named(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    struct tracking_reader *reader;
+    assert_int_equal(
+        tracking_reader_open(temporary("no.csv"), &reader, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "no.csv"));
+    assert_int_equal(
+        tracking_reader_open(temporary("no.sqlite"), &reader, &error), GPUT_ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.message, "no.sqlite"));
+    assert_int_equal(tracking_reader_open("x.pkl", &reader, &error), GPUT_ERROR_INVALID);
+    assert_null(reader);
+    tracking_reader_close(NULL);
+}
+
+static const char *make_database(const char *sql)
+{
+    const char *path = temporary("y.sqlite");
+    struct gput_error error = {0};
+    sqlite3 *database;
+    sqlite_file_remove(path, NULL);
+    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
+    if (sqlite_file_run(database, sql, path, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
+    return path;
+}
+
+#define STATIC_TABLE                                                                               \
+    "CREATE TABLE static_data (ram_unit, gpu_ram_unit, time_unit, ram_system_capacity, "           \
+    "n_expected_gpus); INSERT INTO static_data VALUES ('bytes', 'bytes', 'hours', 1000.0, 2);"
+
+static void a_database_is_read_whatever_its_columns(void **state)
+{
+    (void)state;
+    const char *path = make_database(STATIC_TABLE
+        "CREATE TABLE data (note TEXT, timestamp FLOAT, main_ram, main_n_threads BIGINT);"
+        "INSERT INTO data VALUES ('x', 1.5, '0.25', 3), (NULL, 2, NULL, 4)");
+    struct tracking_reader *reader;
+    struct tracking_row rows[8];
+    assert_int_equal(tracking_reader_open(path, &reader, NULL), GPUT_OK);
+    assert_true(tracking_reader_static_data(reader)->ram_system_capacity_bytes == 1000.0);
+    assert_int_equal(tracking_reader_static_data(reader)->n_expected_gpus, 2);
+    size_t count;
+    assert_string_equal(tracking_reader_static_cells(reader, &count)[3].text, "1000.0");
+    assert_int_equal(read_rows(reader, rows, 8), 2);
+    assert_true(rows[0].timestamp == 1.5 && rows[0].values[GPUT_MAIN_RAM] == 0.25);
+    assert_true(rows[1].values[GPUT_MAIN_THREADS] == 4 && isnan(rows[1].values[GPUT_MAIN_RAM]));
+    uint64_t done, total;
+    tracking_reader_progress(reader, &done, &total);
+    assert_true(done == 2 && total == 2);
+    assert_int_equal(read_rows(reader, rows, 8), 0);
+    tracking_reader_close(reader);
+}
+
+static void assert_database_refused(const char *sql, const char *message)
+{
+    struct gput_error error = {0};
+    struct tracking_reader *reader;
+    int code = tracking_reader_open(make_database(sql), &reader, &error);
+    if (code == GPUT_OK) {
+        struct tracking_row rows[8];
+        size_t count;
+        code = tracking_reader_next(reader, rows, 8, &count, &error);
+        tracking_reader_close(reader);
+    }
+    assert_int_equal(code, GPUT_ERROR_FORMAT);
+    if (!strstr(error.message, message))
+        fail_msg("\"%s\" is not in: %s", message, error.message);
+}
+
+static void databases_that_are_no_tracking_files_are_refused(void **state)
+{
+    (void)state;
+    assert_database_refused("CREATE TABLE t (a)", "it has no table static_data.");
+    assert_database_refused(STATIC_TABLE, "it has no table data.");
+    assert_database_refused(
+        "CREATE TABLE static_data (a); CREATE TABLE data (b)", "its table static_data is empty.");
+    assert_database_refused(
+        STATIC_TABLE "CREATE TABLE data (timestamp)", "none of its columns is a measurement.");
+    assert_database_refused(STATIC_TABLE "CREATE TABLE data (timestamp, main_ram);"
+                                         "INSERT INTO data VALUES (1, 1), (2, 'much')",
+        "row 2: \"much\" is not a number (column main_ram).");
+    assert_database_refused(STATIC_TABLE "CREATE TABLE data (timestamp, main_ram);"
+                                         "INSERT INTO data VALUES (NULL, 1)",
+        "row 1 has no timestamp.");
+}
+
+static void a_database_cut_at_any_page_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct stat status;
+    const char *path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO data SELECT i + 0.5, i FROM n");
+    assert_int_equal(stat(path, &status), 0);
+    for (off_t size = status.st_size - 2048; size >= 0; size -= 2048) { /* within pages, too */
+        struct gput_error error = {0};
+        struct tracking_reader *reader;
+        struct tracking_row rows[64];
+        size_t count = 1;
+        assert_int_equal(truncate(path, size), 0);
+        int code = tracking_reader_open(path, &reader, &error);
+        bool opened = code == GPUT_OK;
+        while (code == GPUT_OK && count > 0)
+            code = tracking_reader_next(reader, rows, 64, &count, &error);
+        assert_int_not_equal(code, GPUT_OK);
+        assert_non_null(strstr(error.message, path));
+        if (opened)
+            tracking_reader_close(reader);
+    }
+}
+
+/* Reads whatever is whole; the caller closes the reader. */
+static size_t salvage_rows(
+    const char *path, struct tracking_reader **reader, struct tracking_row *rows, size_t capacity)
+{
+    size_t count = 0, got;
+    if (tracking_reader_salvage(path, reader, NULL) != GPUT_OK)
+        return 0;
+    do {
+        got = read_rows(*reader, rows + count, capacity - count < 3 ? capacity - count : 3);
+        count += got;
+    } while (got > 0);
+    return count;
+}
+
+static void what_is_whole_can_be_salvaged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines;
+        size_t kept, left_out;
+        const char *warning;
+    } cases[] = {
+        {"1,1\n2\n3,3\n", 2, 1,
+            "line 5 has 1 cells where the header has 2. 1 row was left out, 2 were kept."},
+        {"x,1\n2,2\n,3\n4,4\n5", 2, 3,
+            "line 4: \"x\" is not a number (column timestamp). 3 rows were left out, 2 were kept."},
+        {"1,1\n\"2,2\n3,3\n4,4\"\n5,5\n6,6\n", 4, 2,
+            "line 5 has 1 cells where the header has 2. 2 rows were left out, 4 were kept."},
+        {"1,1\n2\n", 1, 1, "1 row was left out, 1 was kept."},
+        {"1,1\n2,2", 1, 0,
+            "the last line is cut off (it has no line end) and was left out; 1 rows were kept."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct str text = {0};
+        struct tracking_reader *reader;
+        struct tracking_row rows[8];
+        str_printf(&text, STATIC_LINES "timestamp,main_ram\n%s", cases[i].lines);
+        temporary_write(temporary("x.csv"), str_text(&text));
+        assert_int_equal(salvage_rows(temporary("x.csv"), &reader, rows, 8), cases[i].kept);
+        assert_int_equal(tracking_reader_rows_left_out(reader), cases[i].left_out);
+        if (!strstr(tracking_reader_warning(reader), cases[i].warning))
+            fail_msg("%s", tracking_reader_warning(reader));
+        for (size_t row = 0; row < cases[i].kept; row++)
+            assert_true(rows[row].timestamp == rows[row].values[GPUT_MAIN_RAM]);
+        tracking_reader_close(reader);
+        str_finish(&text);
+    }
+}
+
+static void rows_of_a_damaged_database_can_be_salvaged(void **state)
+{
+    (void)state;
+    static struct tracking_row rows[5001];
+    struct tracking_reader *reader;
+    struct stat status;
+    const char *path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); INSERT INTO data VALUES (1, 1), (2, 'much'), "
+        "(3, 3), (NULL, 4), (5, 5)");
+    assert_int_equal(salvage_rows(path, &reader, rows, 8), 3);
+    assert_non_null(strstr(tracking_reader_warning(reader),
+        "row 2: \"much\" is not a number (column main_ram). 2 rows were left out, 3 were kept."));
+    tracking_reader_close(reader);
+    path = make_database(STATIC_TABLE
+        "CREATE TABLE data (timestamp, main_ram); WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL "
+        "SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO data SELECT i, i FROM n");
+    assert_int_equal(stat(path, &status), 0);
+    size_t before = 5000;
+    for (off_t size = status.st_size - 4096; size >= 0; size -= 4096) {
+        assert_int_equal(truncate(path, size), 0);
+        size_t kept = salvage_rows(path, &reader, rows, 5001);
+        assert_true(kept < before || (kept == 0 && before == 0));
+        before = kept;
+        for (size_t row = 0; row < kept; row++)
+            assert_true(rows[row].timestamp == (double)row + 1);
+        if (!reader)
+            continue; /* nothing of it can be reached */
+        assert_non_null(strstr(tracking_reader_warning(reader), "What comes behind is left out"));
+        tracking_reader_close(reader);
+    }
+}
+
+static void progress_ends_at_the_end(void **state)
+{
+    (void)state;
+    struct tracking_reader *reader = open_text(STATIC_LINES "timestamp,main_ram\n1,1\n2,2\n");
+    struct tracking_row rows[8];
+    uint64_t done, total;
+    read_rows(reader, rows, 8);
+    tracking_reader_progress(reader, &done, &total);
+    assert_true(total > 0 && done == total);
+    tracking_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        temporary_test(static_data_comes_as_text_and_as_numbers),
+        temporary_test(columns_are_found_by_name),
+        temporary_test(a_torn_last_line_is_left_out_with_a_warning),
+        temporary_test(a_last_line_without_its_line_end_is_left_out),
+        temporary_test(damaged_files_are_refused_by_line_and_column),
+        temporary_test(files_that_cannot_be_opened_are_named),
+        temporary_test(a_database_is_read_whatever_its_columns),
+        temporary_test(databases_that_are_no_tracking_files_are_refused),
+        temporary_test(a_database_cut_at_any_page_is_refused_by_name),
+        temporary_test(what_is_whole_can_be_salvaged),
+        temporary_test(rows_of_a_damaged_database_can_be_salvaged),
+        temporary_test(progress_ends_at_the_end),
+    };
+    return cmocka_run_group_tests_name(
+        "store/tracking_reader", tests, temporary_create, temporary_remove);
+}

@@ -1,0 +1,144 @@
+/*
+ * What tests of the process log share: a procfs of files, a tree that looks at it, a log, and
+ * what the kernel announces.
+ */
+#ifndef TESTS_TRACK_PROCESS_LOG_STAGE_H
+#define TESTS_TRACK_PROCESS_LOG_STAGE_H
+
+#include "fake_procfs.h"
+#include "process/process_log.h"
+
+#include <time.h>
+
+#define SECOND INT64_C(1000000000)
+
+/* A procfs of files, a tree that looks at it, and a log that follows both. */
+struct stage {
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct process_log log;
+    int64_t now_ns;
+};
+
+static inline void status_of(struct stage *stage, int pid, int peak_kilobytes)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+        "Name:\tx\nPid:\t%d\nPPid:\t1\nVmHWM:\t%8d kB\nVmRSS:\t1 kB\nThreads:\t1\n", pid,
+        peak_kilobytes);
+    fake_write(&stage->fake, text, "%d/status", pid);
+}
+
+static inline void look_after(struct stage *stage, int64_t ns)
+{
+    stage->now_ns += ns;
+    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
+    process_log_look(&stage->log, &stage->tree, stage->now_ns);
+}
+
+static inline void look(struct stage *stage)
+{
+    look_after(stage, SECOND);
+}
+
+/* Main is 10, which has 100 pages. */
+static inline void open_stage_of(
+    struct stage *stage, struct process_log_options options, bool main_is_old)
+{
+    if (!stage->fake.root[0])
+        fake_procfs_init(&stage->fake);
+    fake_put(&stage->fake, (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100});
+    options.procfs_root = stage->fake.root;
+    options.ns_per_tick = 10000000;
+    process_log_init(&stage->log, &options);
+    struct process_tree_options tree = {.procfs_root = stage->fake.root,
+        .main = 10,
+        .main_is_old = main_is_old,
+        .gone = process_log_gone,
+        .user = &stage->log};
+    assert_int_equal(process_tree_init(&stage->tree, &tree, NULL), GPUT_OK);
+    process_log_look(&stage->log, &stage->tree, 0);
+}
+
+static inline void open_stage(struct stage *stage, struct process_log_options options)
+{
+    *stage = (struct stage){0};
+    open_stage_of(stage, options, false);
+}
+
+static inline void close_stage(struct stage *stage)
+{
+    process_tree_finish(&stage->tree);
+    process_log_finish(&stage->log);
+    fake_procfs_finish(&stage->fake);
+}
+
+static const struct process_log_options everything = {
+    .has_events = true, .has_taskstats = true, .keeps_ended = true, .most_ended = 100};
+
+static const struct process_log_options announced = {
+    .has_events = true, .keeps_ended = true, .most_ended = 100};
+
+static inline void forked(struct stage *stage, pid_t parent, pid_t child)
+{
+    process_log_event(&stage->log, &(struct process_event){.kind = PROCESS_EVENT_FORK,
+                                       .pid = child,
+                                       .parent = parent,
+                                       .time_ns = ++stage->now_ns});
+}
+
+static inline void exited(struct stage *stage, pid_t pid, int status)
+{
+    process_log_event(&stage->log,
+        &(struct process_event){
+            .kind = PROCESS_EVENT_EXIT, .pid = pid, .status = status, .time_ns = ++stage->now_ns});
+}
+
+static inline void execed(struct stage *stage, pid_t pid)
+{
+    process_log_event(
+        &stage->log, &(struct process_event){
+                         .kind = PROCESS_EVENT_EXEC, .pid = pid, .time_ns = ++stage->now_ns});
+}
+
+static inline void told(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
+{
+    process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
+                                      .process = pid,
+                                      .name = "told",
+                                      .is_leader = true,
+                                      .is_last = true,
+                                      .cpu_ns = (uint64_t)cpu_ns,
+                                      .minor_faults = 1000,
+                                      .peak_rss_bytes = peak_bytes});
+}
+
+static inline const struct process_record *find(
+    struct process_record **list, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i]->pid == pid)
+            return list[i];
+    }
+    return NULL;
+}
+
+static inline const struct process_record *only_child(const struct stage *stage, pid_t pid)
+{
+    size_t count;
+    struct process_record **list = process_log_list(&stage->log, &count);
+    const struct process_record *record = find(list, count, pid);
+    assert_int_equal(count, 2);
+    assert_int_equal(stage->log.seen, 2);
+    free(list);
+    return record;
+}
+
+static inline uint64_t ticks_since_boot(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 100;
+}
+
+#endif

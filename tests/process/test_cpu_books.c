@@ -1,0 +1,270 @@
+#include "process/cpu_books.h"
+#include "process/fake_procfs.h"
+#include "process/live.h"
+
+#define MS INT64_C(1000000)
+
+/* Main 10 with a child 11 that has a child 12, of files; a tick is `tick_ns`. */
+struct family {
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct cpu_books books;
+    struct fake_process main, child, grandchild;
+    int64_t tick_ns;
+};
+
+static void open_family(struct family *family, bool is_old)
+{
+    *family = (struct family){.main = {.pid = 10, .parent = 1, .utime = 100},
+        .child = {.pid = 11, .parent = 10, .utime = 50},
+        .grandchild = {.pid = 12, .parent = 11, .utime = 20}};
+    fake_procfs_init(&family->fake);
+    fake_put(&family->fake, family->main);
+    fake_put(&family->fake, family->child);
+    fake_put(&family->fake, family->grandchild);
+    fake_children(&family->fake, 10, 10, "11 ");
+    fake_children(&family->fake, 11, 11, "12 ");
+    fake_children(&family->fake, 12, 12, "");
+    struct process_tree_options options = {
+        .procfs_root = family->fake.root, .main = 10, .main_is_old = is_old};
+    assert_int_equal(process_tree_init(&family->tree, &options, NULL), GPUT_OK);
+    family->tick_ns = family->tree.view.ns_per_tick;
+}
+
+static void look(struct family *family)
+{
+    assert_int_equal(process_tree_look(&family->tree, false, 1), GPUT_OK);
+    cpu_books_update(&family->books, &family->tree, 0, 0);
+}
+
+static void expect(const struct family *family, int64_t main_ticks, int64_t descendants_ticks)
+{
+    assert_int_equal(family->books.main_ns, main_ticks * family->tick_ns);
+    assert_int_equal(family->books.descendants_ns, descendants_ticks * family->tick_ns);
+}
+
+static void close_family(struct family *family)
+{
+    process_tree_finish(&family->tree);
+    fake_procfs_finish(&family->fake);
+}
+
+static void the_living_are_what_their_clocks_say(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    look(&family);
+    expect(&family, 100, 70);
+    close_family(&family);
+}
+
+static void what_nobody_collects_of_others_is_kept(void **state)
+{
+    (void)state;
+    struct family family;
+    const pid_t other = 20;
+    struct fake_process stranger = {.pid = 20, .parent = 1, .utime = 40, .cutime = 7};
+    open_family(&family, true);
+    process_tree_finish(&family.tree);
+    fake_put(&family.fake, stranger);
+    fake_children(&family.fake, 20, 20, "");
+    struct process_tree_options options = {.procfs_root = family.fake.root,
+        .main = 10,
+        .main_is_old = true,
+        .others = &other,
+        .n_others = 1};
+    assert_int_equal(process_tree_init(&family.tree, &options, NULL), GPUT_OK);
+    look(&family);
+    expect(&family, 0, 0);
+
+    /* It used 3 ticks and collected a child of 2 that was never seen, then ended. */
+    stranger.utime += 3;
+    stranger.cutime += 2;
+    fake_put(&family.fake, stranger);
+    look(&family);
+    expect(&family, 0, 5);
+    fake_end(&family.fake, 20);
+    look(&family);
+    expect(&family, 0, 5);
+
+    /* And main collected one that was never seen either. */
+    family.main.cutime = 4;
+    fake_put(&family.fake, family.main);
+    look(&family);
+    expect(&family, 0, 9);
+    close_family(&family);
+}
+
+static void a_child_that_ends_counts_once_all_the_way_up(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    look(&family);
+
+    /* The grandchild used 5 ticks more, ended, and was collected. */
+    fake_end(&family.fake, 12);
+    fake_children(&family.fake, 11, 11, "");
+    family.child.cutime = 25;
+    fake_put(&family.fake, family.child);
+    look(&family);
+    expect(&family, 100, 75);
+
+    /* The child ended as a zombie: main has not collected it yet. */
+    family.child.state = 'Z';
+    fake_put(&family.fake, family.child);
+    look(&family);
+    expect(&family, 100, 75);
+
+    /* Main collects it, and with it what it had collected. */
+    fake_end(&family.fake, 11);
+    fake_children(&family.fake, 10, 10, "");
+    family.main.cutime = 75;
+    fake_put(&family.fake, family.main);
+    look(&family);
+    expect(&family, 100, 75);
+    close_family(&family);
+}
+
+static void children_that_no_look_saw_count(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    family.main.cutime = 300;
+    family.main.cstime = 40;
+    fake_put(&family.fake, family.main);
+    look(&family);
+    expect(&family, 100, 410);
+    close_family(&family);
+}
+
+static void children_that_nobody_collects_count_as_far_as_seen(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    look(&family);
+    /* Main ignores SIGCHLD: the kernel throws the child's figures away. */
+    fake_end(&family.fake, 11);
+    fake_children(&family.fake, 10, 10, "");
+    look(&family);
+    expect(&family, 100, 70);
+    close_family(&family);
+}
+
+static void what_we_collected_from_orphans_counts(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    assert_int_equal(process_tree_look(&family.tree, false, 1), GPUT_OK);
+    cpu_books_update(&family.books, &family.tree, 9 * family.tick_ns, 0);
+    expect(&family, 100, 79);
+    close_family(&family);
+}
+
+static void the_trackers_own_thread_is_no_work_of_mains(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    cpu_books_update(&family.books, &family.tree, 0, 30 * family.tick_ns);
+    expect(&family, 70, 70);
+    close_family(&family);
+}
+
+static void the_books_never_go_back(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, false);
+    look(&family);
+    /* Figures are read one after the other: for a moment they can come to less. */
+    family.main.utime = 99;
+    family.child.utime = 49;
+    fake_put(&family.fake, family.main);
+    fake_put(&family.fake, family.child);
+    look(&family);
+    expect(&family, 100, 70);
+    close_family(&family);
+}
+
+static void what_was_used_before_tracking_never_counts(void **state)
+{
+    (void)state;
+    struct family family;
+    open_family(&family, true);
+    look(&family);
+    expect(&family, 0, 0);
+
+    family.child.utime += 3;
+    fake_put(&family.fake, family.child);
+    look(&family);
+    expect(&family, 0, 3);
+
+    /* Main collects a child that was old when tracking began: with all that it ever used. */
+    fake_end(&family.fake, 12);
+    fake_children(&family.fake, 11, 11, "");
+    family.child.cutime = 22;
+    fake_put(&family.fake, family.child);
+    look(&family);
+    expect(&family, 0, 5);
+    fake_end(&family.fake, 11);
+    fake_children(&family.fake, 10, 10, "");
+    family.main.cutime = 53 + 22 + 1;
+    fake_put(&family.fake, family.main);
+    look(&family);
+    expect(&family, 0, 6);
+    close_family(&family);
+}
+
+/* ---- live ---- */
+
+static void a_swarm_of_short_children_is_in_the_books(void **state)
+{
+    (void)state;
+    struct actors actors;
+    struct process_tree tree;
+    struct cpu_books books = {0};
+    actors_start(&actors, "tell hear 3 swarm 40 0.02 tell hear 3");
+    actors_await(&actors, 1);
+    struct process_tree_options options = {
+        .procfs_root = "/proc", .main = actors.pid, .kept_files = 64};
+    assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
+    actors_release(&actors, 3, 1);
+
+    struct pollfd told = {.fd = actors.told_fd, .events = POLLIN};
+    int64_t before = 0;
+    do {
+        assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+        cpu_books_update(&books, &tree, 0, 0);
+        assert_true(books.descendants_ns >= before);
+        before = books.descendants_ns;
+    } while (poll(&told, 1, 5) == 0);
+    actors_await(&actors, 1);
+    process_tree_look(&tree, false, 1);
+    cpu_books_update(&books, &tree, 0, 0);
+    /* 0.8 s; forking and ending cost something too. */
+    assert_in_range(books.descendants_ns, 780 * MS, 1300 * MS);
+    process_tree_finish(&tree);
+    actors_end(&actors);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_living_are_what_their_clocks_say),
+        cmocka_unit_test(what_nobody_collects_of_others_is_kept),
+        cmocka_unit_test(a_child_that_ends_counts_once_all_the_way_up),
+        cmocka_unit_test(children_that_no_look_saw_count),
+        cmocka_unit_test(children_that_nobody_collects_count_as_far_as_seen),
+        cmocka_unit_test(what_we_collected_from_orphans_counts),
+        cmocka_unit_test(the_trackers_own_thread_is_no_work_of_mains),
+        cmocka_unit_test(the_books_never_go_back),
+        cmocka_unit_test(what_was_used_before_tracking_never_counts),
+        cmocka_unit_test(a_swarm_of_short_children_is_in_the_books),
+    };
+    return cmocka_run_group_tests_name("track/cpu_books", tests, NULL, NULL);
+}

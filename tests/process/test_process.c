@@ -1,0 +1,394 @@
+#include "process/fake_procfs.h"
+#include "process/live.h"
+#include "process/process.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static void reads_a_foreign_procfs_in_ticks(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10,
+                        .parent = 1,
+                        .threads = 3,
+                        .start_time = 77,
+                        .utime = 150,
+                        .stime = 50,
+                        .cutime = 20,
+                        .cstime = 5,
+                        .resident_pages = 500,
+                        .shared_pages = 200,
+                        .start_stack = 0xabc});
+    struct process_view view = process_view_of(fake.root);
+    assert_false(view.has_cpu_clocks);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process.parent, 1);
+    assert_int_equal(process.thread_count, 3);
+    assert_int_equal(process.start_time_ticks, 77);
+    assert_int_equal(process.image, 0xabc);
+    assert_int_equal(process_cpu_ns(&process), 200 * view.ns_per_tick);
+    assert_int_equal(process_children_ns(&process, &view), 25 * view.ns_per_tick);
+    assert_int_equal(process.memory.resident_bytes, 500 * view.page_bytes);
+    assert_int_equal(process.memory.file_bytes, 200 * view.page_bytes);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void what_ended_after_its_reading_has_no_memory(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {
+        .pid = 10, .parent = 1, .resident_pages = 500, .shared_pages = 200};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    process.memory.has_exact = true;
+    process.memory.exact_resident_bytes = 500 * view.page_bytes;
+    process.memory.exact_file_bytes = 200 * view.page_bytes;
+    process.memory.exact = (struct rss){.total = 500 * view.page_bytes,
+        .private = 100 * view.page_bytes,
+        .shared = 400 * view.page_bytes};
+    process.memory.anonymous_bytes = 300 * view.page_bytes;
+    process.memory.anonymous_pss_bytes = 150 * view.page_bytes;
+    files.resident_pages = files.shared_pages = 0;
+    fake_put(&fake, files);
+    process_settle(&process, &view);
+    assert_int_equal(memory_rss(&process.memory).total, 0);
+    assert_int_equal(memory_rss(&process.memory).private, 0);
+    assert_int_equal(memory_anonymous_share_bytes(&process.memory), 0);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void what_an_old_process_used_before_does_not_count(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {.pid = 10, .parent = 1, .utime = 1000, .cutime = 400};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, true, NULL, &view), GPUT_OK);
+    assert_int_equal(process_cpu_ns(&process), 0);
+    assert_int_equal(process_children_ns(&process, &view), 0);
+    files.utime += 7;
+    files.cutime += 3;
+    fake_put(&fake, files);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_cpu_ns(&process), 7 * view.ns_per_tick);
+    assert_int_equal(process_children_ns(&process, &view), 3 * view.ns_per_tick);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void a_pid_given_out_anew_is_another_process(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .start_time = 77});
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .start_time = 78});
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_ERROR_GONE);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void a_process_that_is_not_there_is_gone(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    fake_procfs_init(&fake);
+    struct process_view view = process_view_of(fake.root);
+    view.free_files = 4;
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_ERROR_GONE);
+    assert_int_equal(view.free_files, 4);
+    fake_procfs_finish(&fake);
+}
+
+static void an_execve_makes_its_memory_new(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {.pid = 10, .parent = 1, .start_stack = 5, .resident_pages = 9};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    process.memory.has_exact = true;
+    process.memory.exact.total = 12345;
+    files.start_stack = 6;
+    fake_put(&fake, files);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_false(process.memory.has_exact);
+    assert_true(process.memory_is_stale);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does(void **state)
+{
+    (void)state;
+    struct process process = {.state = 'Z', .thread_count = 1};
+    assert_true(process_is_zombie(&process));
+    assert_false(process_has_memory(&process));
+    process.thread_count = 2;
+    assert_false(process_is_zombie(&process));
+    assert_true(process_has_memory(&process));
+    process.borrows_memory = true;
+    assert_false(process_has_memory(&process));
+}
+
+/* A first thread that has ended, in a procfs that has a folder for each thread. */
+static void put_outlived(const struct fake_procfs *fake, unsigned threads)
+{
+    fake_put(fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .threads = threads});
+    fake_write(fake, "", "10/task/10/children");
+    fake_write(fake, "", "10/task/11/children");
+    fake_write(fake, "", "10/task/12/children");
+}
+
+static void one_whose_first_thread_ended_is_read_by_another(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    struct fake_process files = {
+        .pid = 10, .parent = 1, .threads = 3, .start_stack = 5, .resident_pages = 500};
+    fake_procfs_init(&fake);
+    fake_put(&fake, files);
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process_thread_count(&process), 3);
+
+    put_outlived(&fake, 3);
+    struct fake_process thread = {.pid = 11, .start_stack = 5, .resident_pages = 510};
+    fake_put(&fake, thread);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_false(process_is_zombie(&process));
+    assert_int_equal(process_thread_count(&process), 2);
+    assert_int_equal(process.memory.resident_bytes, 510 * view.page_bytes);
+    assert_int_equal(process.image, 5);
+    assert_false(process.memory_is_stale);
+
+    /* That thread ends, too. */
+    fake_end(&fake, 11);
+    thread.pid = 12;
+    thread.resident_pages = 520;
+    fake_put(&fake, thread);
+    put_outlived(&fake, 2);
+    assert_int_equal(process_look(&process, NULL, &view, 2), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
+    assert_int_equal(process_thread_count(&process), 1);
+
+    /* Nothing that could be read lives: it is about to end, and what was known stays. */
+    fake_end(&fake, 12);
+    assert_int_equal(process_look(&process, NULL, &view, 3), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
+    put_outlived(&fake, 1);
+    assert_int_equal(process_look(&process, NULL, &view, 4), GPUT_OK);
+    assert_true(process_is_zombie(&process));
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+static void one_that_has_lost_its_first_thread_before_is_known_by_another(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process process;
+    fake_procfs_init(&fake);
+    put_outlived(&fake, 2);
+    fake_put(&fake, (struct fake_process){.pid = 12, .start_stack = 7, .resident_pages = 30});
+    struct process_view view = process_view_of(fake.root);
+    assert_int_equal(process_init(&process, 10, true, NULL, &view), GPUT_OK);
+    assert_int_equal(process.memory.resident_bytes, 30 * view.page_bytes);
+    assert_int_equal(process.image, 7);
+    process_finish(&process, &view);
+    fake_procfs_finish(&fake);
+}
+
+/* ---- live ---- */
+
+static void descriptors_are_kept_as_far_as_they_may(void **state)
+{
+    (void)state;
+    struct actors actors;
+    struct process processes[2];
+    actors_start(&actors, "tell hear 3");
+    actors_await(&actors, 1);
+    struct process_view view = process_view_of("/proc");
+    view.free_files = 3;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(process_init(&processes[i], actors.pid, false, NULL, &view), GPUT_OK);
+    assert_int_equal(view.free_files, 0);
+    assert_true(processes[0].stat_fd >= 0 && processes[0].statm_fd >= 0);
+    assert_true(processes[1].stat_fd >= 0);
+    assert_int_equal(processes[1].statm_fd, -1);
+    assert_int_equal(processes[0].memory.resident_bytes, processes[1].memory.resident_bytes);
+    for (int i = 0; i < 2; i++)
+        process_finish(&processes[i], &view);
+    assert_int_equal(view.free_files, 3);
+    actors_end(&actors);
+}
+
+static void a_process_that_stands_still_is_not_read_again(void **state)
+{
+    (void)state;
+    struct actors actors;
+    struct process process;
+    actors_start(&actors, "tell hear 3 alloc 20 tell hear 3");
+    actors_await(&actors, 1);
+    struct process_view view = process_view_of("/proc");
+    assert_true(view.has_cpu_clocks);
+    assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
+    /* It may still have been on its way into read(). */
+    EVENTUALLY(!process.has_run)
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    process.thread_count = 99;
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process.thread_count, 99);
+
+    actors_release(&actors, 3, 1);
+    actors_await(&actors, 1);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_true(process.has_run);
+    assert_int_equal(process.thread_count, 1);
+    assert_true(process.memory.resident_bytes > 20000000);
+    process_finish(&process, &view);
+    actors_end(&actors);
+}
+
+static void an_idle_process_is_read_now_and_then(void **state)
+{
+    (void)state;
+    struct actors actors;
+    struct process process;
+    actors_start(&actors, "tell hear 3");
+    actors_await(&actors, 1);
+    struct process_view view = process_view_of("/proc");
+    assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
+    process.thread_count = 99;
+    assert_int_equal(process_look(&process, NULL, &view, 60 * NS_PER_SECOND), GPUT_OK);
+    assert_int_equal(process.thread_count, 1);
+    process_finish(&process, &view);
+    actors_end(&actors);
+}
+
+static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
+{
+    (void)state;
+    struct actors actors;
+    struct process process;
+    siginfo_t info;
+    actors_start(&actors, "spin 0.03 tell hear 3");
+    actors_await(&actors, 1);
+    struct process_view view = process_view_of("/proc");
+    view.free_files = 2;
+    assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
+    assert_true(process_cpu_ns(&process) >= 30000000);
+    actors_let_go(&actors);
+    assert_int_equal(waitid(P_PID, (id_t)actors.pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_true(process_is_zombie(&process));
+    assert_true(process_cpu_ns(&process) >= 30000000);
+    waitpid(actors.pid, NULL, 0);
+    assert_int_equal(process_look(&process, NULL, &view, 2), GPUT_ERROR_GONE);
+    process_finish(&process, &view);
+    actors.pid = 0;
+    actors_end(&actors);
+}
+
+static void signals_go_to_the_very_process_alone(void **state)
+{
+    (void)state;
+    struct process_view view = process_view_of("/proc");
+    struct process process;
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(process_init(&process, child, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process_signal(&process, &view, 0), 0);
+
+    process.start_time_ticks++; /* as if another had its number now */
+    assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
+    process.start_time_ticks--;
+    struct process_view foreign = view;
+    foreign.has_cpu_clocks = false;
+    assert_int_equal(process_signal(&process, &foreign, SIGKILL), ESRCH);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+
+    assert_int_equal(process_signal(&process, &view, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
+    process_finish(&process, &view);
+}
+
+static void a_fork_has_its_parents_image_until_it_calls_execve(void **state)
+{
+    (void)state;
+    struct actors one, other;
+    actors_start(&one, "child [ tell hear 3 ] tell hear 3");
+    actors_start(&other, "tell hear 3");
+    actors_await(&one, 2);
+    actors_await(&other, 1);
+    char name[64];
+    int child = 0;
+    snprintf(name, sizeof name, "/proc/%d/task/%d/children", (int)one.pid, (int)one.pid);
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &child), 1);
+    fclose(file);
+
+    struct process_view view = process_view_of("/proc");
+    struct process parent, forked, stranger;
+    assert_int_equal(process_init(&parent, one.pid, false, NULL, &view), GPUT_OK);
+    assert_int_equal(process_init(&forked, child, false, &parent, &view), GPUT_OK);
+    assert_int_equal(process_init(&stranger, other.pid, false, NULL, &view), GPUT_OK);
+    assert_int_not_equal(parent.image, 0);
+    assert_int_equal(forked.image, parent.image);
+    assert_int_not_equal(stranger.image, parent.image);
+    assert_false(forked.borrows_memory);
+    process_finish(&parent, &view);
+    process_finish(&forked, &view);
+    process_finish(&stranger, &view);
+    actors_end(&one);
+    actors_end(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_foreign_procfs_in_ticks),
+        cmocka_unit_test(what_ended_after_its_reading_has_no_memory),
+        cmocka_unit_test(what_an_old_process_used_before_does_not_count),
+        cmocka_unit_test(a_pid_given_out_anew_is_another_process),
+        cmocka_unit_test(a_process_that_is_not_there_is_gone),
+        cmocka_unit_test(an_execve_makes_its_memory_new),
+        cmocka_unit_test(one_whose_first_thread_ended_is_read_by_another),
+        cmocka_unit_test(one_that_has_lost_its_first_thread_before_is_known_by_another),
+        cmocka_unit_test(a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does),
+        cmocka_unit_test(descriptors_are_kept_as_far_as_they_may),
+        cmocka_unit_test(a_process_that_stands_still_is_not_read_again),
+        cmocka_unit_test(an_idle_process_is_read_now_and_then),
+        cmocka_unit_test(an_end_is_seen_first_as_zombie_then_as_gone),
+        cmocka_unit_test(signals_go_to_the_very_process_alone),
+        cmocka_unit_test(a_fork_has_its_parents_image_until_it_calls_execve),
+    };
+    return cmocka_run_group_tests_name("track/process", tests, NULL, NULL);
+}

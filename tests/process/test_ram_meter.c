@@ -1,0 +1,567 @@
+#include "process/fake_procfs.h"
+#include "process/live.h"
+#include "process/ram_meter.h"
+
+#include "base/clock.h"
+
+#define MB 1000000.0
+
+/* What a consumer has besides what it was told to have. */
+#define PROGRAM (3 * MB)
+
+/* A family of real processes and two meters that look at it at the same moments. */
+struct stage {
+    struct actors actors;
+    struct process_tree tree, other_tree;
+    struct ram_meter adaptive, exact;
+    int64_t now_ns;
+};
+
+static void open_tree(struct process_tree *tree, pid_t main)
+{
+    struct process_tree_options options = {
+        .procfs_root = "/proc", .main = main, .adopts = true, .kept_files = 64};
+    assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
+}
+
+static void open_fake_tree(struct process_tree *tree, const struct fake_procfs *fake, pid_t main)
+{
+    struct process_tree_options options = {.procfs_root = fake->root, .main = main};
+    assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
+}
+
+static void open_stage(struct stage *stage, const char *words, int told)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    actors_start(&stage->actors, words);
+    actors_await(&stage->actors, told);
+    open_tree(&stage->tree, stage->actors.pid);
+    open_tree(&stage->other_tree, stage->actors.pid);
+    stage->now_ns = clock_monotonic_ns();
+    ram_meter_init(&stage->adaptive, false, stage->now_ns);
+    ram_meter_init(&stage->exact, true, stage->now_ns);
+}
+
+static void close_stage(struct stage *stage)
+{
+    ram_meter_finish(&stage->adaptive);
+    ram_meter_finish(&stage->exact);
+    process_tree_finish(&stage->tree);
+    process_tree_finish(&stage->other_tree);
+    actors_end(&stage->actors);
+    collect_orphans();
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+/* One look of both. */
+static void measure_at_once(struct stage *stage)
+{
+    stage->now_ns++;
+    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_look(&stage->other_tree, false, stage->now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
+}
+
+/* A minute after the last one: the rest between exact readings is over. */
+static void measure(struct stage *stage)
+{
+    stage->now_ns += 60 * NS_PER_SECOND;
+    measure_at_once(stage);
+}
+
+static bool near(uint64_t a, uint64_t b)
+{
+    double difference = a > b ? (double)(a - b) : (double)(b - a);
+    /* A hundredth; of a few pages that nobody minds, less is not asked. */
+    return difference <= 0.01 * (double)(a > b ? a : b) || difference < 0.3 * MB;
+}
+
+static void assert_same(const struct rss *a, const struct rss *b, const char *scope)
+{
+    if (!near(a->total, b->total) || !near(a->private, b->private) || !near(a->shared, b->shared))
+        fail_msg("%s: adaptive %.2f = %.2f + %.2f, exact %.2f = %.2f + %.2f MB", scope,
+            (double)a->total / MB, (double)a->private / MB, (double)a->shared / MB,
+            (double)b->total / MB, (double)b->private / MB, (double)b->shared / MB);
+}
+
+static void assert_agree(const struct stage *stage)
+{
+    const struct ram_figures *a = &stage->adaptive.figures, *b = &stage->exact.figures;
+    assert_same(&a->main, &b->main, "main");
+    assert_same(&a->descendants, &b->descendants, "descendants");
+    assert_same(&a->combined, &b->combined, "combined");
+}
+
+static void assert_megabytes(uint64_t bytes, double megabytes, double more)
+{
+    if ((double)bytes < megabytes * MB || (double)bytes > megabytes * MB * 1.01 + more)
+        fail_msg("%.2f MB, not %.2f to %.2f", (double)bytes / MB, megabytes,
+            megabytes * 1.01 + more / MB);
+}
+
+static void one_process_is_its_rss(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 50 tell hear 3", 1);
+    measure(&stage);
+    const struct process *main = process_tree_main(&stage.tree);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_int_equal(figures->main.total, main->memory.exact.total);
+    assert_int_equal(figures->main.total, figures->main.private + figures->main.shared);
+    assert_int_equal(figures->combined.total, figures->main.total);
+    assert_int_equal(figures->descendants.total, 0);
+    assert_megabytes(figures->main.private, 50, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void a_shared_mapping_counts_once_and_wholly(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "shared 80 child [ touch tell hear 3 ] child [ touch tell hear 3 ] touch tell hear 3", 3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->main.total, 80, PROGRAM);
+    assert_megabytes(figures->descendants.total, 80, PROGRAM);
+    assert_megabytes(figures->combined.total, 80, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void memory_from_before_a_fork_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 25 alloc 25 alloc 25 alloc 25 child [ tell hear 3 ] child [ tell hear 3 ] tell hear "
+        "3",
+        3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->main.total, 100, PROGRAM);
+    assert_megabytes(figures->descendants.total, 100, PROGRAM);
+    assert_megabytes(figures->combined.total, 100, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void a_child_that_writes_has_its_own_copy(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.main.total, 60, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 60, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void when_the_child_ends_the_copy_is_mains_own_again(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    measure(&stage);
+    assert_true(stage.adaptive.figures.main.shared > 60 * MB);
+    actors_release(&stage.actors, 3, 1);
+    actors_release(&stage.actors, 4, 1);
+    actors_await(&stage.actors, 1);
+    measure(&stage);
+    assert_int_equal(stage.tree.count, 1);
+    assert_megabytes(stage.adaptive.figures.main.private, 60, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void growing_and_shrinking_is_followed(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "tell hear 3 alloc 40 tell hear 3 huge 64 tell hear 3 free tell hear 3", 1);
+    measure(&stage);
+    assert_agree(&stage);
+    static const double after[] = {40, 104, 0};
+    for (int i = 0; i < 3; i++) {
+        actors_release(&stage.actors, 3, 1);
+        actors_await(&stage.actors, 1);
+        measure(&stage);
+        assert_megabytes(stage.adaptive.figures.main.total, after[i], PROGRAM);
+        assert_agree(&stage);
+    }
+    close_stage(&stage);
+}
+
+static void private_memory_of_children_adds_up(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "child [ alloc 20 tell hear 3 ] child [ alloc 30 tell hear 3 ] alloc 10 tell hear 3", 3);
+    measure(&stage);
+    const struct ram_figures *figures = &stage.adaptive.figures;
+    assert_megabytes(figures->descendants.private, 50, PROGRAM);
+    assert_megabytes(figures->combined.private, 60, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void make_file(char *path, int megabytes)
+{
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(posix_fallocate(fd, 0, megabytes * 1000000), 0);
+    close(fd);
+}
+
+/* Main stands still while what it had alone becomes shared. */
+static void what_one_had_alone_and_another_begins_to_map_counts_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    make_file(path, 30);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "child [ tell hear 3 file %s tell hear 4 ] child [ tell hear 4 ] shared 20 "
+        "child [ tell hear 3 touch tell hear 4 ] file %s tell hear 4",
+        path, path);
+    open_stage(&stage, words, 4);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 50, PROGRAM);
+    assert_agree(&stage);
+    actors_release(&stage.actors, 3, 2);
+    actors_await(&stage.actors, 2);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 50, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 50, PROGRAM);
+    assert_true(stage.adaptive.figures.combined.private < PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
+static void what_stands_still_is_read_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 20 child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3", 3);
+    for (int i = 0; i < 10; i++)
+        measure(&stage);
+    uint64_t readings = stage.adaptive.exact_readings;
+    for (int i = 0; i < 10; i++)
+        measure(&stage);
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    assert_true(stage.exact.exact_readings >= 60);
+    close_stage(&stage);
+}
+
+/* The adaptive meter's view of main as of a moment later, where it has run or not. */
+static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run)
+{
+    process_tree_main(&stage->tree)->has_run = has_run;
+    stage->now_ns += later_ns;
+    assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
+}
+
+static void readings_are_bounded_by_what_they_cost(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    measure(&stage);
+    struct process *main = process_tree_main(&stage.tree);
+    uint64_t readings = stage.adaptive.exact_readings;
+    int64_t rest_ns = main->exact_not_before_ns - stage.now_ns;
+    assert_true(rest_ns > 0);
+
+    /* It grows all the time: looks that come sooner than the rest do not read. */
+    for (int i = 0; i < 50; i++) {
+        memory_set_cheap(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
+        measure_adaptive(&stage, rest_ns / 100, true);
+    }
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    assert_true(stage.adaptive.is_behind);
+    measure_adaptive(&stage, rest_ns, true);
+    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    close_stage(&stage);
+}
+
+static void who_sleeps_is_read_though_it_should_rest(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    measure(&stage);
+    struct process *main = process_tree_main(&stage.tree);
+    uint64_t readings = stage.adaptive.exact_readings;
+    memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
+    measure_adaptive(&stage, 1, true);
+    assert_int_equal(stage.adaptive.exact_readings, readings);
+    measure_adaptive(&stage, 1, false);
+    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    close_stage(&stage);
+}
+
+static void who_has_copied_much_is_read_though_it_should_rest(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    assert_true(stage.now_ns < process_tree_main(&stage.tree)->exact_not_before_ns);
+    assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void what_waits_to_be_read_is_told(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 60 child [ tell hear 3 again 20 tell hear 4 ] tell hear 4", 2);
+    measure(&stage);
+    assert_int_equal(stage.adaptive.unread_bytes, 0);
+    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    uint64_t adaptive = stage.adaptive.figures.combined.total;
+    uint64_t exact = stage.exact.figures.combined.total;
+    assert_megabytes(exact, 80, PROGRAM);
+    assert_true(adaptive < exact - (uint64_t)(19 * MB));
+    assert_true(adaptive + stage.adaptive.unread_bytes >= exact);
+    assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
+    /* Figures that are right again do not undo it. */
+    measure(&stage);
+    assert_agree(&stage);
+    assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
+    assert_int_equal(stage.exact.unread_bytes, 0);
+    close_stage(&stage);
+}
+
+static void a_fork_that_waits_to_be_read_is_told(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage, "alloc 30 tell hear 3 child [ alloc 20 tell hear 4 ] hear 4", 1);
+    measure(&stage);
+    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 1);
+    measure_at_once(&stage);
+    assert_megabytes(stage.exact.figures.combined.total, 50, PROGRAM);
+    assert_true(stage.adaptive.figures.combined.total + stage.adaptive.unread_bytes >=
+                stage.exact.figures.combined.total);
+    close_stage(&stage);
+}
+
+/* Each of them less than a hundredth of what it has. */
+/* Between two samples nothing is read exactly: what is certainly there counts all the same. */
+static void what_forks_have_beyond_their_parents_counts_unread(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 20 tell hear 3 child [ alloc 40 tell hear 4 ] child [ alloc 60 tell hear 4 ] tell "
+        "hear 4",
+        1);
+    measure(&stage);
+    uint64_t before = stage.adaptive.exact_readings;
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 3);
+    stage.adaptive.cheap = true;
+    measure(&stage);
+    const struct ram_figures *ram = &stage.adaptive.figures;
+    assert_int_equal(stage.adaptive.exact_readings, before);
+    assert_true((double)ram->combined.total > 0.98 * 120 * MB);
+    assert_true(ram->combined.total <= stage.exact.figures.combined.total);
+    /* The next sample reads what had to wait. */
+    stage.adaptive.cheap = false;
+    measure(&stage);
+    assert_true(stage.adaptive.exact_readings >= before + 3);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+static void little_copies_of_many_add_up(void **state)
+{
+    (void)state;
+    struct stage stage;
+    char words[512] = "alloc 60 ";
+    for (int i = 0; i < 10; i++)
+        strcat(words, "child [ tell hear 3 again 0.5 tell hear 4 ] ");
+    strcat(words, "tell hear 4");
+    open_stage(&stage, words, 11);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
+    actors_release(&stage.actors, 3, 10);
+    actors_await(&stage.actors, 10);
+    measure(&stage);
+    const struct ram_figures *adaptive = &stage.adaptive.figures, *exact = &stage.exact.figures;
+    assert_megabytes(exact->combined.total, 65, PROGRAM);
+    assert_same(&adaptive->descendants, &exact->descendants, "descendants");
+    /* What main now has alone of that is a hundredth of it, and not worth a reading. */
+    assert_true(near(adaptive->combined.total, exact->combined.total));
+    close_stage(&stage);
+}
+
+/* A program's data that was relocated, or written to, before it forked. */
+static void copies_of_a_files_pages_count_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    make_file(path, 40);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "copy %s child [ tell hear 3 ] child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3",
+        path);
+    open_stage(&stage, words, 4);
+    measure(&stage);
+    assert_megabytes(stage.exact.figures.main.total, 40, PROGRAM);
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.exact.figures.combined.total, 40, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
+static void a_file_that_all_read_counts_once(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    make_file(path, 40);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "child [ file %s tell hear 3 ] child [ file %s tell hear 3 ] tell hear 3", path, path);
+    open_stage(&stage, words, 3);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.combined.total, 40, PROGRAM);
+    assert_true(stage.adaptive.figures.main.total < 5 * MB);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
+/* Two run in the memory of a child that then ends: nothing of it runs or sleeps otherwise. */
+static void memory_outlives_who_lent_it_and_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "child [ alloc 40 sharer [ tell hear 3 ] sharer [ tell hear 3 ] tell hear 4 ] tell hear 3 "
+        "hear 5",
+        4);
+    measure(&stage);
+    if (stage.tree.count != 4 || !stage.tree.processes[3]->borrows_memory) {
+        close_stage(&stage);
+        SKIP("the system does not tell who runs in whose memory");
+    }
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_agree(&stage);
+    actors_release(&stage.actors, 4, 1);
+    /* Main does not wait for it. */
+    EVENTUALLY(process_is_zombie(stage.tree.processes[1]))
+    {
+        measure(&stage);
+    }
+    measure(&stage);
+    assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
+    assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
+    close_stage(&stage);
+}
+
+static void assert_pages(
+    const struct process_tree *tree, const struct rss *rss, unsigned private, unsigned shared)
+{
+    assert_int_equal(rss->private, private * tree->view.page_bytes);
+    assert_int_equal(rss->shared, shared * tree->view.page_bytes);
+    assert_int_equal(rss->total, (private + shared) * tree->view.page_bytes);
+}
+
+static void look_at_fake(struct process_tree *tree, struct ram_meter *meter, int64_t now_ns)
+{
+    assert_int_equal(process_tree_look(tree, false, now_ns), GPUT_OK);
+    assert_int_equal(ram_meter_measure(meter, tree, now_ns), GPUT_OK);
+}
+
+/* Nothing but stat and statm of them may be read. */
+static void what_unreadable_processes_may_share_counts_once(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct ram_meter meter;
+    fake_procfs_init(&fake);
+    fake_put(&fake, (struct fake_process){.pid = 10, .resident_pages = 100, .shared_pages = 20});
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 11, .parent = 10, .is_fork = true, .resident_pages = 110, .shared_pages = 40});
+    fake_put(&fake,
+        (struct fake_process){.pid = 12, .parent = 10, .resident_pages = 50, .shared_pages = 10});
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 13, .parent = 12, .is_fork = true, .resident_pages = 70, .shared_pages = 10});
+    fake_children(&fake, 10, 10, "11 12 ");
+    fake_children(&fake, 12, 12, "13 ");
+    fake_children(&fake, 11, 11, "");
+    fake_children(&fake, 13, 13, "");
+    open_fake_tree(&tree, &fake, 10);
+    ram_meter_init(&meter, false, 1);
+    look_at_fake(&tree, &meter, 2);
+    assert_pages(&tree, &meter.figures.main, 80, 20);
+    assert_pages(&tree, &meter.figures.descendants, 70 + 60, 40);
+    assert_pages(&tree, &meter.figures.combined, 80 + 60, 40);
+
+    /* Its parent has ended: it may have the memory of any. */
+    fake_end(&fake, 12);
+    fake_put(&fake,
+        (struct fake_process){
+            .pid = 13, .parent = 1, .is_fork = true, .resident_pages = 70, .shared_pages = 10});
+    look_at_fake(&tree, &meter, 3);
+    assert_int_equal(tree.count, 3);
+    assert_pages(&tree, &meter.figures.descendants, 70, 40);
+    assert_pages(&tree, &meter.figures.combined, 80, 40);
+    ram_meter_finish(&meter);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_process_is_its_rss),
+        cmocka_unit_test(a_shared_mapping_counts_once_and_wholly),
+        cmocka_unit_test(memory_from_before_a_fork_counts_once),
+        cmocka_unit_test(a_child_that_writes_has_its_own_copy),
+        cmocka_unit_test(when_the_child_ends_the_copy_is_mains_own_again),
+        cmocka_unit_test(growing_and_shrinking_is_followed),
+        cmocka_unit_test(private_memory_of_children_adds_up),
+        cmocka_unit_test(what_one_had_alone_and_another_begins_to_map_counts_once),
+        cmocka_unit_test(what_stands_still_is_read_once),
+        cmocka_unit_test(readings_are_bounded_by_what_they_cost),
+        cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
+        cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
+        cmocka_unit_test(what_waits_to_be_read_is_told),
+        cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
+        cmocka_unit_test(what_forks_have_beyond_their_parents_counts_unread),
+        cmocka_unit_test(little_copies_of_many_add_up),
+        cmocka_unit_test(copies_of_a_files_pages_count_once),
+        cmocka_unit_test(a_file_that_all_read_counts_once),
+        cmocka_unit_test(memory_outlives_who_lent_it_and_counts_once),
+        cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
+    };
+    return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+#include "testing.h"
+#include "process/shared_ranges.h"
+
+#define MB UINT64_C(1000000)
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void no_ranges_are_no_bytes(void **state)
+{
+    (void)state;
+    struct shared_totals totals = shared_ranges_total(NULL, 0);
+    assert_int_equal(totals.combined_bytes, 0);
+    assert_int_equal(totals.descendants_bytes, 0);
+}
+
+static void one_segment_mapped_by_all_counts_once(void **state)
+{
+    (void)state;
+    struct shared_range ranges[4];
+    for (uint32_t i = 0; i < 4; i++)
+        ranges[i] = (struct shared_range){.device = 1,
+            .inode = 7,
+            .end = 200 * MB,
+            .shared_bytes = 200 * MB,
+            .pss_bytes = 50 * MB,
+            .owner = i};
+    struct shared_totals totals = shared_ranges_total(ranges, 4);
+    assert_int_equal(totals.combined_bytes, 200 * MB);
+    assert_int_equal(totals.descendants_bytes, 200 * MB);
+}
+
+static void parts_that_do_not_overlap_add_up(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .start = 0, .end = 100 * MB, .private_bytes = 100 * MB, .pss_bytes = 100 * MB},
+        {.inode = 7,
+            .start = 100 * MB,
+            .end = 160 * MB,
+            .private_bytes = 60 * MB,
+            .pss_bytes = 60 * MB,
+            .owner = 1},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 160 * MB);
+    assert_int_equal(totals.descendants_bytes, 60 * MB);
+}
+
+static void the_same_numbers_of_other_objects_are_other_memory(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.device = 1, .inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 2, .owner = 1},
+        {.device = 2, .inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 2, .owner = 2},
+        {.device = 1, .inode = 8, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 2, .owner = 2},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 3 * MB);
+}
+
+/* A library that half the machine maps: what our processes have of it is all counted. */
+static void outsiders_who_share_take_nothing_away(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = 2 * MB, .shared_bytes = 2 * MB, .pss_bytes = MB / 50},
+        {.inode = 7, .end = 2 * MB, .shared_bytes = 2 * MB, .pss_bytes = MB / 50, .owner = 1},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 2 * MB);
+    assert_int_equal(totals.descendants_bytes, 2 * MB);
+}
+
+static void what_main_alone_has_is_not_the_descendants(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        /* 30 MB that main alone touched, 70 MB that both did. */
+        {.inode = 7,
+            .end = 100 * MB,
+            .private_bytes = 30 * MB,
+            .shared_bytes = 70 * MB,
+            .pss_bytes = 65 * MB},
+        {.inode = 7, .end = 100 * MB, .shared_bytes = 70 * MB, .pss_bytes = 35 * MB, .owner = 1},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 100 * MB);
+    assert_int_equal(totals.descendants_bytes, 70 * MB);
+}
+
+/* Three processes, each pair sharing another third: the proportional shares tell what the highest
+ * share of one does not. */
+static void pairs_that_share_different_pages_add_up(void **state)
+{
+    (void)state;
+    struct shared_range ranges[3];
+    for (uint32_t i = 0; i < 3; i++)
+        ranges[i] = (struct shared_range){
+            .inode = 7, .end = 90 * MB, .shared_bytes = 60 * MB, .pss_bytes = 30 * MB, .owner = i};
+    struct shared_totals totals = shared_ranges_total(ranges, 3);
+    assert_int_equal(totals.combined_bytes, 90 * MB);
+    assert_int_equal(totals.descendants_bytes, 90 * MB);
+}
+
+/* A program maps its file in pieces: text, data, … of one owner, in any order. */
+static void pieces_of_one_owner_are_one_owners(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7,
+            .start = 5 * MB,
+            .end = 9 * MB,
+            .shared_bytes = 4 * MB,
+            .pss_bytes = 2 * MB,
+            .owner = 1},
+        {.inode = 7,
+            .start = 0,
+            .end = 5 * MB,
+            .shared_bytes = 5 * MB,
+            .pss_bytes = 5 * MB / 2,
+            .owner = 1},
+        {.inode = 7,
+            .start = 0,
+            .end = 9 * MB,
+            .shared_bytes = 9 * MB,
+            .pss_bytes = 9 * MB / 2,
+            .owner = 2},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 9 * MB);
+    assert_int_equal(totals.descendants_bytes, 9 * MB);
+}
+
+static void main_alone_leaves_the_descendants_nothing(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = MB, .shared_bytes = MB, .pss_bytes = MB / 3},
+        {.inode = 9, .end = MB, .private_bytes = MB, .pss_bytes = MB},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 2 * MB);
+    assert_int_equal(totals.descendants_bytes, 0);
+}
+
+/* Read when it was alone, and others read after they came: "private" is no more than old news. */
+static void readings_of_different_moments_come_to_no_more_than_the_object(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = 10 * MB, .private_bytes = 10 * MB, .pss_bytes = 10 * MB},
+        {.inode = 7, .end = 10 * MB, .shared_bytes = 10 * MB, .pss_bytes = 5 * MB, .owner = 1},
+        {.inode = 7, .end = 10 * MB, .private_bytes = 9 * MB, .pss_bytes = 9 * MB, .owner = 2},
+    };
+    struct shared_totals totals = shared_ranges_total(ranges, COUNT(ranges));
+    assert_int_equal(totals.combined_bytes, 10 * MB);
+    assert_int_equal(totals.descendants_bytes, 10 * MB);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_ranges_are_no_bytes),
+        cmocka_unit_test(one_segment_mapped_by_all_counts_once),
+        cmocka_unit_test(parts_that_do_not_overlap_add_up),
+        cmocka_unit_test(the_same_numbers_of_other_objects_are_other_memory),
+        cmocka_unit_test(outsiders_who_share_take_nothing_away),
+        cmocka_unit_test(what_main_alone_has_is_not_the_descendants),
+        cmocka_unit_test(pairs_that_share_different_pages_add_up),
+        cmocka_unit_test(pieces_of_one_owner_are_one_owners),
+        cmocka_unit_test(readings_of_different_moments_come_to_no_more_than_the_object),
+        cmocka_unit_test(main_alone_leaves_the_descendants_nothing),
+    };
+    return cmocka_run_group_tests_name("track/shared_ranges", tests, NULL, NULL);
+}
