@@ -57,7 +57,7 @@ static void make_processes(void)
 }
 
 /* Reads the descriptors of all processes; with `look`, only those whose link names a card. */
-static uint64_t read_plainly(bool look)
+static uint64_t read_plainly(bool check)
 {
     uint64_t sum = 0;
     for (int pid = 1; pid <= PROCESSES; pid++) {
@@ -67,8 +67,8 @@ static uint64_t read_plainly(bool look)
         for (struct dirent *entry; directory && (entry = readdir(directory));) {
             if (entry->d_name[0] == '.')
                 continue;
-            ssize_t length = look ? readlinkat(dirfd(directory), entry->d_name, target, 63) : 0;
-            if (look && (length < 9 || memcmp(target, "/dev/dri/", 9) != 0))
+            ssize_t length = check ? readlinkat(dirfd(directory), entry->d_name, target, 63) : 0;
+            if (check && (length < 9 || memcmp(target, "/dev/dri/", 9) != 0))
                 continue;
             snprintf(path, sizeof path, "%s/%d/fdinfo/%s", root, pid, entry->d_name);
             int fd = open(path, O_RDONLY);
@@ -83,11 +83,11 @@ static uint64_t read_plainly(bool look)
     return sum;
 }
 
-static double plain_ns(bool look, uint64_t *sum)
+static double plain_ns(bool check, uint64_t *sum)
 {
     int64_t start = clock_thread_cpu_ns();
     for (int i = 0; i < ROUNDS; i++)
-        *sum = read_plainly(look);
+        *sum = read_plainly(check);
     return (double)(clock_thread_cpu_ns() - start) / ROUNDS;
 }
 
@@ -126,13 +126,13 @@ int main(void)
     uint64_t all, looked, read;
     make_processes();
     double all_ns = plain_ns(false, &all);
-    double looked_ns = plain_ns(true, &looked);
+    double polled_ns = plain_ns(true, &looked);
     double read_ns = reader_ns(&read);
     printf("%d processes of %d descriptors, %d of them cards; CPU time a scan\n", PROCESSES,
         DESCRIPTORS, CARDS);
-    print_row("reading only the fdinfo of cards", looked_ns, looked_ns);
-    print_row("reading the fdinfo of every descriptor", all_ns, looked_ns);
-    print_row("ours: cards alone, others remembered for 3 s", read_ns, looked_ns);
+    print_row("reading only the fdinfo of cards", polled_ns, polled_ns);
+    print_row("reading the fdinfo of every descriptor", all_ns, polled_ns);
+    print_row("ours: cards alone, others remembered for 3 s", read_ns, polled_ns);
     snprintf(command, sizeof command, "rm -rf %s", root);
     if (system(command) != 0 || all != looked || looked != read) {
         fprintf(stderr, "The ways do not agree: %llu, %llu, %llu\n", (unsigned long long)all,

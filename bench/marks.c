@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_THREADS 64
+#define MAX_THREADS 64
 
 struct work {
     struct gput_blocks *blocks; /* NULL: the floor */
@@ -63,8 +63,8 @@ static void *run(void *argument)
 /* Mean over the threads, each doing `pairs`. */
 static double measure(struct gput_blocks *blocks, long pairs, int n_threads)
 {
-    pthread_t threads[MOST_THREADS];
-    struct work works[MOST_THREADS];
+    pthread_t threads[MAX_THREADS];
+    struct work works[MAX_THREADS];
     double sum = 0;
     for (int i = 0; i < n_threads; i++) {
         works[i] = (struct work){.blocks = blocks, .pairs = pairs};
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
         {"SQLite", "bench-marks.sqlite", false, 5000},
     };
     int n_threads = argc > 1 ? atoi(argv[1]) : 1;
-    if (n_threads < 1 || n_threads > MOST_THREADS)
+    if (n_threads < 1 || n_threads > MAX_THREADS)
         n_threads = 1;
     double floor = measure(NULL, 1000000, n_threads);
     printf("%-40s %8.0f ns   1.0 x\n", "two clock readings and two stores", floor);

@@ -11,7 +11,7 @@
 
 /* ---- the bare loop ---- */
 
-#define MOST_PROCESSES 2048
+#define MAX_PROCESSES 2048
 
 static ssize_t read_file(const char *format, pid_t pid, char *text, size_t size)
 {
@@ -34,7 +34,7 @@ static size_t find_tree(pid_t root, pid_t *pids)
     for (size_t i = 0; i < count; i++) {
         if (read_file("/proc/%d/task/%d/children", pids[i], text, sizeof text) <= 0)
             continue;
-        for (char *at = text, *end; count < MOST_PROCESSES; at = end) {
+        for (char *at = text, *end; count < MAX_PROCESSES; at = end) {
             long pid = strtol(at, &end, 10);
             if (end == at)
                 break;
@@ -46,9 +46,9 @@ static size_t find_tree(pid_t root, pid_t *pids)
 
 static volatile unsigned long long sink;
 
-static void look(pid_t root)
+static void check(pid_t root)
 {
-    static pid_t pids[MOST_PROCESSES];
+    static pid_t pids[MAX_PROCESSES];
     char text[1024];
     size_t count = find_tree(root, pids);
     for (size_t i = 0; i < count; i++) {
@@ -79,7 +79,7 @@ static double bare_loop(pid_t root, double interval, int ticks)
             deadline.tv_sec++;
         }
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);
-        look(root);
+        check(root);
     }
     return (bench_clock(CLOCK_THREAD_CPUTIME_ID) - before) / ticks * 1e6;
 }

@@ -5,8 +5,8 @@
 #include "bench.h"
 
 #include "base/clock.h"
-#include "os/proc_statm.h"
 #include "formats/tracking/tracking_file.h"
+#include "os/proc_statm.h"
 #include "session/sampler.h"
 
 #include <gputracker/gputracker.h>
@@ -86,7 +86,7 @@ static void measure_memory(void)
     double early = 0;
     int samples = bench_is_full() ? 100000 : 30000;
     for (int i = 0; i < samples; i++) {
-        sampler_take(&sampler, 0, false);
+        sampler_take_sample(&sampler, 0, false);
         tracking_file_write_row(file, &sampler.sample, sampler.sampled_ns, NULL);
         if (i == samples / 10)
             early = rss_megabytes();

@@ -110,7 +110,7 @@ static void print(const char *what, double *values, size_t count, const char *ta
 
 /* Three samples: what drifts is slower, and many such stretches tell one percent from nothing. */
 #define STRETCH_SECONDS 0.3
-enum { MOST_PAIRS = 600 };
+enum { MAX_PAIRS = 600 };
 
 /* A, T, T, A, A, T, T, A …: of each two, one is tracked. */
 static bool is_tracked(int i)
@@ -136,7 +136,7 @@ static double more(double after, double before)
 
 static void compare(const struct stretch *stretches, int pairs)
 {
-    double cpu[MOST_PAIRS], wall[MOST_PAIRS], noise[MOST_PAIRS];
+    double cpu[MAX_PAIRS], wall[MAX_PAIRS], noise[MAX_PAIRS];
     int alone_twice = 0;
     for (int i = 0; i < pairs; i++) {
         const struct stretch *pair = stretches + 2 * i;
@@ -155,8 +155,8 @@ static void compare(const struct stretch *stretches, int pairs)
 
 int main(void)
 {
-    int pairs = bench_is_full() ? MOST_PAIRS : 60;
-    struct stretch stretches[2 * MOST_PAIRS];
+    int pairs = bench_is_full() ? MAX_PAIRS : 60;
+    struct stretch stretches[2 * MAX_PAIRS];
     struct subject subject = start_subject();
     pid_t tracker = start_tracker(subject.pid);
     bench_sleep(1);

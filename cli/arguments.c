@@ -268,12 +268,12 @@ int arguments_check_operands(const struct arguments *arguments, struct gput_erro
     const struct command *command = arguments->command;
     char name[64];
     name_after_blank(command, name);
-    if (arguments->n_operands < command->least_operands)
+    if (arguments->n_operands < command->min_operands)
         return fail(error, GPUT_ERROR_INVALID, "Something is missing: gpu-tracker%s %s", name,
             command->usage);
-    if (command->most_operands >= 0 && arguments->n_operands > command->most_operands)
+    if (command->max_operands >= 0 && arguments->n_operands > command->max_operands)
         return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s",
-            arguments->operands[command->most_operands], name, command->usage);
+            arguments->operands[command->max_operands], name, command->usage);
     return GPUT_OK;
 }
 

@@ -20,7 +20,7 @@
 
 /* How long to sleep between two looks at a process on kernels that cannot tell of its end, at what
  * it leaves behind while that is being ended for a limit, and at whether that is given up. */
-#define LOOK_MS 100
+#define POLL_MS 100
 
 static int64_t now_ms(void)
 {
@@ -50,8 +50,8 @@ static int follow(struct gput_session *session, struct signals *signals, double 
         if (code != GPUT_OK || ended || left <= 0)
             return code;
         int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
-        if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > LOOK_MS))
-            timeout = LOOK_MS;
+        if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > POLL_MS))
+            timeout = POLL_MS;
         struct signal_event event;
         if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event))
             return GPUT_OK;
@@ -103,7 +103,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
-    signals_take(&signals);
+    signals_receive(&signals);
     int code = gput_session_track_pid(session, pid, error);
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);

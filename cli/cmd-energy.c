@@ -109,7 +109,7 @@ int cmd_energy_summary(const struct arguments *arguments)
 
 /* ---- curves ---- */
 
-#define MOST_CURVES 64
+#define MAX_CURVES 64
 
 /* Text, JSON, CSV or, with *draws, a picture. */
 static int read_curve_format(const struct arguments *arguments, enum gput_format *format,
@@ -134,7 +134,7 @@ static int render_curves(const struct gput_energy_recording *recording,
     const struct arguments *arguments, const struct gput_energy_window *window, char **text,
     struct gput_error *error)
 {
-    const char *names[MOST_CURVES];
+    const char *names[MAX_CURVES];
     char *list = arguments->operands[1];
     size_t count = 0;
     enum gput_format format;
@@ -144,9 +144,9 @@ static int render_curves(const struct gput_energy_recording *recording,
     if (code != GPUT_OK)
         return code;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
-        if (count == MOST_CURVES)
+        if (count == MAX_CURVES)
             return fail(
-                error, GPUT_ERROR_INVALID, "At most %d metrics are shown at once.", MOST_CURVES);
+                error, GPUT_ERROR_INVALID, "At most %d metrics are shown at once.", MAX_CURVES);
         names[count++] = name;
     }
     if (count == 0)

@@ -245,7 +245,7 @@ static int take(void *user, const struct gput_tables *tables, const struct gput_
 {
     struct showing *showing = user;
     analysis_end_progress(&showing->percent);
-    return tables_stream_take(&showing->stream, tables, part, error);
+    return tables_stream_write(&showing->stream, tables, part, error);
 }
 
 static void show_progress(void *user, double done)

@@ -20,7 +20,7 @@ static int serve_until_signal(
     int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
-    signals_take(&signals);
+    signals_receive(&signals);
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);

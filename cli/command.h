@@ -20,8 +20,8 @@ struct command {
     const char *help;              /* paragraphs; a line of its own stays one when it is indented */
     const enum option_id *options; /* in the order of the help, OPTION_END at the end */
     enum argument_kind operand;    /* what its operands are, for completions */
-    int least_operands;
-    int most_operands;    /* -1: any number */
+    int min_operands;
+    int max_operands;     /* -1: any number */
     bool takes_a_command; /* everything from the first operand on belongs to another program */
 };
 

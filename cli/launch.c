@@ -37,7 +37,7 @@
 #define SAME_INTERRUPT_MS 50
 #define SECOND_INTERRUPT_MS 10000
 /* Between two looks at what outlives the command while it is being ended. */
-#define LOOK_MS 50
+#define POLL_MS 50
 
 /* One command and what is known about it. */
 struct follower {
@@ -108,7 +108,7 @@ static bool is_to_be_forwarded(const struct follower *follower, const struct sig
 }
 
 /* Learns whether the command stopped or continued. */
-static void look_at_stops(struct follower *follower)
+static void check_stops(struct follower *follower)
 {
     siginfo_t info = {0};
     while (waitid(P_PID, (id_t)follower->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) == 0 &&
@@ -131,12 +131,12 @@ static bool is_in_foreground(void)
 /* Stops us when the command stopped for the terminal's sake, and wakes it when we are woken. */
 static void follow_stop(struct follower *follower)
 {
-    look_at_stops(follower);
+    check_stops(follower);
     if (!follower->stopped_by || (!follower->stop_requested && !is_in_foreground()))
         return;
     signals_do_to_self(follower->stopped_by);
     follower->stop_requested = false;
-    look_at_stops(follower);
+    check_stops(follower);
     if (follower->stopped_by)
         kill(follower->pid, SIGCONT);
     follower->stopped_by = 0;
@@ -202,12 +202,12 @@ static int follow(struct follower *follower, struct gput_error *error)
             return code;
         follow_stop(follower);
         struct signal_event event;
-        int timeout = command_has_ended(follower) ? LOOK_MS : -1;
+        int timeout = command_has_ended(follower) ? POLL_MS : -1;
         bool came = signals_next(&follower->signals, -1, timeout, &event);
         /* All that is there, before looking at the command: SIGCHLD is handed out before the stop
          * signal that caused it. */
         for (; came; came = signals_next(&follower->signals, -1, 0, &event)) {
-            look_at_stops(follower);
+            check_stops(follower);
             handle_signal(follower, &event);
         }
     }
@@ -228,7 +228,7 @@ int launch_follow(struct gput_session *session, struct signals *signals, struct 
     *end = (struct launch_end){.stop_fd = -1};
     struct follower follower = {
         .session = session, .signals = *signals, .pid = gput_session_pid(session), .end = end};
-    signals_take(&follower.signals);
+    signals_receive(&follower.signals);
     raise_cpu_limit();
     int code = follow(&follower, error);
     end->stop_fd = signals_release(&follower.signals);

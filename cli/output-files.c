@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40 /* as many as the system follows */
+#define MAX_LINKS 40 /* as many as the system follows */
 
 static const enum option_id outputs[] = {
     OPTION_OUTPUT, OPTION_CURVE_OUTPUT, OPTION_MERGED_OUTPUT, OPTION_TABLE_OUTPUT};
@@ -42,7 +42,7 @@ static void follow_dangling(const char *path, char target[PATH_MAX])
     char link[PATH_MAX], folder[PATH_MAX];
     const char *name;
     snprintf(target, PATH_MAX, "%s", path);
-    for (int i = 0; i < MOST_LINKS; i++) {
+    for (int i = 0; i < MAX_LINKS; i++) {
         ssize_t length = readlink(target, link, sizeof link - 1);
         if (length < 0 || !split_path(target, folder, &name))
             return;

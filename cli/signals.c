@@ -15,8 +15,8 @@
 #endif
 
 /*
- * What came between signals_catch() and signals_take(). A handler has nowhere else to put it: this
- * is the only global state of the program.
+ * What came between signals_catch() and signals_receive(). A handler has nowhere else to put it:
+ * this is the only global state of the program.
  */
 static struct {
     volatile sig_atomic_t came;
@@ -107,7 +107,7 @@ int signals_catch(struct signals *signals)
     return 0;
 }
 
-void signals_take(struct signals *signals)
+void signals_receive(struct signals *signals)
 {
     sigset_t set;
     (void)signals;
@@ -115,7 +115,7 @@ void signals_take(struct signals *signals)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static bool take_early(struct signal_event *event)
+static bool pop_early(struct signal_event *event)
 {
     for (int number = 1; number < NSIG; number++) {
         if (!early[number].came)
@@ -131,7 +131,7 @@ static bool take_early(struct signal_event *event)
     return false;
 }
 
-static bool take_pending(const struct signals *signals, struct signal_event *event)
+static bool pop_pending(const struct signals *signals, struct signal_event *event)
 {
     struct signalfd_siginfo info;
     if (read(signals->fd, &info, sizeof info) != sizeof info)
@@ -148,7 +148,7 @@ static bool take_pending(const struct signals *signals, struct signal_event *eve
 
 bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct signal_event *event)
 {
-    if (take_early(event) || take_pending(signals, event))
+    if (pop_early(event) || pop_pending(signals, event))
         return true;
     struct pollfd sources[] = {
         {.fd = signals->fd, .events = POLLIN},
@@ -156,7 +156,7 @@ bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct s
     };
     if (poll(sources, COUNT(sources), timeout_ms) <= 0)
         return false;
-    return take_pending(signals, event);
+    return pop_pending(signals, event);
 }
 
 static void restore_default(int number)
@@ -177,7 +177,7 @@ static void restore_unless_ignored(int number)
 int signals_release(struct signals *signals)
 {
     struct signal_event forgotten;
-    while (take_early(&forgotten) || take_pending(signals, &forgotten))
+    while (pop_early(&forgotten) || pop_pending(signals, &forgotten))
         ;
     restore_unless_ignored(SIGINT);
     restore_unless_ignored(SIGQUIT);
@@ -201,7 +201,7 @@ void signals_close_stop(int stop_fd)
         return;
     struct signals signals = {.fd = stop_fd};
     struct signal_event forgotten;
-    while (take_pending(&signals, &forgotten))
+    while (pop_pending(&signals, &forgotten))
         ;
     close(stop_fd);
     for (size_t i = 0; i < COUNT(stopping); i++)

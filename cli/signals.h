@@ -8,7 +8,7 @@
  *                       Caught signals have their default action again after exec(); what was
  *                       ignored (nohup) stays so and is not ours to look at; the mask is untouched.
  *     … start the command …
- *     signals_take()    blocks them in this thread and collects them from now on.
+ *     signals_receive()    blocks them in this thread and collects them from now on.
  *     signals_next()    waits for one.
  *     signals_release() Ctrl-C ends us again; SIGTERM ends waiting for a reader.
  */
@@ -43,7 +43,7 @@ void signals_survive_closed_pipes(void);
  * that was started without us. Returns 0, or an errno value: then nothing was done. */
 int signals_catch(struct signals *signals);
 
-void signals_take(struct signals *signals);
+void signals_receive(struct signals *signals);
 
 /*
  * Waits until a signal came (true), or until `also_fd` (-1: none) can be read, `timeout_ms` (-1:

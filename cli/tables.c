@@ -77,7 +77,7 @@ static int stream_write(struct tables_stream *stream, const char *text, struct g
                         : report_write_text(NULL, STDOUT_FILENO, text, error);
 }
 
-int tables_stream_take(struct tables_stream *stream, const struct gput_tables *tables,
+int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,
     const struct gput_table *part, struct gput_error *error)
 {
     const char *only = arguments_value(stream->arguments, OPTION_TABLE), *text;

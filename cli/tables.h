@@ -24,7 +24,7 @@ struct tables_stream {
     struct gput_file *file;           /* NULL: the standard output */
 };
 
-int tables_stream_take(struct tables_stream *stream, const struct gput_tables *tables,
+int tables_stream_write(struct tables_stream *stream, const struct gput_tables *tables,
     const struct gput_table *part, struct gput_error *error);
 
 /* After the last part. Nothing where none came. */

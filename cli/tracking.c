@@ -199,7 +199,7 @@ static void warn(void *user, const char *text)
 }
 
 /* What is done when every value was read: where warnings go, and where files are. */
-static void set_surroundings(const struct arguments *arguments, struct tracking *tracking)
+static void set_system_counters(const struct arguments *arguments, struct tracking *tracking)
 {
     struct gput_config *config = &tracking->config;
     struct gput_options *options = &config->options;
@@ -256,7 +256,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
         code = read_energy(arguments, options, error);
     if (code == GPUT_OK)
         code = read_limits(arguments, &options->limits, error);
-    set_surroundings(arguments, tracking);
+    set_system_counters(arguments, tracking);
     if (code == GPUT_OK) /* which a config file may name */
         code =
             output_files_keep(tracking->output, options->tracking_file, "the tracking file", error);

@@ -71,11 +71,11 @@ int words_split(const char *text, char ***words, struct gput_error *error)
 {
     const char *whole = text;
     size_t length = strlen(text);
-    size_t most_words = length / 2 + 2;
-    *words = malloc(most_words * sizeof **words + length + 1);
+    size_t max_words = length / 2 + 2;
+    *words = malloc(max_words * sizeof **words + length + 1);
     if (!*words)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    char *out = (char *)(*words + most_words);
+    char *out = (char *)(*words + max_words);
     size_t count = 0;
     for (text = skip_blanks(text); *text; text = skip_blanks(text)) {
         (*words)[count++] = out;

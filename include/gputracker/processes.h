@@ -62,10 +62,10 @@ struct gput_process {
     int status; /**< as of wait(2) */
     /** It ended at end_ns: the kernel announced it, or it was collected. Else end_ns is
      * the last look that saw it alive, or the first that saw it ended and not yet collected. */
-    bool end_is_told;
+    bool end_is_exact;
 };
 
-/** Where end_ns is from: "final" where end_is_told, else "sampled";
+/** Where end_ns is from: "final" where end_is_exact, else "sampled";
  * NULL of one that lives. Static text. */
 GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 

@@ -47,12 +47,12 @@ static PyObject *render_analysis(PyObject *module, const struct gput_analysis *a
     if (format == TABLES) {
         if (gput_analysis_tables(analysis, &tables, &error) != GPUT_OK)
             return native_raise(&error);
-        return native_take_tables(module, tables);
+        return native_steal_tables(module, tables);
     }
     if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) !=
         GPUT_OK)
         return native_raise(&error);
-    return native_take_bytes(bytes, length);
+    return native_steal_bytes(bytes, length);
 }
 
 /* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table},
@@ -82,7 +82,7 @@ static PyObject *analyze(PyObject *module, PyObject *args)
         PyObject *bytes =
             code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
         if (bytes)
-            result = Py_BuildValue("NN", bytes, native_warnings_take(warnings));
+            result = Py_BuildValue("NN", bytes, native_warnings_collect(warnings));
         if (code == GPUT_OK)
             gput_analysis_destroy(analysis);
     } else if (!warnings) {
@@ -156,20 +156,20 @@ static PyObject *render_comparison(
     int code = gput_statistic_parse(statistic, &options.statistic, &error);
     if (code == GPUT_OK && format == TABLES) {
         code = gput_comparison_tables(comparison, &options, &tables, &error);
-        return code == GPUT_OK ? native_take_tables(module, tables) : native_raise(&error);
+        return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
     }
     if (code == GPUT_OK)
         code = gput_comparison_render(
             comparison, &options, (enum gput_format)format, &bytes, &length, &error);
     if (code != GPUT_OK)
         return native_raise(&error);
-    return native_take_bytes(bytes, length);
+    return native_steal_bytes(bytes, length);
 }
 
 /* Appends what the library warned of. */
 static int put_warnings(PyObject *list, struct native_warnings *warnings)
 {
-    PyObject *said = native_warnings_take(warnings);
+    PyObject *said = native_warnings_collect(warnings);
     Py_ssize_t end = PyList_Size(list);
     int failed = said ? PyList_SetSlice(list, end, end, said) : -1;
     Py_XDECREF(said);
@@ -247,7 +247,7 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
         Py_END_ALLOW_THREADS;
         if (code == GPUT_ERROR_EXISTS)
             error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
-        result = code == GPUT_OK ? native_warnings_take(warnings) : native_raise(&error);
+        result = code == GPUT_OK ? native_warnings_collect(warnings) : native_raise(&error);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
     }

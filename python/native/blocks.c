@@ -166,7 +166,7 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
 
 /* Looking for a file costs more than all else that a block costs in a fast log, so that is done
  * every so often. */
-#define LOOK_EVERY_NS 10000000
+#define POLL_EVERY_NS 10000000
 
 /* Whether there still is a file at its path: users remove files and start again. (Not which file:
  * the library replaces a CSV file when a second thread marks, to add thread ids.) `now_and_then`:
@@ -176,7 +176,7 @@ static bool is_in_place(struct blocks *self, bool now_and_then)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    if (now_and_then && now_ns - self->seen_ns < LOOK_EVERY_NS)
+    if (now_and_then && now_ns - self->seen_ns < POLL_EVERY_NS)
         return true;
     /* A child's log has a name of its own. */
     bool in_place = (self->opener != getpid() && self->is_log) ||

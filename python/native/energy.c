@@ -228,7 +228,7 @@ static PyObject *recording_render(PyObject *object, PyObject *args)
     code =
         gput_energy_recording_render(recording, &window, (enum gput_format)format, &text, &error);
     Py_END_ALLOW_THREADS;
-    return code == GPUT_OK ? native_take_text(text) : native_raise(&error);
+    return code == GPUT_OK ? native_steal_text(text) : native_raise(&error);
 }
 
 /* ---- curves ---- */
@@ -296,7 +296,7 @@ static PyObject *recording_curves(PyObject *object, PyObject *args)
     curves_finish(&curves);
     if (code != GPUT_OK)
         return raise_of_metric(&error);
-    return native_take_tables(PyType_GetModule(Py_TYPE(object)), tables);
+    return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
 static PyObject *recording_draw(PyObject *object, PyObject *args)
@@ -312,7 +312,7 @@ static PyObject *recording_draw(PyObject *object, PyObject *args)
         curves.recording, curves.names, curves.count, &curves.window, &text, &error);
     Py_END_ALLOW_THREADS;
     curves_finish(&curves);
-    return code == GPUT_OK ? native_take_text(text) : raise_of_metric(&error);
+    return code == GPUT_OK ? native_steal_text(text) : raise_of_metric(&error);
 }
 
 static PyMethodDef recording_methods[] = {

@@ -81,14 +81,14 @@ PyObject *native_raise(const struct gput_error *error)
     return NULL;
 }
 
-PyObject *native_take_text(char *text)
+PyObject *native_steal_text(char *text)
 {
     PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
     free(text);
     return object;
 }
 
-PyObject *native_take_bytes(char *bytes, size_t length)
+PyObject *native_steal_bytes(char *bytes, size_t length)
 {
     PyObject *object = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
     free(bytes);
@@ -150,7 +150,7 @@ void native_warnings_add(void *user, const char *message)
     pthread_mutex_unlock(&warnings->lock);
 }
 
-PyObject *native_warnings_take(struct native_warnings *warnings)
+PyObject *native_warnings_collect(struct native_warnings *warnings)
 {
     PyObject *list = PyList_New(0);
     if (!list)

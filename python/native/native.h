@@ -26,8 +26,8 @@ PyObject *native_raise(const struct gput_error *error);
 int native_errno_of(const struct gput_error *error);
 
 /* Text or bytes that the library gave, as a str or bytes object; frees it. */
-PyObject *native_take_text(char *text);
-PyObject *native_take_bytes(char *bytes, size_t length);
+PyObject *native_steal_text(char *text);
+PyObject *native_steal_bytes(char *bytes, size_t length);
 
 /* ---- Warnings ---- */
 
@@ -39,7 +39,7 @@ struct native_warnings *native_warnings_create(void); /* NULL without memory */
 void native_warnings_destroy(struct native_warnings *warnings);
 void native_warnings_add(void *warnings, const char *message); /* a `warn` callback */
 /* Takes them out, as a list of str. */
-PyObject *native_warnings_take(struct native_warnings *warnings);
+PyObject *native_warnings_collect(struct native_warnings *warnings);
 
 /* ---- Samples ---- */
 
@@ -71,7 +71,7 @@ PyObject *native_samples_list(struct native_samples *samples);
 
 /* What the library made, as a dictionary of name to Table; destroys the list. `module` is this
  * module: the first argument of its functions, PyType_GetModule() of its types. */
-PyObject *native_take_tables(PyObject *module, struct gput_tables *tables);
+PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables);
 
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
 

@@ -178,7 +178,7 @@ static double double_at(PyObject *column, Py_ssize_t row, bool *ok)
 
 #define ROW_COLUMNS 6 /* of readings and of events */
 
-static void take_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
+static void add_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
     struct gput_profile_reading *reading = out;
     *reading = (struct gput_profile_reading){.time_us = int64_at(at[0], row, ok),
@@ -189,7 +189,7 @@ static void take_reading(PyObject *const *at, Py_ssize_t row, void *out, bool *o
         .type = text_at(at[5], row, ok)};
 }
 
-static void take_event(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
+static void add_event(PyObject *const *at, Py_ssize_t row, void *out, bool *ok)
 {
     struct gput_profile_event *event = out;
     *event = (struct gput_profile_event){.start_us = int64_at(at[0], row, ok),
@@ -223,8 +223,8 @@ static bool read_rows(PyObject *held, PyObject *tuple, struct gput_profile_rows 
         return false;
     rows->start_us = start_us;
     rows->readings =
-        hold_rows(held, readings, sizeof *rows->readings, take_reading, &rows->reading_count);
-    rows->events = rows->readings ? hold_rows(held, events, sizeof *rows->events, take_event,
+        hold_rows(held, readings, sizeof *rows->readings, add_reading, &rows->reading_count);
+    rows->events = rows->readings ? hold_rows(held, events, sizeof *rows->events, add_event,
                                         &rows->event_count)
                                   : NULL;
     return rows->events != NULL;
@@ -286,8 +286,8 @@ static PyObject *give_tables(
     Py_END_ALLOW_THREADS;
     if (code != GPUT_OK)
         return native_raise(&error);
-    PyObject *dictionary = native_take_tables(module, tables);
-    return dictionary ? Py_BuildValue("NN", dictionary, native_warnings_take(warnings)) : NULL;
+    PyObject *dictionary = native_steal_tables(module, tables);
+    return dictionary ? Py_BuildValue("NN", dictionary, native_warnings_collect(warnings)) : NULL;
 }
 
 static int run_profile(
@@ -556,7 +556,7 @@ static PyObject *give_timeline(
             made.slices, "counters", made.counters, "others", made.others, "left_out",
             made.left_out, "damaged", made.damaged, "torn", made.torn, "start_us",
             (long long)made.start_us, "end_us", (long long)made.end_us),
-        native_warnings_take(warnings));
+        native_warnings_collect(warnings));
 }
 
 static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)

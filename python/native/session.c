@@ -350,7 +350,7 @@ static PyObject *render(
                   : gput_results_render(results, (enum gput_format)format, &bytes, &length, &error);
     if (code != GPUT_OK)
         return native_raise(&error);
-    return format == GPUT_PICKLE ? native_take_bytes(bytes, length) : native_take_text(bytes);
+    return format == GPUT_PICKLE ? native_steal_bytes(bytes, length) : native_steal_text(bytes);
 }
 
 static PyObject *session_report(PyObject *object, PyObject *args)
@@ -401,7 +401,7 @@ static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused)
     if (!done)
         return NULL;
     Py_DECREF(done);
-    return native_take_tables(PyType_GetModule(Py_TYPE(object)), tables);
+    return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
 /* The report of a process that was gone before it could be tracked: nothing known but the machine.
@@ -439,10 +439,10 @@ static PyObject *session_address(PyObject *object, PyObject *Py_UNUSED(unused))
     return address ? PyUnicode_FromString(address) : Py_NewRef(Py_None);
 }
 
-static PyObject *session_take_warnings(PyObject *object, PyObject *Py_UNUSED(unused))
+static PyObject *session_collect_warnings(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct session *self = (struct session *)object;
-    return self->collector ? native_warnings_take(self->collector->warnings) : PyList_New(0);
+    return self->collector ? native_warnings_collect(self->collector->warnings) : PyList_New(0);
 }
 
 static PyObject *session_samples(PyObject *object, PyObject *Py_UNUSED(unused))
@@ -462,7 +462,7 @@ static PyMethodDef session_methods[] = {
     {"empty_report", session_empty_report, METH_VARARGS,
         "empty_report(format): of a process that was gone."},
     {"address", session_address, METH_NOARGS, "Where metrics are served, or None."},
-    {"take_warnings", session_take_warnings, METH_NOARGS, "Warnings since the last call."},
+    {"take_warnings", session_collect_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
         "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in "
         "order of time. The first, "

@@ -342,7 +342,7 @@ static int add_table(PyObject *dictionary, PyTypeObject *type, const struct gput
     return code;
 }
 
-PyObject *native_take_tables(PyObject *module, struct gput_tables *tables)
+PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables)
 {
     PyTypeObject *type = find_type(module, "Table");
     PyObject *dictionary = type ? PyDict_New() : NULL;
@@ -398,7 +398,7 @@ static PyObject *read_file(
         native_raise(&error);
     else
         result = Py_BuildValue(
-            "NN", native_take_tables(module, tables), native_warnings_take(options->user));
+            "NN", native_steal_tables(module, tables), native_warnings_collect(options->user));
     native_warnings_destroy(options->user);
     return result;
 }
@@ -453,7 +453,7 @@ static PyObject *read_tables(PyObject *module, PyObject *args)
     code = gput_recorded_tables(PyBytes_AsString(path), &tables, &error);
     Py_END_ALLOW_THREADS;
     Py_DECREF(path);
-    return code == GPUT_OK ? native_take_tables(module, tables) : native_raise(&error);
+    return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
 }
 
 static PyMethodDef functions[] = {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* An analysis of 10,000 code blocks has less. */
-#define MOST_BYTES ((size_t)256 << 20)
+#define MAX_BYTES ((size_t)256 << 20)
 
 /* A pickle of protocol 2 and later begins with this byte. */
 #define PICKLE_START '\x80'
@@ -14,7 +14,7 @@ int gput_analysis_load(const char *path, struct gput_analysis **analysis, struct
 {
     struct str content = {0};
     *analysis = NULL;
-    int code = file_read_bounded(path, MOST_BYTES, &content, error);
+    int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = analysis_read(str_text(&content), content.length, path, analysis, error);
     str_finish(&content);

@@ -7,8 +7,8 @@
 #include "analyze/sweep.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "formats/power/energy_table.h"
 #include "formats/marks/sub_tracking_children.h"
+#include "formats/power/energy_table.h"
 #include "formats/tracking/tracking_reader.h"
 
 #include <math.h>
@@ -189,7 +189,7 @@ static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY
 
 /* Joules of a part of the session are none of the session: they would be held against whole ones.
  */
-static void take_session_energy(struct work *work, const struct session_energy *session)
+static void add_session_energy(struct work *work, const struct session_energy *session)
 {
     struct gput_analysis *analysis = work->analysis;
     struct str warning = {0};
@@ -229,7 +229,7 @@ static int read_energy(struct work *work, struct gput_error *error)
             &points, &session, work->energy, error);
     energy_table_close(source.table);
     if (code == GPUT_OK)
-        take_session_energy(work, &session);
+        add_session_energy(work, &session);
     return code;
 }
 

@@ -6,7 +6,7 @@
 
 #define FIGURES GPUT_ENERGY_FIGURE_COUNT
 /* Of the session; as for its powers. */
-#define MOST_UNKNOWN 0.02
+#define MAX_UNKNOWN 0.02
 /* The first answer of a GPU may take a row or two at ten rows a second. Where rows are rarer, no
  * more than the first is without it. */
 #define LATE_SECONDS 0.2
@@ -204,7 +204,7 @@ static void fill_session(const struct walk *walk, struct session_energy *session
         double until = unknown_with_parts(walk, i);
         double late = is_late(walk, until) ? until - walk->first.time : 0;
         double unknown = walk->lost_seconds[i] + late;
-        bool is_known = unknown <= MOST_UNKNOWN * session->seconds;
+        bool is_known = unknown <= MAX_UNKNOWN * session->seconds;
         session->unknown_seconds[i] = isnan(walk->last[i]) ? session->seconds : unknown;
         session->joules[i] = is_known ? walk->last[i] : NAN;
     }

@@ -142,12 +142,12 @@ static bool find_start(struct open_starts *open, double told, double stop, doubl
 {
     int64_t key;
     if (isnan(told)) {
-        if (!open_starts_take_latest(open, &key))
+        if (!open_starts_pop_latest(open, &key))
             return false;
         *start = time_of_key(key);
         return true;
     }
-    bool here = open_starts_take(open, open_starts_key(told));
+    bool here = open_starts_pop(open, open_starts_key(told));
     *start = here ? told : fmin(told, stop); /* the clock may have been set back */
     return true;
 }

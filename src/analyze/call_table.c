@@ -15,7 +15,7 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
     *table = (struct call_table){
         .names = names,
         .by_thread = columns & SUB_TRACKING_COLUMNS_APART,
-        .tells_starts = columns & SUB_TRACKING_COLUMN_STARTED,
+        .has_starts = columns & SUB_TRACKING_COLUMN_STARTED,
         .exact = exact && (columns & SUB_TRACKING_COLUMNS_EXACT),
         .whole_ns = whole_ns,
     };
@@ -173,7 +173,7 @@ int call_table_add(struct call_table *table, const struct sub_tracking_row *rows
         struct call_lane *lane = lane_of(table, &rows[i]);
         double started = started_of(table, &rows[i]);
         if (!lane ||
-            !lane_add_mark(lane, time, rows[i].position, table->tells_starts ? &started : NULL))
+            !lane_add_mark(lane, time, rows[i].position, table->has_starts ? &started : NULL))
             return error_memory(error);
         if (table->exact)
             TRY(exact_figures_add_mark(lane->exact, &rows[i], time, started, error));

@@ -51,7 +51,7 @@ struct call_lane {
 struct call_table {
     const struct sub_tracking_names *names; /* not owned */
     bool by_thread;                         /* lanes are threads */
-    bool tells_starts;                      /* stops may tell when they were started */
+    bool has_starts;                        /* stops may tell when they were started */
     bool exact;                             /* sum up what the kernel counted in calls */
     bool each_call; /* and keep it of each; to be set before the first mark */
     bool whole_ns;  /* time comes from nanoseconds, relative to `origin` */

@@ -148,7 +148,7 @@ static char *joined_names(const struct gput_comparison *comparison, size_t block
             }
         }
         if (!next)
-            return str_take(&text);
+            return str_steal(&text);
         if (last)
             str_append(&text, " -> ");
         str_append(&text, next);

@@ -40,7 +40,7 @@ static const char *skip_blanks(const char *at)
 }
 
 /* Copies the next word and returns what follows it. */
-static const char *take_word(const char *at, char *word, size_t size)
+static const char *parse_word(const char *at, char *word, size_t size)
 {
     at = skip_blanks(at);
     size_t length = strcspn(at, " \t<>");
@@ -115,10 +115,10 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
     static const char compute_time[] = "compute_time";
     const struct gput_analysis *first = parser->comparison->first;
     char word[128];
-    const char *at = take_word(parser->text, word, sizeof word);
+    const char *at = parse_word(parser->text, word, sizeof word);
     if (gput_statistic_parse(word, &rule->figure.statistic, NULL) != GPUT_OK)
         return refuse(parser, "it does not begin with min, max, mean or std");
-    at = take_word(at, word, sizeof word);
+    at = parse_word(at, word, sizeof word);
     size_t i = analysis_find_measurement(first, word);
     enum gput_energy_figure energy;
     if (i < first->n_measurements)
@@ -128,7 +128,7 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
     else if (strcmp(word, compute_time) != 0)
         return refuse(parser, "there is no such measurement");
 
-    const char *after = take_word(at, word, sizeof word);
+    const char *after = parse_word(at, word, sizeof word);
     rule->figure.block = COMPARISON_OVERALL;
     if (strcmp(word, "in") == 0)
         return read_block(parser, after, limit, rule);

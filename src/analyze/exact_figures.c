@@ -106,14 +106,14 @@ static int keep(
 /* NULL: there are none of that time. */
 static const struct counts *take(struct kept_counts *kept, int64_t time)
 {
-    bool found = open_starts_take(&kept->times, time);
+    bool found = open_starts_pop(&kept->times, time);
     return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
 }
 
-static const struct counts *take_latest(struct kept_counts *kept)
+static const struct counts *pop_latest(struct kept_counts *kept)
 {
     int64_t time;
-    bool found = open_starts_take_latest(&kept->times, &time);
+    bool found = open_starts_pop_latest(&kept->times, &time);
     return found ? &kept->counts[open_starts_taken_place(&kept->times)] : NULL;
 }
 
@@ -167,7 +167,7 @@ int exact_figures_add_mark(struct exact_figures *figures, const struct sub_track
     }
     if (row->position == SUB_TRACKING_START)
         return keep(&figures->open, key, &counts, error);
-    const struct counts *start = isnan(started) ? take_latest(&figures->open)
+    const struct counts *start = isnan(started) ? pop_latest(&figures->open)
                                                 : take(&figures->open, open_starts_key(started));
     if (!start && !isnan(started)) {
         struct lone_stop stop = {open_starts_key(started), key, counts};
@@ -207,7 +207,7 @@ static double in_unit(int64_t count, enum gput_exact_figure figure)
     return count < 0 ? NAN : (double)count / kinds[figure].per_unit;
 }
 
-void exact_figures_take_call(
+void exact_figures_add_call(
     struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT])
 {
     const struct counts *call = take(&figures->calls, open_starts_key(stop));

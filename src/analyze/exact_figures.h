@@ -13,7 +13,7 @@
 
 struct exact_figures;
 
-/* Empty; NULL without memory. `keeps_calls`: for exact_figures_take_call(). To be freed by
+/* Empty; NULL without memory. `keeps_calls`: for exact_figures_add_call(). To be freed by
  * exact_figures_destroy(), which takes NULL too. */
 struct exact_figures *exact_figures_create(bool keeps_calls);
 void exact_figures_destroy(struct exact_figures *figures);
@@ -43,7 +43,7 @@ int exact_figures_end_lone_stops(
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT]);
 
 /* The same of the call that stopped at that time, once each. */
-void exact_figures_take_call(
+void exact_figures_add_call(
     struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT]);
 
 #endif

@@ -128,7 +128,7 @@ static void put_exact(
     struct gput_table *table, const struct call_lane *lane, const struct call *call)
 {
     double figures[GPUT_EXACT_FIGURE_COUNT];
-    exact_figures_take_call(lane->exact, call->stop, figures);
+    exact_figures_add_call(lane->exact, call->stop, figures);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         table_put_double(table, figures[i]);
 }

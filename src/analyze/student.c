@@ -4,7 +4,7 @@
 
 /* Where the expansion is as good as doubles are. */
 #define MANY_DEGREES 1000
-#define MOST_STEPS 200
+#define MAX_STEPS 200
 #define SMALLEST 1e-300
 
 /* The first terms of the expansion around the normal distribution (Cornish and Fisher). */
@@ -24,7 +24,7 @@ static double away_from_zero(double value)
 static double beta_fraction(double a, double b, double x)
 {
     double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), product = d;
-    for (int m = 1; m < MOST_STEPS; m++) {
+    for (int m = 1; m < MAX_STEPS; m++) {
         double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
         double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
         d = 1 / away_from_zero(1 + even * d);
@@ -57,7 +57,7 @@ double student_quantile_975(double degrees_of_freedom)
     /* Newton's method. The expansion is below the quantile and the tail is convex there, so no step
      * goes beyond it. */
     double factor = exp(log_gamma((n + 1) / 2) - log_gamma(n / 2)) / sqrt(M_PI);
-    for (int i = 0; i < MOST_STEPS; i++) {
+    for (int i = 0; i < MAX_STEPS; i++) {
         double x = n / (n + t * t);
         double power = pow(x, n / 2), root = sqrt(1 - x);
         double tail = factor * power * root / n * beta_fraction(n / 2, 0.5, x);

@@ -166,7 +166,7 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
         return GPUT_OK;
     struct str path = {0}; /* a file system without nameless files */
     str_printf(&path, "%s/.gpu-tracker-XXXXXX", folder);
-    char *name = str_take(&path);
+    char *name = str_steal(&path);
     if (!name)
         return error_memory(error);
     int code = GPUT_OK;
@@ -179,33 +179,33 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
 }
 
 /* Temporary files are private; a result file gets the mode that open() would have given it. */
-static void take_usual_mode(int fd, const struct stat *old)
+static void set_usual_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);
     umask(mask);
     fchmod(fd, old ? old->st_mode & 07777 : 0666 & ~mask);
 }
 
-static int open_beside(struct file_writing *writing, struct gput_error *error)
+static int open_temporary(struct file_writing *writing, struct gput_error *error)
 {
     struct stat old;
     bool exists = stat(writing->target, &old) == 0;
-    struct str beside = {0};
-    str_printf(&beside, "%s.XXXXXX", writing->target);
-    writing->beside = str_take(&beside);
-    if (!writing->beside)
+    struct str temporary_path = {0};
+    str_printf(&temporary_path, "%s.XXXXXX", writing->target);
+    writing->temporary_path = str_steal(&temporary_path);
+    if (!writing->temporary_path)
         return error_memory(error);
     writing->fd = open_nameless(writing->target);
     writing->nameless = writing->fd >= 0;
     if (!writing->nameless)
-        writing->fd = mkostemp(writing->beside, O_CLOEXEC);
+        writing->fd = mkostemp(writing->temporary_path, O_CLOEXEC);
     if (writing->fd >= 0) {
-        take_usual_mode(writing->fd, exists ? &old : NULL);
+        set_usual_mode(writing->fd, exists ? &old : NULL);
         return GPUT_OK;
     }
     int code = error_set_errno(error, errno, "Cannot write %s", writing->path);
-    free(writing->beside); /* there is no such file */
-    writing->beside = NULL;
+    free(writing->temporary_path); /* there is no such file */
+    writing->temporary_path = NULL;
     return code;
 }
 
@@ -264,7 +264,7 @@ static int begin_until(
     } else {
         code = file_target(path, &writing->target, error);
         if (code == GPUT_OK)
-            code = open_beside(writing, error);
+            code = open_temporary(writing, error);
     }
     if (code != GPUT_OK)
         file_writing_discard(writing);
@@ -285,16 +285,16 @@ int file_writing_add(
 }
 
 /* Gives a nameless file the temporary name, so that it can be renamed to its own. */
-static bool take_name(struct file_writing *writing)
+static bool update_name(struct file_writing *writing)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    char *end = writing->beside + strlen(writing->beside) - 6, link[64];
+    char *end = writing->temporary_path + strlen(writing->temporary_path) - 6, link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", writing->fd);
     for (int attempt = 0; attempt < 100; attempt++) {
         uint64_t random = (uint64_t)clock_monotonic_ns() ^ (uint64_t)getpid() << 40;
         for (int i = 0; i < 6; i++, random /= sizeof letters - 1)
             end[i] = letters[random % (sizeof letters - 1)];
-        if (linkat(AT_FDCWD, link, AT_FDCWD, writing->beside, AT_SYMLINK_FOLLOW) == 0) {
+        if (linkat(AT_FDCWD, link, AT_FDCWD, writing->temporary_path, AT_SYMLINK_FOLLOW) == 0) {
             writing->nameless = false;
             return true;
         }
@@ -305,25 +305,25 @@ static bool take_name(struct file_writing *writing)
 }
 
 /* Of a whole file: its name. False with errno set. */
-static bool take_its_place(struct file_writing *writing)
+static bool link_into_place(struct file_writing *writing)
 {
-    bool named = !writing->nameless || take_name(writing);
+    bool named = !writing->nameless || update_name(writing);
     if (close(writing->fd) != 0)
         named = false;
     writing->fd = -1;
-    if (!named || !writing->beside)
+    if (!named || !writing->temporary_path)
         return named;
-    if (rename(writing->beside, writing->target) != 0)
+    if (rename(writing->temporary_path, writing->target) != 0)
         return false;
-    free(writing->beside);
-    writing->beside = NULL;
+    free(writing->temporary_path);
+    writing->temporary_path = NULL;
     return true;
 }
 
 int file_writing_end(struct file_writing *writing, struct gput_error *error)
 {
     int code = GPUT_OK;
-    if (!take_its_place(writing))
+    if (!link_into_place(writing))
         code = error_set_errno(error, errno, "Cannot write %s", writing->path);
     file_writing_discard(writing);
     return code;
@@ -333,9 +333,9 @@ void file_writing_discard(struct file_writing *writing)
 {
     if (writing->fd >= 0)
         close(writing->fd);
-    if (writing->beside && !writing->nameless)
-        unlink(writing->beside);
-    free(writing->beside);
+    if (writing->temporary_path && !writing->nameless)
+        unlink(writing->temporary_path);
+    free(writing->temporary_path);
     free(writing->target);
     free(writing->path);
     *writing = (struct file_writing){.fd = -1};

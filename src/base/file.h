@@ -56,10 +56,10 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
  * system knows no nameless files. What has to be written straight is.
  */
 struct file_writing {
-    char *path;    /* for messages */
-    char *target;  /* NULL: written straight */
-    char *beside;  /* the temporary name; NULL: written straight */
-    bool nameless; /* it is not taken yet */
+    char *path;           /* for messages */
+    char *target;         /* NULL: written straight */
+    char *temporary_path; /* the temporary name; NULL: written straight */
+    bool nameless;        /* it is not taken yet */
     int fd;
     int stop_fd; /* ends waiting for a reader; -1: it waits for ever */
 };

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_LINKS 40 /* as many as the system follows */
+#define MAX_LINKS 40 /* as many as the system follows */
 
 /* Where a path leads. */
 struct target {
@@ -46,7 +46,7 @@ static char *name_from(const char *path, const char *name)
     if (slash)
         str_append_bytes(&full, path, (size_t)(slash - path) + 1);
     str_append(&full, name);
-    return str_take(&full);
+    return str_steal(&full);
 }
 
 /* The kernel's rule. What cannot be asked is not followed. */
@@ -94,7 +94,7 @@ static int follow_links(const char *path, struct target *target, struct gput_err
     char link[4096];
     ssize_t length = 0;
     *target = (struct target){.path = strdup(path)};
-    for (int links = 0; target->path && !target->straight && links < MOST_LINKS; links++) {
+    for (int links = 0; target->path && !target->straight && links < MAX_LINKS; links++) {
         int code = read_link(path, target->path, link, sizeof link - 1, &length, error);
         if (code == GPUT_OK && length < 0)
             return GPUT_OK;

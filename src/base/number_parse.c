@@ -191,7 +191,7 @@ static const char *parse_word(const char *text, const char *end, bool negative, 
 }
 
 /* Reads digits, one by one, and keeps the first of them. NULL when there are none. */
-static const char *take_leading_digits(struct decimal *decimal, const char *text, const char *end)
+static const char *parse_leading_digits(struct decimal *decimal, const char *text, const char *end)
 {
     int kept = 0;
     bool fraction = false, any = false;
@@ -233,7 +233,7 @@ static __attribute__((noinline)) const char *parse_rare(
     const char *text, const char *end, bool negative, double *value)
 {
     struct decimal decimal = {0};
-    const char *at = take_leading_digits(&decimal, text, end);
+    const char *at = parse_leading_digits(&decimal, text, end);
     if (!at)
         return parse_word(text, end, negative, value);
     if (at < end && (*at | 0x20) == 'e')

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_TRIES 100
+#define MAX_TRIES 100
 
 /* ---- Those that were left ---- */
 
@@ -77,7 +77,7 @@ static bool lock(int fd)
 /* A file of a new name that is ours; -1 with errno set. */
 static int open_new(const char *target, struct str *path)
 {
-    for (unsigned number = 0; number < MOST_TRIES; number++) {
+    for (unsigned number = 0; number < MAX_TRIES; number++) {
         str_clear(path);
         str_printf(path, "%s.%ld-%u.part", target, (long)getpid(), number);
         if (path->failed) {
@@ -108,7 +108,7 @@ int part_file_create(
         str_finish(&name);
         return code;
     }
-    part->path = str_take(&name);
+    part->path = str_steal(&name);
     part->lock_fd = fcntl(*fd, F_DUPFD_CLOEXEC, 0);
     if (part->lock_fd >= 0)
         return GPUT_OK;

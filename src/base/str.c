@@ -98,7 +98,7 @@ void str_printf(struct str *string, const char *format, ...)
     va_end(arguments);
 }
 
-char *str_take(struct str *string)
+char *str_steal(struct str *string)
 {
     if (!string->failed && !string->data)
         str_append(string, "");

@@ -39,7 +39,7 @@ void str_printf(struct str *string, const char *format, ...) __attribute__((form
  * Hands the text over: the caller frees it with free(). NULL when an append failed (the partial
  * text is freed). The string is empty afterwards. An empty string gives "".
  */
-char *str_take(struct str *string);
+char *str_steal(struct str *string);
 
 /* The text, "" while empty. Valid until the next change. */
 const char *str_text(const struct str *string);

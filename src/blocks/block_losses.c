@@ -17,7 +17,7 @@ static void *grow(void *array, size_t count, size_t *capacity, size_t size)
 
 void block_losses_add_start(struct block_losses *losses, uint32_t name)
 {
-    if (losses->n_lost == BLOCK_LOSSES_MOST)
+    if (losses->n_lost == BLOCK_LOSSES_MAX)
         return;
     struct block_lost_start *lost =
         grow(losses->lost, losses->n_lost, &losses->lost_capacity, sizeof *lost);
@@ -63,7 +63,7 @@ bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool la
 bool block_losses_add_stop(
     struct block_losses *losses, const struct block_name *name, const struct sub_tracking_row *row)
 {
-    if (losses->n_waiting == BLOCK_LOSSES_MOST)
+    if (losses->n_waiting == BLOCK_LOSSES_MAX)
         return false;
     struct block_waiting_stop *waiting =
         grow(losses->waiting, losses->n_waiting, &losses->waiting_capacity, sizeof *waiting);

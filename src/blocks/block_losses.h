@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /* Of each as many as blocks are open, unless starts or stops come alone. */
-#define BLOCK_LOSSES_MOST 4096
+#define BLOCK_LOSSES_MAX 4096
 
 struct block_waiting_stop {
     struct block_name name;

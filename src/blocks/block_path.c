@@ -18,7 +18,7 @@ char *block_path_expand(const char *pattern, pid_t process_id)
             pattern += pattern[0] == '%' && pattern[1] == '%';
         }
     }
-    return str_take(&path);
+    return str_steal(&path);
 }
 
 bool block_path_has_process_id(const char *pattern)
@@ -43,7 +43,7 @@ char *block_path_with_process_id(const char *path, pid_t process_id, unsigned nu
     if (number > 0)
         str_printf(&text, "-%u", number);
     str_append(&text, extension);
-    return str_take(&text);
+    return str_steal(&text);
 }
 
 char *block_path_absolute(const char *path)
@@ -56,5 +56,5 @@ char *block_path_absolute(const char *path)
     struct str text = {0};
     str_printf(&text, "%s/%s", folder, path);
     free(folder);
-    return str_take(&text);
+    return str_steal(&text);
 }

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "blocks/block_path.h"
-#include "formats/sqlite_file.h"
 #include "formats/marks/sub_tracking_columns.h"
+#include "formats/sqlite_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "base/file_limit.h"
 #include "blocks/block_sink.h"
-#include "formats/sqlite_file.h"
 #include "formats/marks/sub_tracking_sqlite.h"
+#include "formats/sqlite_file.h"
 
 #include <inttypes.h>
 #include <pthread.h>

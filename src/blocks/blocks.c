@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* A child tries so many names for its file before it gives up. */
-#define MOST_PATHS 100
+#define MAX_PATHS 100
 
 /* Values of `owner` that are no process id. */
 #define NOBODY 0      /* forked: the page was wiped */
@@ -113,7 +113,7 @@ static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struc
     if (beginning == JOINS && !has_process_id &&
         block_sink_join(blocks->absolute, &blocks->options, &blocks->sink, NULL) == GPUT_OK)
         return GPUT_OK;
-    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MOST_PATHS; number++) {
+    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MAX_PATHS; number++) {
         char *path = block_path_expand(pattern, getpid());
         if (path && child && (number > 0 || !has_process_id)) {
             char *own = block_path_with_process_id(path, getpid(), number);

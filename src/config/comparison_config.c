@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* No configuration is longer. */
-#define MOST_BYTES ((size_t)16 << 20)
+#define MAX_BYTES ((size_t)16 << 20)
 
 void gput_compare_config_finish(struct gput_compare_config *config)
 {
@@ -82,7 +82,7 @@ int gput_compare_config_read(
     struct str content = {0};
     struct doc *root = NULL;
     *config = (struct gput_compare_config){.statistic = GPUT_MEAN};
-    int code = file_read_bounded(path, MOST_BYTES, &content, error);
+    int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = doc_read_json(str_text(&content), content.length, path, &root, error);
     str_finish(&content);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* No configuration is longer. */
-#define MOST_BYTES ((size_t)16 << 20)
+#define MAX_BYTES ((size_t)16 << 20)
 
 /* Strings of the options, in a list whose head is the config's `storage`. */
 struct kept_string {
@@ -274,7 +274,7 @@ int gput_config_read(const char *path, struct gput_config *config, struct gput_e
     *config = (struct gput_config){.options = gput_options_default()};
     struct str text = {0};
     struct doc *root = NULL;
-    int code = file_read_bounded(path, MOST_BYTES, &text, error);
+    int code = file_read_bounded(path, MAX_BYTES, &text, error);
     if (code == GPUT_OK)
         code = doc_read_json(str_text(&text), text.length, path, &root, error);
     if (code == GPUT_OK)

@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "gpu/gpu.h"
 #include "energy/battery.h"
+#include "energy/energy_meter.h"
+#include "gpu/gpu.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
 #include "os/meminfo.h"
@@ -17,7 +18,6 @@
 #include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "os/sysfs.h"
-#include "energy/energy_meter.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void set(struct gput_doctor_source *source, enum gput_doctor_state state,
 
 /* ---- processes ---- */
 
-static void look_at_procfs(const struct view *view, struct gput_doctor_source *source)
+static void check_procfs(const struct view *view, struct gput_doctor_source *source)
 {
     char kernel[64] = "";
     struct meminfo meminfo;
@@ -75,7 +75,7 @@ static void look_at_procfs(const struct view *view, struct gput_doctor_source *s
         kernel[0] ? kernel : "of unknown version");
 }
 
-static void look_at_children(const struct view *view, struct gput_doctor_source *source)
+static void check_children(const struct view *view, struct gput_doctor_source *source)
 {
     struct pid_vector children = {0};
     int code = proc_children_read(view->procfs_root, known_pid(view), 1, &children, NULL);
@@ -102,7 +102,7 @@ static bool may_read_others(void)
            (effective >> cap_sys_ptrace & 1);
 }
 
-static void look_at_memory_maps(const struct view *view, struct gput_doctor_source *source)
+static void check_memory_maps(const struct view *view, struct gput_doctor_source *source)
 {
     struct proc_smaps_rollup rollup;
     struct gput_error error;
@@ -117,7 +117,7 @@ static void look_at_memory_maps(const struct view *view, struct gput_doctor_sour
             "smaps of your own processes; those of other users show statm's RSS alone");
 }
 
-static void look_at_cpu_clocks(const struct view *view, struct gput_doctor_source *source)
+static void check_cpu_clocks(const struct view *view, struct gput_doctor_source *source)
 {
     int64_t ns;
     if (!view->own_procfs)
@@ -138,7 +138,7 @@ static const char *versions_of(const struct own_cgroup *own)
     return own->v2.path ? "1 for memory, 2 for CPU time" : "1";
 }
 
-static void look_at_cgroup(const struct view *view, struct gput_doctor_source *source)
+static void check_cgroup(const struct view *view, struct gput_doctor_source *source)
 {
     struct cgroup here;
     struct own_cgroup own;
@@ -193,7 +193,7 @@ static void add_hidden_processes(
     }
 }
 
-static void look_at_gpu_source(
+static void check_gpu_source(
     const struct view *view, const char *name, struct gput_doctor_source *source)
 {
     size_t count;
@@ -205,22 +205,22 @@ static void look_at_gpu_source(
     add_hidden_processes(view, name, source);
 }
 
-static void look_at_nvml(const struct view *view, struct gput_doctor_source *source)
+static void check_nvml(const struct view *view, struct gput_doctor_source *source)
 {
-    look_at_gpu_source(view, "nvml", source);
+    check_gpu_source(view, "nvml", source);
 }
 
-static void look_at_amdgpu(const struct view *view, struct gput_doctor_source *source)
+static void check_amdgpu(const struct view *view, struct gput_doctor_source *source)
 {
-    look_at_gpu_source(view, "amdgpu", source);
+    check_gpu_source(view, "amdgpu", source);
 }
 
-static void look_at_drm(const struct view *view, struct gput_doctor_source *source)
+static void check_drm(const struct view *view, struct gput_doctor_source *source)
 {
-    look_at_gpu_source(view, "drm", source);
+    check_gpu_source(view, "drm", source);
 }
 
-static void look_at_kfd(const struct view *view, struct gput_doctor_source *source)
+static void check_kfd(const struct view *view, struct gput_doctor_source *source)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/class/kfd/kfd/proc", view->sysfs_root);
@@ -233,7 +233,7 @@ static void look_at_kfd(const struct view *view, struct gput_doctor_source *sour
 
 /* ---- energy ---- */
 
-static void look_at_rapl(const struct view *view, struct gput_doctor_source *source)
+static void check_rapl(const struct view *view, struct gput_doctor_source *source)
 {
     struct energy_meter meter;
     energy_meter_init(&meter, view->sysfs_root);
@@ -254,7 +254,7 @@ static void look_at_rapl(const struct view *view, struct gput_doctor_source *sou
     energy_meter_finish(&meter);
 }
 
-static void look_at_perf_energy(const struct view *view, struct gput_doctor_source *source)
+static void check_perf_energy(const struct view *view, struct gput_doctor_source *source)
 {
     struct perf_energy perf;
     perf_energy_open(view->sysfs_root, &perf);
@@ -270,7 +270,7 @@ static void look_at_perf_energy(const struct view *view, struct gput_doctor_sour
     perf_energy_close(&perf);
 }
 
-static void look_at_battery(const struct view *view, struct gput_doctor_source *source)
+static void check_battery(const struct view *view, struct gput_doctor_source *source)
 {
     double watts;
     if (battery_read(view->sysfs_root, &watts) != GPUT_OK)
@@ -285,20 +285,20 @@ static void look_at_battery(const struct view *view, struct gput_doctor_source *
 
 static const struct check {
     const char *name, *gives;
-    void (*look)(const struct view *view, struct gput_doctor_source *source);
+    void (*check)(const struct view *view, struct gput_doctor_source *source);
 } checks[] = {
-    {"procfs", "processes, RSS, threads, CPU and RAM of the system", look_at_procfs},
-    {"children", "the tree of processes", look_at_children},
-    {"memory_maps", "private and shared RAM", look_at_memory_maps},
-    {"cpu_clocks", "CPU time in nanoseconds", look_at_cpu_clocks},
-    {"cgroup", "limits; CPU time and RAM peak of a whole command", look_at_cgroup},
-    {"nvml", "NVIDIA GPUs", look_at_nvml},
-    {"amdgpu", "AMD GPUs", look_at_amdgpu},
-    {"kfd", "GPU RAM of ROCm processes", look_at_kfd},
-    {"drm", "Intel and other GPUs", look_at_drm},
-    {"rapl", "energy of CPU packages and DRAM", look_at_rapl},
-    {"perf_energy", "the same by perf events", look_at_perf_energy},
-    {"battery", "power of a machine that runs on its battery", look_at_battery},
+    {"procfs", "processes, RSS, threads, CPU and RAM of the system", check_procfs},
+    {"children", "the tree of processes", check_children},
+    {"memory_maps", "private and shared RAM", check_memory_maps},
+    {"cpu_clocks", "CPU time in nanoseconds", check_cpu_clocks},
+    {"cgroup", "limits; CPU time and RAM peak of a whole command", check_cgroup},
+    {"nvml", "NVIDIA GPUs", check_nvml},
+    {"amdgpu", "AMD GPUs", check_amdgpu},
+    {"kfd", "GPU RAM of ROCm processes", check_kfd},
+    {"drm", "Intel and other GPUs", check_drm},
+    {"rapl", "energy of CPU packages and DRAM", check_rapl},
+    {"perf_energy", "the same by perf events", check_perf_energy},
+    {"battery", "power of a machine that runs on its battery", check_battery},
 };
 
 _Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
@@ -354,7 +354,7 @@ int gput_doctor_examine(
         struct gput_doctor_source *source = &doctor->sources[doctor->n_sources++];
         snprintf(source->name, sizeof source->name, "%s", checks[i].name);
         snprintf(source->gives, sizeof source->gives, "%s", checks[i].gives);
-        checks[i].look(&view, source);
+        checks[i].check(&view, source);
     }
     list_gpus(&view, doctor);
     gpu_set_close(view.gpus);

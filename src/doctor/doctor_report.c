@@ -145,6 +145,6 @@ int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format
     else
         return error_set(
             error, GPUT_ERROR_INVALID, "The doctor's findings are written as text or JSON only.");
-    *text = str_take(&rendered);
+    *text = str_steal(&rendered);
     return *text ? GPUT_OK : error_memory(error);
 }

@@ -8,7 +8,7 @@
 #define STILL_NS (2 * NS_PER_SECOND)
 /* No device that has such a counter draws as much, be it a whole board of several: what moves by
  * more has jumped. */
-#define MOST_WATTS 10e3
+#define MAX_WATTS 10e3
 /* Slow counters move by what was used before, too. */
 #define SLOW_SECONDS 1
 
@@ -38,7 +38,7 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
 static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
 {
     double seconds = (double)(now_ns - counter->moved_ns) / (double)NS_PER_SECOND;
-    return added <= MOST_WATTS * (seconds + SLOW_SECONDS);
+    return added <= MAX_WATTS * (seconds + SLOW_SECONDS);
 }
 
 static void start_late(struct energy_counter *counter, double joules, int64_t now_ns)

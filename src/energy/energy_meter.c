@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "energy/battery.h"
-#include "process/fault_list.h"
 #include "energy/gpu_users.h"
+#include "process/fault_list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
 /* Part of the GPUs' joules that may be given to nobody where nothing is ours of the others. */
-#define MOST_UNSHARED 0.02
+#define MAX_UNSHARED 0.02
 
 /* ---- beginning ---- */
 
@@ -205,7 +205,7 @@ static bool has_package(const struct energy_meter *meter)
     return false;
 }
 
-static void take_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
+static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
 {
     read_counters(meter, now_ns);
     for (int i = 0; i < ENERGY_DOMAINS; i++) {
@@ -220,7 +220,7 @@ int64_t energy_meter_due_ns(const struct energy_meter *meter)
     return wraps && meter->since_ns ? meter->read_ns + KEEP_UP_NS : INT64_MAX;
 }
 
-void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns)
+void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns)
 {
     read_counters(meter, now_ns);
 }
@@ -237,7 +237,7 @@ static double share(double part, double whole)
 /* Whether no joules of GPUs are no figure: so much that may be ours was given to nobody. */
 static bool gpus_may_hide_something(const struct energy_meter *meter)
 {
-    bool is_little = meter->unshared_joules <= MOST_UNSHARED * meter->energy.machine.gpu;
+    bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;
     return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
 }
 
@@ -310,7 +310,7 @@ static double gpu_joules(
     struct gpu_energy_reading reading = {.read_ns = sample->read_ns,
         .power_watts = device->power_is_counted ? NAN : sample->power_watts,
         .energy_joules = sample->energy_joules};
-    if (device->tells_card) {
+    if (device->is_card_leader) {
         reading.power_watts = sample->card_power_watts;
         reading.energy_joules = sample->card_energy_joules;
     }
@@ -321,7 +321,7 @@ static double gpu_joules(
  * the package's. */
 static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
 {
-    return device->mig ? device->tells_card : !(device->in_package && has_package(meter));
+    return device->mig ? device->is_card_leader : !(device->in_package && has_package(meter));
 }
 
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
@@ -408,7 +408,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     double watts = NAN;
     double seconds =
         first ? begin(meter, now_ns) : (double)(now_ns - meter->since_ns) / (double)NS_PER_SECOND;
-    take_domains(meter, &interval, now_ns);
+    add_domains(meter, &interval, now_ns);
     read_gpus(meter, now, &interval, now_ns);
     if (!first) {
         if (meter->has_battery)
@@ -462,17 +462,17 @@ static bool counts(const struct energy_meter *meter, enum energy_domain domain)
 
 double energy_meter_unknown_seconds(const struct energy_meter *meter)
 {
-    int64_t most_ns = 0;
+    int64_t max_ns = 0;
     for (size_t i = 0; i < counter_count(meter); i++) {
         int64_t unknown_ns =
             energy_counter_unknown_ns(&meter->counters[i], meter->start_ns, meter->read_ns);
-        if (counts(meter, domain_of(meter, i)) && unknown_ns > most_ns)
-            most_ns = unknown_ns;
+        if (counts(meter, domain_of(meter, i)) && unknown_ns > max_ns)
+            max_ns = unknown_ns;
     }
     /* A counter without a name may be a package's. */
     if (meter->powercap.n_unnamed > 0 && !meter->uses_perf)
-        most_ns = meter->read_ns - meter->start_ns;
-    double seconds = (double)most_ns / (double)NS_PER_SECOND;
+        max_ns = meter->read_ns - meter->start_ns;
+    double seconds = (double)max_ns / (double)NS_PER_SECOND;
     for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
         seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
     return seconds;

@@ -7,12 +7,12 @@
 #ifndef ENERGY_ENERGY_METER_H
 #define ENERGY_ENERGY_METER_H
 
-#include "gpu/gpu.h"
-#include "energy/perf_energy.h"
-#include "energy/powercap.h"
 #include "energy/energy_counter.h"
 #include "energy/energy_peak.h"
 #include "energy/gpu_energy.h"
+#include "energy/perf_energy.h"
+#include "energy/powercap.h"
+#include "gpu/gpu.h"
 
 #include <gputracker/energy.h>
 
@@ -102,10 +102,10 @@ bool energy_meter_integrates_power(const struct energy_meter *meter);
 
 /*
  * When the counters have to be read even if no interval ends, lest they wrap unseen (a 65 kJ
- * counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then energy_meter_keep_up() reads
- * them.
+ * counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then energy_meter_update_counters()
+ * reads them.
  */
 int64_t energy_meter_due_ns(const struct energy_meter *meter);
-void energy_meter_keep_up(struct energy_meter *meter, int64_t now_ns);
+void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Power is an average over up to a second, so a counter is held to it only after a while. */
 #define COMPARED_SECONDS 10
-#define MOST_DISAGREEMENT 0.1
+#define MAX_DISAGREEMENT 0.1
 /* A stretch without a reading that is as short as this is no guess: power does not change much. */
 #define SHORT_SECONDS 0.5
 
@@ -81,7 +81,7 @@ static void compare(struct gpu_energy *gpu, double counted, double integrated, d
     gpu->seconds += seconds;
 }
 
-static void take_reading(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
+static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     int64_t from_ns = gpu->read_ns, at_ns = reading->read_ns;
     double mean = isnan(gpu->power_watts) ? reading->power_watts
@@ -126,7 +126,7 @@ double gpu_energy_advance(
     struct gpu_energy *gpu, const struct gpu_energy_reading *reading, int64_t now_ns)
 {
     if (reading->read_ns > gpu->read_ns)
-        take_reading(gpu, reading);
+        add_reading(gpu, reading);
     else if (reading->read_ns == 0)
         gpu->is_lost = !isnan(gpu->joules);
     gpu->now_ns = now_ns;
@@ -159,7 +159,7 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
             gpu->power_stood_in ? "its power was integrated instead"
                                 : "what it missed is not known",
             gpu->power_stood_in ? missing : "");
-    else if (gpu->seconds >= COMPARED_SECONDS && difference > MOST_DISAGREEMENT * larger)
+    else if (gpu->seconds >= COMPARED_SECONDS && difference > MAX_DISAGREEMENT * larger)
         snprintf(text, size,
             "GPU %zu counted %.1f J in %.2f s where its power, integrated, gives %.1f J%s", index,
             gpu->counted_joules, gpu->seconds, gpu->integrated_joules, missing);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 
 /* What others did longer ago says little of now. */
-#define MOST_STRETCH_NS (10 * NS_PER_SECOND)
+#define MAX_STRETCH_NS (10 * NS_PER_SECOND)
 /* That no tick came is likely even while half a one was used: with this, shares of few ticks are
  * too high as often as too low. */
 #define UNSEEN_SECONDS 0.005
@@ -35,7 +35,7 @@ static void shorten(struct other_cpu *others, const struct other_cpu_reading *no
     while (others->count > 2) {
         const struct other_cpu_reading *second = reading(others, 1);
         if (now->busy_seconds - second->busy_seconds < OTHER_CPU_ENOUGH_SECONDS &&
-            now->time_ns - reading(others, 0)->time_ns <= MOST_STRETCH_NS)
+            now->time_ns - reading(others, 0)->time_ns <= MAX_STRETCH_NS)
             return;
         drop_first(others);
     }

@@ -26,7 +26,7 @@ int salvage_rest(struct salvage *salvage, int code, const struct gput_error *err
     return GPUT_OK;
 }
 
-void salvage_tell(const struct salvage *salvage, uint64_t rows_kept, struct str *text)
+void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct str *text)
 {
     str_clear(text);
     str_append_sentence(text, salvage->first.message);

@@ -32,6 +32,6 @@ static inline bool salvage_lost(const struct salvage *salvage)
 
 /* What was wrong, and how much was left out: "… line 5 has 3 cells …. 1 row was left out, 14 were
  * kept." */
-void salvage_tell(const struct salvage *salvage, uint64_t rows_kept, struct str *text);
+void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct str *text);
 
 #endif

@@ -79,7 +79,7 @@ static char *immutable_uri(const char *path)
             str_append_char(&uri, *path);
     }
     str_append(&uri, "?immutable=1");
-    return str_take(&uri);
+    return str_steal(&uri);
 }
 
 /* Reading the file alone would leave out what a log or a journal beside it says. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char not_told[] = "the amdgpu driver does not tell it for this GPU";
+static const char not_reported[] = "the amdgpu driver does not tell it for this GPU";
 static const char refused[] = "the system denies reading it";
 static const char gone[] = "the GPU was removed";
 
@@ -173,7 +173,7 @@ static const char *reason_of_errno(void)
     case ENODEV:
         return gone;
     default:
-        return not_told;
+        return not_reported;
     }
 }
 
@@ -195,7 +195,7 @@ static void read_energy(const struct amdgpu_gpu *gpu, struct gpu_device_reading 
     if (length > 0)
         reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
     if (isnan(reading->energy_joules))
-        reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_told;
+        reading->missing[GPU_ENERGY] = length < 0 ? reason_of_errno() : not_reported;
 }
 
 static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)

@@ -123,7 +123,7 @@ static void attribute_own(
 
 /* Whose an entry is. A descendant that was tracked when the list was made may have ended. */
 static enum pid_owner owner_of(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_book *book, const char *procfs_root, const struct gpu_process *entry)
+    struct pid_owner_cache *book, const char *procfs_root, const struct gpu_process *entry)
 {
     if (tree->main > 0 && entry->pid != tree->main && pid_book_has_own_pids(book, entry) &&
         gpu_process_list_has_asked(list, entry->pid))
@@ -134,7 +134,7 @@ static enum pid_owner owner_of(const struct gpu_process_list *list, const struct
 /* A client: one entry for each process that holds it. The same. */
 static void attribute_client(struct sums *sums, const struct gpu_process_list *list,
     const struct gpu_process *first, size_t count, const struct gpu_tree *tree,
-    struct pid_book *book, const char *procfs_root)
+    struct pid_owner_cache *book, const char *procfs_root)
 {
     struct counted counted = {0};
     for (size_t i = 0; i < count; i++) {
@@ -145,7 +145,7 @@ static void attribute_client(struct sums *sums, const struct gpu_process_list *l
 }
 
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,
+    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root,
     struct gpu_share *shares)
 {
     uint32_t unknown = 0;

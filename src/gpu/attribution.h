@@ -32,7 +32,7 @@ struct gpu_share {
  * ended since. Returns how many pids are unattributed on all of them.
  */
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root,
+    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root,
     struct gpu_share *shares);
 
 #endif

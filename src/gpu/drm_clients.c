@@ -18,7 +18,7 @@
 /* A descriptor that was no card can be closed and opened as one: after this long all are looked at
  * again. */
 #define REMEMBER_NS (3 * NS_PER_SECOND)
-#define MOST_REMEMBERED_FD (1 << 20)
+#define MAX_REMEMBERED_FD (1 << 20)
 #define FDINFO_TEXT_SIZE 8192
 
 /* A process, and which of its descriptors are known to be no card. */
@@ -78,7 +78,7 @@ static bool is_known_no_card(const struct drm_holder *holder, pid_t fd)
 static void remember_no_card(struct drm_holder *holder, pid_t fd)
 {
     size_t byte = (size_t)fd / 8;
-    if (fd >= MOST_REMEMBERED_FD)
+    if (fd >= MAX_REMEMBERED_FD)
         return;
     if (byte >= holder->not_card_bytes) {
         size_t bytes = byte < 32 ? 32 : byte * 2;
@@ -271,11 +271,11 @@ static int target_of_info(const struct reading *reading, const struct fdinfo *in
     int of_driver = NO_CARD;
     for (uint32_t i = 0; i < reading->n_targets; i++) {
         const struct drm_target *target = &reading->targets[i];
-        bool both_tell = info->pci_address[0] && target->pci_address[0];
-        if (both_tell && strcmp(info->pci_address, target->pci_address) == 0)
+        bool both_have_address = info->pci_address[0] && target->pci_address[0];
+        if (both_have_address && strcmp(info->pci_address, target->pci_address) == 0)
             return (int)i;
         /* Where one of them has no address, the only card of that driver is meant. */
-        if (!both_tell && (!target->driver[0] || strcmp(info->driver, target->driver) == 0))
+        if (!both_have_address && (!target->driver[0] || strcmp(info->driver, target->driver) == 0))
             of_driver = of_driver == NO_CARD ? (int)i : SOME_CARD;
     }
     return of_driver >= 0 ? of_driver : NO_CARD;

@@ -90,7 +90,7 @@ static struct fdinfo_engine *engine(struct fdinfo *info, struct span name)
     return added;
 }
 
-static void take_region(struct fdinfo *info, struct span name, uint64_t value, bool resident)
+static void parse_region(struct fdinfo *info, struct span name, uint64_t value, bool resident)
 {
     struct fdinfo_region *found = region(info, name);
     if (!found)
@@ -106,7 +106,7 @@ static void take_region(struct fdinfo *info, struct span name, uint64_t value, b
 }
 
 /* A key after "drm-" with a number as its value. The longer of two prefixes comes first. */
-static void take_number(struct fdinfo *info, struct span key, uint64_t value)
+static void parse_number(struct fdinfo *info, struct span key, uint64_t value)
 {
     struct fdinfo_engine *found;
     if (span_is(key, "client-id")) {
@@ -125,13 +125,13 @@ static void take_number(struct fdinfo *info, struct span key, uint64_t value)
         if ((found = engine(info, key)))
             found->busy_cycles = value;
     } else if (span_skip(&key, "resident-") || span_skip(&key, "memory-")) {
-        take_region(info, key, value, true);
+        parse_region(info, key, value, true);
     } else if (span_skip(&key, "total-")) {
-        take_region(info, key, value, false);
+        parse_region(info, key, value, false);
     }
 }
 
-static void take_line(struct fdinfo *info, struct span line)
+static void parse_line(struct fdinfo *info, struct span line)
 {
     const char *colon = memchr(line.start, ':', span_length(line));
     struct span key = {line.start, colon};
@@ -148,7 +148,7 @@ static void take_line(struct fdinfo *info, struct span line)
         if (pci_address_parse(text, &address))
             pci_address_format(&address, info->pci_address);
     } else if (parse_value(value, &number)) {
-        take_number(info, key, number);
+        parse_number(info, key, number);
     }
 }
 
@@ -158,7 +158,7 @@ int fdinfo_parse(const char *text, size_t length, struct fdinfo *info)
     for (const char *end = text + length; text < end;) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         struct span line = {text, newline ? newline : end};
-        take_line(info, line);
+        parse_line(info, line);
         text = newline ? newline + 1 : end;
     }
     return info->driver[0] ? GPUT_OK : GPUT_ERROR_FORMAT;

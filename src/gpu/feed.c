@@ -16,7 +16,7 @@
 #define REST_PER_HIGH_COST 2
 
 /* From what difference on the memory in use on a device has moved. */
-#define LEAST_MOVE_BYTES (1024 * 1024.0)
+#define MIN_MOVE_BYTES (1024 * 1024.0)
 
 /* Drivers expect room on the stack; only what they touch becomes memory. */
 #define STACK_BYTES (1024 * 1024)
@@ -207,7 +207,7 @@ static void pair_with_list(
         return;
     feed->is_unpaired[device] = false;
     double before = feed->ram_before_list[device];
-    if (!(fabs(ram_bytes - before) < LEAST_MOVE_BYTES))
+    if (!(fabs(ram_bytes - before) < MIN_MOVE_BYTES))
         return;
     feed->paired_version[device] = feed->processes_version;
     feed->paired_ram_bytes[device] = ram_bytes < before ? ram_bytes : before;
@@ -216,8 +216,7 @@ static void pair_with_list(
 /* Has the processes listed when a device shows what the last list cannot explain. */
 static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_bytes)
 {
-    if (feed->memory_moved ||
-        !(fabs(ram_bytes - feed->ram_before_list[device]) >= LEAST_MOVE_BYTES))
+    if (feed->memory_moved || !(fabs(ram_bytes - feed->ram_before_list[device]) >= MIN_MOVE_BYTES))
         return;
     feed->memory_moved = true;
     pthread_cond_signal(&feed->wake_lists);
@@ -434,7 +433,7 @@ void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count)
     pthread_mutex_unlock(&feed->lock);
 }
 
-void gpu_feed_ask(struct gpu_feed *feed)
+void gpu_feed_request(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
@@ -461,7 +460,7 @@ void gpu_feed_request_list(struct gpu_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view)
+void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
 {
     if (pthread_mutex_trylock(&feed->lock) != 0)
         return; /* a thread is just giving something out: the view stays as it is */

@@ -40,8 +40,8 @@ struct gpu_feed_view {
 void gpu_feed_view_finish(struct gpu_feed_view *view);
 
 /*
- * Probes the source. The feed is there even when the source has nothing: gpu_feed_take() then tells
- * why. NULL without memory.
+ * Probes the source. The feed is there even when the source has nothing: gpu_feed_update() then
+ * tells why. NULL without memory.
  */
 struct gpu_feed *gpu_feed_create(
     const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous);
@@ -53,10 +53,10 @@ void gpu_feed_start(struct gpu_feed *feed);
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 
 /* Asks for fresh figures; a synchronous feed reads them at once. */
-void gpu_feed_ask(struct gpu_feed *feed);
+void gpu_feed_request(struct gpu_feed *feed);
 
 /* Brings the view up to date, as far as that needs no waiting. */
-void gpu_feed_take(struct gpu_feed *feed, struct gpu_feed_view *view);
+void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 
 /* Asks for a list of processes that is read from now on, whatever lists cost. */
 void gpu_feed_request_list(struct gpu_feed *feed);

@@ -80,7 +80,7 @@ struct gpu_device {
     char source[16];           /* who tells: "nvml", "amdgpu", "drm" */
     bool selected;             /* among options.uuids, or none were given */
     bool mig;                  /* a MIG instance */
-    bool tells_card;           /* the first one of its card, which has the card's figures */
+    bool is_card_leader;       /* the first one of its card, which has the card's figures */
     bool in_package;           /* with the CPU, whose package's power includes it */
     bool shares_ram; /* its RAM is the machine's: what is in use of it says nothing of the GPU */
     bool power_is_counted; /* its power is how its energy counter moved, and no second witness */

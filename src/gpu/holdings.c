@@ -57,7 +57,7 @@ static int compare_uses(const void *left, const void *right)
 
 /* The tracked process that the driver means; 0: none. */
 static pid_t tracked_pid(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_book *book, const char *procfs_root, const struct gpu_process *entry)
+    struct pid_owner_cache *book, const char *procfs_root, const struct gpu_process *entry)
 {
     pid_t pid = entry->pid;
     /* Also when it has ended since. */
@@ -73,7 +73,7 @@ static bool is_same_use(const struct gpu_process *a, const struct gpu_process *b
 }
 
 static void collect_uses(struct gpu_holdings *holdings, const struct gpu_process_list *list,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
+    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root)
 {
     holdings->use_count = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -112,7 +112,7 @@ static void sum_up(struct gpu_holding *holding, const struct gpu_use *uses, size
 
 void gpu_holdings_add(struct gpu_holdings *holdings, const struct gpu_process_list *list,
     const struct gpu_missing *missing, uint32_t n_devices, int64_t read_ns,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root)
+    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root)
 {
     collect_uses(holdings, list, tree, book, procfs_root);
     const struct gpu_use *uses = holdings->uses;

@@ -33,7 +33,7 @@ void gpu_holdings_clear(struct gpu_holdings *holdings);
  */
 void gpu_holdings_add(struct gpu_holdings *holdings, const struct gpu_process_list *list,
     const struct gpu_missing *missing, uint32_t n_devices, int64_t read_ns,
-    const struct gpu_tree *tree, struct pid_book *book, const char *procfs_root);
+    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root);
 
 /* After all lists: one entry a process, with what all lists tell of it. */
 void gpu_holdings_settle(struct gpu_holdings *holdings);

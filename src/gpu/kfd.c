@@ -55,7 +55,7 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
     bool is_only, struct kfd_node *node)
 {
     char nodes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], text[4096];
-    unsigned untold = 0;
+    unsigned unreported = 0;
     if (!sysfs_path(nodes, sysfs_root, "class/kfd/kfd/topology/nodes"))
         return false;
     for (long number = -1; (number = sysfs_next_numbered(nodes, "", number)) >= 0;) {
@@ -74,9 +74,9 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
         *node = (struct kfd_node){.gpu_id = gpu_id, .has_cores = cores > 0};
         if (match > 0)
             return true;
-        untold++;
+        unreported++;
     }
-    return is_only && untold == 1;
+    return is_only && unreported == 1;
 }
 
 /* A process of which we know no other use than memory: a tracked one, or one that is not in sight

@@ -250,7 +250,7 @@ static void split_mig(struct nvml_state *state)
         struct nvml_gpu *gpu = add_gpu(state, instance, &device);
         if (gpu && !replaced) {
             gpu->card = handle;
-            gpu->device.tells_card = true;
+            gpu->device.is_card_leader = true;
         }
         replaced = true;
     }

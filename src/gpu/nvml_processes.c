@@ -9,7 +9,7 @@
 /* A list that grows between "how many" and "which": how often it is asked for again, and how long
  * it may get. */
 #define ATTEMPTS 6
-#define MOST_ENTRIES 65536u
+#define MAX_ENTRIES 65536u
 #define FIRST_ENTRIES 128u
 /* Drivers sample processes up to once a second: one not heard of for longer does nothing. */
 #define QUIET_NS (NS_PER_SECOND * 3 / 2)
@@ -48,9 +48,9 @@ static bool grow(void **buffer, unsigned *capacity, unsigned count, size_t size)
 static unsigned next_capacity(unsigned capacity, unsigned needed)
 {
     unsigned next = capacity * 2;
-    if (needed > capacity && needed < MOST_ENTRIES)
+    if (needed > capacity && needed < MAX_ENTRIES)
         next = needed + needed / 4 + 8;
-    return next < MOST_ENTRIES ? next : MOST_ENTRIES;
+    return next < MAX_ENTRIES ? next : MAX_ENTRIES;
 }
 
 /* Calls one list function until its list fits. */

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-void pid_book_finish(struct pid_book *book)
+void pid_owner_cache_finish(struct pid_owner_cache *book)
 {
     free(book->aliases);
     free(book->known);
     outer_procfs_finish(&book->outer);
-    *book = (struct pid_book){0};
+    *book = (struct pid_owner_cache){0};
 }
 
 static int compare_pids(const void *left, const void *right)
@@ -48,7 +48,7 @@ static bool exists(const char *procfs_root, pid_t pid)
     return strcmp(procfs_root, "/proc") == 0 && kill(pid, 0) != 0 && errno == EPERM;
 }
 
-static void add_alias(struct pid_book *book, pid_t alias, pid_t pid)
+static void add_alias(struct pid_owner_cache *book, pid_t alias, pid_t pid)
 {
     if (book->n_aliases == book->alias_capacity) {
         size_t capacity = book->alias_capacity ? book->alias_capacity * 2 : 8;
@@ -61,7 +61,7 @@ static void add_alias(struct pid_book *book, pid_t alias, pid_t pid)
     book->aliases[book->n_aliases++] = (struct pid_alias){alias, pid};
 }
 
-static void read_aliases(struct pid_book *book, const char *procfs_root, pid_t pid)
+static void read_aliases(struct pid_owner_cache *book, const char *procfs_root, pid_t pid)
 {
     struct proc_status status;
     if (proc_status_read(procfs_root, pid, &status, NULL) != GPUT_OK)
@@ -72,7 +72,7 @@ static void read_aliases(struct pid_book *book, const char *procfs_root, pid_t p
 }
 
 /* Keeps what is known of processes that are still tracked, and reads the new ones. */
-static void fill(struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree)
+static void fill(struct pid_owner_cache *book, const char *procfs_root, const struct gpu_tree *tree)
 {
     if (book->filled && book->generation == tree->generation)
         return;
@@ -99,7 +99,7 @@ static void fill(struct pid_book *book, const char *procfs_root, const struct gp
 }
 
 /* The tracked process that has this pid in another namespace; 0: none, or none for sure. */
-static pid_t find_alias(const struct pid_book *book, pid_t alias)
+static pid_t find_alias(const struct pid_owner_cache *book, pid_t alias)
 {
     pid_t match = 0;
     for (size_t i = 0; i < book->n_aliases; i++) {
@@ -115,7 +115,7 @@ static pid_t find_alias(const struct pid_book *book, pid_t alias)
 
 /* Our pid of a process that a procfs of an outer namespace has; 0: it has it, and it is none of
  * ours; -1: it does not have it. */
-static pid_t find_in_outer(struct pid_book *book, const char *procfs_root, pid_t pid)
+static pid_t find_in_outer(struct pid_owner_cache *book, const char *procfs_root, pid_t pid)
 {
     if (!book->outer_sought)
         outer_procfs_find(procfs_root, &book->outer);
@@ -123,8 +123,8 @@ static pid_t find_in_outer(struct pid_book *book, const char *procfs_root, pid_t
     return book->outer.root ? outer_procfs_translate(&book->outer, procfs_root, pid) : -1;
 }
 
-void pid_book_learn(struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree,
-    const struct gpu_process_list *list)
+void pid_book_learn(struct pid_owner_cache *book, const char *procfs_root,
+    const struct gpu_tree *tree, const struct gpu_process_list *list)
 {
     for (size_t i = 0; i < list->count && !book->lists_outer; i++) {
         pid_t pid = list->entries[i].pid;
@@ -136,7 +136,7 @@ void pid_book_learn(struct pid_book *book, const char *procfs_root, const struct
 
 /* Of a pid that some process in sight has, or has inside. */
 static enum pid_owner find_inner(
-    struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree, pid_t *pid)
+    struct pid_owner_cache *book, const char *procfs_root, const struct gpu_tree *tree, pid_t *pid)
 {
     enum pid_owner owner = find_tracked(tree, *pid);
     if (owner != PID_OWNER_UNKNOWN)
@@ -148,12 +148,12 @@ static enum pid_owner find_inner(
     return *pid ? find_tracked(tree, *pid) : PID_OWNER_UNKNOWN;
 }
 
-bool pid_book_has_own_pids(const struct pid_book *book, const struct gpu_process *entry)
+bool pid_book_has_own_pids(const struct pid_owner_cache *book, const struct gpu_process *entry)
 {
     return entry->client || !book->lists_outer;
 }
 
-enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
+enum pid_owner pid_owner_find(struct pid_owner_cache *book, const char *procfs_root,
     const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked)
 {
     bool is_outer = !pid_book_has_own_pids(book, entry);

@@ -20,7 +20,7 @@ enum pid_owner {
 
 /* What is known of the pids of one driver. Those that tracked processes have in other namespaces
  * are read when first needed, and once for each process. All zeroes is an empty book. */
-struct pid_book {
+struct pid_owner_cache {
     struct pid_alias {
         pid_t alias; /* in a namespace below the one of procfs */
         pid_t pid;   /* in procfs */
@@ -35,20 +35,20 @@ struct pid_book {
     bool lists_outer; /* the driver answers pids of that namespace, where it has them */
 };
 
-void pid_book_finish(struct pid_book *book);
+void pid_owner_cache_finish(struct pid_owner_cache *book);
 
 /* Notes from a list of processes whether its pids are those of the outer namespace: then they mean
  * nothing in ours, also where a process here has the same number. */
-void pid_book_learn(struct pid_book *book, const char *procfs_root, const struct gpu_tree *tree,
-    const struct gpu_process_list *list);
+void pid_book_learn(struct pid_owner_cache *book, const char *procfs_root,
+    const struct gpu_tree *tree, const struct gpu_process_list *list);
 
 /* Whether the pid of an entry is one of our procfs: clients are found there, and most drivers
  * answer such. */
-bool pid_book_has_own_pids(const struct pid_book *book, const struct gpu_process *entry);
+bool pid_book_has_own_pids(const struct pid_owner_cache *book, const struct gpu_process *entry);
 
 /* Looks the pid of an entry up in the tree; reads procfs only for pids that are not in it. Main's
  * or a descendant's is `*tracked` there; `tracked` may be NULL. */
-enum pid_owner pid_owner_find(struct pid_book *book, const char *procfs_root,
+enum pid_owner pid_owner_find(struct pid_owner_cache *book, const char *procfs_root,
     const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked);
 
 #endif

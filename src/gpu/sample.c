@@ -20,7 +20,7 @@ static void ask(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_ask(set->members[i].feed);
+            gpu_feed_request(set->members[i].feed);
 }
 
 void gpu_set_refresh(struct gpu_set *set)
@@ -113,7 +113,7 @@ static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, co
         reason ? reason : "");
 }
 
-static void tell_loss(struct gpu_set *set, uint32_t at, const struct gpu_device_reading *reading)
+static void report_loss(struct gpu_set *set, uint32_t at, const struct gpu_device_reading *reading)
 {
     if (reading->lost && !set->lost[at])
         gpu_set_warn(set, "GPU %s (%s) was lost: its figures are missing from here on",
@@ -152,7 +152,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->read_ns = view->read_ns[index];
     sample->device_age_seconds =
         older(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);
-    tell_loss(set, at, reading);
+    report_loss(set, at, reading);
 }
 
 /* What a device had in use around the list that was attributed last, beside what is ours there. */
@@ -186,8 +186,8 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     for (uint32_t i = 0; i < view->n_devices; i++)
         member->has_listed |= member->shares[i].n_in_sight > 0;
     set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
-    if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_told) {
-        set->unknown_told = true;
+    if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_reported) {
+        set->unknown_reported = true;
         gpu_set_warn(set,
             "%s lists %u process(es) that are not in %s (a driver that answers the pids of the "
             "host, "
@@ -377,7 +377,7 @@ static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct
         struct gpu_member *member = &set->members[i];
         if (!member->feed)
             continue;
-        gpu_set_tell_failure(set, member);
+        gpu_set_report_failure(set, member);
         for (uint32_t j = 0; j < member->view->n_devices; j++)
             if (member->position[j] < GPU_MAX_DEVICES)
                 sample_device(set, sample, member->view, j, member->position[j], now);
@@ -399,7 +399,7 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
     track(set, tree);
     if (set->synchronous)
         ask(set);
-    gpu_set_take(set);
+    gpu_set_update(set);
     fill_sample(set, tree, sample);
     if (!set->asked && !set->synchronous)
         ask(set);
@@ -411,7 +411,7 @@ bool gpu_set_sample_waiting(
 {
     if (set->owner != getpid() || set->synchronous)
         return false;
-    gpu_set_take(set);
+    gpu_set_update(set);
     bool is_new = false;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         const struct gpu_member *member = &set->members[i];

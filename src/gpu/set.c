@@ -55,9 +55,9 @@ static uint32_t place(struct gpu_set *set, const struct gpu_device *device, cons
             return i;
     if (set->n_devices < GPU_MAX_DEVICES)
         return (uint32_t)set->n_devices++;
-    if (!set->overflow_told)
+    if (!set->overflow_reported)
         gpu_set_warn(set, "More than %d GPUs: the others are left out", GPU_MAX_DEVICES);
-    set->overflow_told = true;
+    set->overflow_reported = true;
     return GPU_MAX_DEVICES;
 }
 
@@ -83,24 +83,24 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     member->merged_version = view->devices_version;
 }
 
-void gpu_set_tell_failure(struct gpu_set *set, struct gpu_member *member)
+void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member)
 {
     const struct gpu_source_status *status = &member->view->status;
-    if (status->state != GPU_SOURCE_FAILED || member->failure_told)
+    if (status->state != GPU_SOURCE_FAILED || member->failure_reported)
         return;
-    member->failure_told = true;
+    member->failure_reported = true;
     /* Without any device the caller gives gpu_set_missing() as its one warning. */
     if (set->n_devices)
         gpu_set_warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
 }
 
-void gpu_set_take(struct gpu_set *set)
+void gpu_set_update(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
         if (!member->feed)
             continue;
-        gpu_feed_take(member->feed, member->view);
+        gpu_feed_update(member->feed, member->view);
         set->statuses[i] = member->view->status;
         merge_devices(set, member);
     }
@@ -248,15 +248,15 @@ static int open_all(
         return error_memory(error);
     int64_t start = clock_monotonic_ns();
     settle(set, start + OPEN_WAIT_NS);
-    gpu_set_take(set);
+    gpu_set_update(set);
     if (set->uuids && is_opening(set) &&
         gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK) {
         settle(set, start + OPEN_WAIT_FOR_UUID_NS);
-        gpu_set_take(set);
+        gpu_set_update(set);
     }
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_set_tell_failure(set, &set->members[i]);
+            gpu_set_report_failure(set, &set->members[i]);
     describe_absence(set);
     release_finished(set);
     return gpu_selection_check(set->uuids, set->devices, set->n_devices, error);
@@ -296,7 +296,7 @@ void gpu_set_close(struct gpu_set *set)
         if (member->view)
             gpu_feed_view_finish(member->view);
         free(member->view);
-        pid_book_finish(&member->book);
+        pid_owner_cache_finish(&member->book);
     }
     gpu_holdings_finish(&set->holdings);
     free(set->pids);
@@ -408,6 +408,6 @@ bool gpu_set_settle(struct gpu_set *set, double timeout_seconds)
         return false;
     bool settled =
         settle(set, clock_monotonic_ns() + (int64_t)(timeout_seconds * (double)NS_PER_SECOND));
-    gpu_set_take(set);
+    gpu_set_update(set);
     return settled;
 }

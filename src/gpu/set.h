@@ -16,11 +16,11 @@ struct gpu_member {
     struct gpu_feed_view *view;
     uint64_t merged_version;            /* of view->devices */
     uint32_t position[GPU_MAX_DEVICES]; /* where its devices are in the set */
-    bool failure_told;
+    bool failure_reported;
 
     uint64_t attributed_version; /* of view->processes */
     uint64_t attributed_generation;
-    struct pid_book book;
+    struct pid_owner_cache book;
     struct gpu_share shares[GPU_MAX_DEVICES];
     struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
@@ -55,7 +55,7 @@ struct gpu_set {
     pid_t *pids; /* of the tree, ascending, for sources that ask each */
     size_t pid_capacity;
     unsigned lists_with_unknown;
-    bool unknown_told, overflow_told;
+    bool unknown_reported, overflow_reported;
 };
 
 /* One line to the caller's warn(), when there is one. */
@@ -63,10 +63,10 @@ void gpu_set_warn(struct gpu_set *set, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Takes over what the sources gave out since the last time. */
-void gpu_set_take(struct gpu_set *set);
+void gpu_set_update(struct gpu_set *set);
 
 /* Warns once of a source that fails beside others that work. */
-void gpu_set_tell_failure(struct gpu_set *set, struct gpu_member *member);
+void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member);
 
 /* True when there are GPUs that do not show, so that nothing is not zero. */
 bool gpu_set_hides_something(const struct gpu_set *set);

@@ -24,7 +24,7 @@ struct gpu_device_reading {
     double utilization_percent;
     double power_watts;
     double energy_joules;
-    /* Where the device has tells_card; else NaN. */
+    /* Where the device has is_card_leader; else NaN. */
     double card_power_watts, card_energy_joules, card_ram_used_bytes;
     const char *missing[GPU_FIGURE_COUNT];
     bool lost; /* the device is gone */

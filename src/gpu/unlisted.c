@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const char untold_reason[] = "the driver does not tell it for the tracked processes";
+static const char unreported_reason[] = "the driver does not tell it for the tracked processes";
 static const char other_pids_reason[] =
     "the driver lists only pids that are not in sight, as of the host, seen from a container";
 static const char no_pids_reason[] =
@@ -71,12 +71,12 @@ struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
     if (!missing.ram)
         missing.ram = hidden;
     if (!missing.ram && isnan(share->combined_ram_bytes))
-        missing.ram = untold_reason;
+        missing.ram = unreported_reason;
     if (!missing.sm && listed->sample->utilization_percent != 0)
         missing.sm = hidden ? hidden : why_no_zero(listed);
     missing.sm_is_hidden = missing.sm && missing.sm != listed->list->sm_missing[listed->number];
     if (!missing.sm && (isnan(share->main_sm_percent) || isnan(share->descendants_sm_percent)))
-        missing.sm = untold_reason;
+        missing.sm = unreported_reason;
     missing.ram_may_be_held = may_be_some(listed, missing.ram, missing.ram_is_hidden);
     missing.lacks_samples = missing.sm == no_samples_reason;
     /* What a client is busy with is told from its second reading on. */

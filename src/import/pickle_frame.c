@@ -56,7 +56,7 @@ static int cells_create(struct frame *frame, struct pickle_budget *budget)
 
 /* Moves an array's row `k` into a column of the frame. An array with a dimension of 0 has no items,
  * whatever the other one is. */
-static int take_column(struct frame *frame, size_t column, struct pickle_array *array, size_t k)
+static int convert_column(struct frame *frame, size_t column, struct pickle_array *array, size_t k)
 {
     if (column >= frame->n_columns || array->shape[1] != frame->n_rows ||
         (k + 1) * array->shape[1] > array->count)
@@ -72,13 +72,13 @@ static int take_column(struct frame *frame, size_t column, struct pickle_array *
 }
 
 /* Moves an array, of one dimension or of one row, into the only column of the frame. */
-static int take_series(struct frame *frame, struct pickle_array *array)
+static int convert_series(struct frame *frame, struct pickle_array *array)
 {
     if (array->count != frame->n_rows || (array->shape[0] > 1 && array->shape[1] > 1))
         return GPUT_ERROR_FORMAT;
     array->shape[0] = 1;
     array->shape[1] = array->count;
-    return take_column(frame, 0, array, 0);
+    return convert_column(frame, 0, array, 0);
 }
 
 /* Which columns a block's rows are: slice(first, end, step), or an array of them. */
@@ -124,7 +124,7 @@ static int block_read(
     for (size_t k = 0; code == GPUT_OK && k < values.shape[0]; k++) {
         const struct frame_cell *column = &columns.items[k];
         code = column->kind == FRAME_INT && column->integer >= 0
-                   ? take_column(frame, (size_t)column->integer, &values, k)
+                   ? convert_column(frame, (size_t)column->integer, &values, k)
                    : GPUT_ERROR_FORMAT;
     }
     pickle_array_finish(&columns);
@@ -167,7 +167,7 @@ static int pandas_series_read(
     TRY(cells_create(frame, budget));
     struct pickle_array array;
     TRY(pickle_array_read(pickle_item(values, 0), budget, &array));
-    int code = take_series(frame, &array);
+    int code = convert_series(frame, &array);
     pickle_array_finish(&array);
     return code;
 }
@@ -204,7 +204,7 @@ static int plain_series_read(
     TRY(cells_create(frame, budget));
     struct pickle_array array;
     TRY(pickle_array_read(pickle_item(arguments, 0), budget, &array));
-    int code = take_series(frame, &array);
+    int code = convert_series(frame, &array);
     pickle_array_finish(&array);
     return code;
 }

@@ -164,7 +164,7 @@ static bool take(struct reader *reader, size_t size, const unsigned char **bytes
 }
 
 /* An unsigned little-endian number of `size` bytes. */
-static bool take_number(struct reader *reader, size_t size, uint64_t *number)
+static bool parse_number(struct reader *reader, size_t size, uint64_t *number)
 {
     const unsigned char *bytes;
     if (!take(reader, size, &bytes))
@@ -180,7 +180,7 @@ static int push_text(struct reader *reader, enum pickle_kind kind, size_t size)
 {
     uint64_t length;
     const unsigned char *bytes;
-    if (!take_number(reader, size, &length) || !take(reader, length, &bytes))
+    if (!parse_number(reader, size, &length) || !take(reader, length, &bytes))
         return refuse_short(reader);
     struct pickle_value *value = new_value(reader, kind);
     char *copy = pickle_arena_allocate(&reader->pickle->arena, length + 1);
@@ -211,7 +211,7 @@ static int push_bool(struct reader *reader, bool boolean)
 static int read_integer(struct reader *reader, size_t size)
 {
     uint64_t number;
-    if (!take_number(reader, size, &number))
+    if (!parse_number(reader, size, &number))
         return refuse_short(reader);
     return push_integer(reader, size == 4 ? (int32_t)(uint32_t)number : (int64_t)number);
 }
@@ -221,7 +221,7 @@ static int read_long(struct reader *reader, size_t size)
 {
     uint64_t length, number = 0;
     const unsigned char *bytes;
-    if (!take_number(reader, size, &length) || !take(reader, length, &bytes))
+    if (!parse_number(reader, size, &length) || !take(reader, length, &bytes))
         return refuse_short(reader);
     if (length > 8)
         return refuse(reader, "a whole number in it is too large");
@@ -399,7 +399,7 @@ static int memo_put(struct reader *reader, uint64_t index)
 static int memo_get(struct reader *reader, size_t size)
 {
     uint64_t index;
-    if (!take_number(reader, size, &index))
+    if (!parse_number(reader, size, &index))
         return refuse_short(reader);
     if (index >= reader->memo.count || !reader->memo.items[index])
         return refuse_short(reader);
@@ -409,7 +409,7 @@ static int memo_get(struct reader *reader, size_t size)
 static int memo_put_number(struct reader *reader, size_t size)
 {
     uint64_t index;
-    return take_number(reader, size, &index) ? memo_put(reader, index) : refuse_short(reader);
+    return parse_number(reader, size, &index) ? memo_put(reader, index) : refuse_short(reader);
 }
 
 /* ---- The program ---- */
@@ -431,7 +431,7 @@ static int set_mark(struct reader *reader)
 static int check_protocol(struct reader *reader)
 {
     uint64_t protocol;
-    if (!take_number(reader, 1, &protocol))
+    if (!parse_number(reader, 1, &protocol))
         return refuse_short(reader);
     if (protocol < 2 || protocol > 5)
         return refuse(reader, "protocol %d is unknown (2 to 5 are read)", (int)protocol);
@@ -556,7 +556,7 @@ static int run(struct reader *reader)
 /* What the values of a pickle of that length, at most PICKLE_FILE_MAX, may take. */
 static size_t memory_for(size_t length)
 {
-    size_t most = PICKLE_MEMORY_LEAST + PICKLE_MEMORY_PER_BYTE * length;
+    size_t most = PICKLE_MEMORY_MIN + PICKLE_MEMORY_PER_BYTE * length;
     return most < PICKLE_MEMORY_MAX ? most : PICKLE_MEMORY_MAX;
 }
 

@@ -20,7 +20,7 @@
 
 #define PICKLE_FILE_MAX (64u << 20)
 #define PICKLE_MEMORY_MAX (512u << 20)
-#define PICKLE_MEMORY_LEAST (256u << 10)
+#define PICKLE_MEMORY_MIN (256u << 10)
 #define PICKLE_MEMORY_PER_BYTE 16
 #define PICKLE_KEYS_MAX 64 /* in a dict that keys are looked up in; results have up to 10 */
 

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#define BUDGET_LEAST (UINT64_C(1) << 20)
+#define BUDGET_MIN (UINT64_C(1) << 20)
 #define BUDGET_PER_BYTE 8
 
 struct pickle_budget pickle_budget_of(size_t length)
 {
-    return (struct pickle_budget){BUDGET_LEAST + BUDGET_PER_BYTE * (uint64_t)length};
+    return (struct pickle_budget){BUDGET_MIN + BUDGET_PER_BYTE * (uint64_t)length};
 }
 
 int pickle_spend(struct pickle_budget *budget, uint64_t cost)

@@ -116,7 +116,7 @@ static int try_mount(const struct search *search, const struct mountinfo_entry *
             place.data[place.length] = '\0';
         }
         directory->mount_length = mount_length;
-        if (!(directory->path = str_take(&place)))
+        if (!(directory->path = str_steal(&place)))
             code = GPUT_ERROR_MEMORY;
     }
     str_finish(&place);

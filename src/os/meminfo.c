@@ -21,7 +21,7 @@ static bool bytes_of(
 enum { SEEN_TOTAL = 1, SEEN_FREE = 2 };
 
 /* Keys by their first letter. Returns what was seen. */
-static int take_line(const struct scan_line *line, struct meminfo *meminfo)
+static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
 {
     switch (*line->start) {
     case 'M':
@@ -57,7 +57,7 @@ int meminfo_parse(const char *text, struct meminfo *meminfo)
 
     *meminfo = (struct meminfo){0};
     while (scan_next_line(&text, end, &line))
-        seen |= take_line(&line, meminfo);
+        seen |= parse_line(&line, meminfo);
     return seen == (SEEN_TOTAL | SEEN_FREE) ? GPUT_OK : GPUT_ERROR_FORMAT;
 }
 

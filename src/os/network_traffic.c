@@ -11,7 +11,7 @@
 #define SENT_AT 8
 
 /* The numbers behind "eth0:"; false when the line is cut. */
-static bool take_line(const char *at, struct network_traffic *traffic)
+static bool parse_line(const char *at, struct network_traffic *traffic)
 {
     uint64_t numbers[SENT_AT + 1];
     for (size_t i = 0; i <= SENT_AT; i++) {
@@ -35,7 +35,7 @@ int network_traffic_parse(const char *text, struct network_traffic *traffic)
         line = scan_blanks(line + 1);
         size_t name = strcspn(line, ":\n");
         if (line[name] == ':' && !(name == 2 && memcmp(line, "lo", 2) == 0))
-            take_line(line + name + 1, traffic);
+            parse_line(line + name + 1, traffic);
         line += name;
     }
     return GPUT_OK;

@@ -26,7 +26,7 @@
 #define REMOVE_TRIES 50
 #define REMOVE_PAUSE_US 1000
 /* Trackers below trackers; more is nobody's doing but that of who wants us to run out of stack. */
-#define MOST_NESTED 32
+#define MAX_NESTED 32
 
 /* ---- abandoned ones ---- */
 
@@ -60,7 +60,7 @@ static bool is_abandoned(const char *name, int directory_fd)
  * something runs still stays, and with it those around it. */
 static void remove_made_below(const char *path, int depth)
 {
-    DIR *directory = depth < MOST_NESTED ? opendir(path) : NULL;
+    DIR *directory = depth < MAX_NESTED ? opendir(path) : NULL;
     if (!directory)
         return;
     struct dirent *entry;
@@ -96,7 +96,7 @@ static void move_processes(const char *from, int procs_fd)
  */
 static void remove_abandoned(const char *parent, int procs_fd, int depth)
 {
-    DIR *directory = depth < MOST_NESTED ? opendir(parent) : NULL;
+    DIR *directory = depth < MAX_NESTED ? opendir(parent) : NULL;
     if (!directory)
         return;
     struct dirent *entry;
@@ -131,7 +131,7 @@ static int make(struct own_group *group, const char *parent, pid_t pid)
     (void)!getrandom(&suffix, sizeof suffix, 0);
     struct str path = {0};
     str_printf(&path, "%s/" NAME_PREFIX "%d-%0*" PRIx64, parent, (int)pid, SUFFIX_LENGTH, suffix);
-    char *made = str_take(&path);
+    char *made = str_steal(&path);
     if (!made)
         return ENOMEM;
     int fd = -1, failure = 0;

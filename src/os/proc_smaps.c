@@ -44,7 +44,7 @@ static bool scan_header(const char *line, struct memory_mapping *mapping)
     return true;
 }
 
-static void take_fields(struct memory_mapping *mapping, const struct smaps_fields *fields)
+static void parse_fields(struct memory_mapping *mapping, const struct smaps_fields *fields)
 {
     mapping->rss_bytes = fields->bytes[SMAPS_RSS];
     mapping->pss_bytes = fields->bytes[SMAPS_PSS];
@@ -65,7 +65,7 @@ bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *ma
             continue;
         struct smaps_fields fields = {0};
         cursor->position = smaps_scan_fields(cursor->position, cursor->end, &fields);
-        take_fields(mapping, &fields);
+        parse_fields(mapping, &fields);
         return true;
     }
     return false;

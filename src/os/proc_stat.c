@@ -73,7 +73,7 @@ static bool scan_later_field(const char **text, int count, uint64_t *value)
 }
 
 /* What older kernels and those that may not tell leave out. */
-static void take_later_fields(struct proc_stat *stat, const char *text)
+static void parse_later_fields(struct proc_stat *stat, const char *text)
 {
     uint64_t number;
 
@@ -86,7 +86,7 @@ static void take_later_fields(struct proc_stat *stat, const char *text)
         stat->processor = (int)number;
 }
 
-static void take_name(struct proc_stat *stat, const char *start, const char *end)
+static void update_name(struct proc_stat *stat, const char *start, const char *end)
 {
     size_t length = (size_t)(end - start);
     if (length > sizeof stat->name - 1)
@@ -95,7 +95,7 @@ static void take_name(struct proc_stat *stat, const char *start, const char *end
     stat->name[length] = '\0';
 }
 
-static void take_fields(struct proc_stat *stat, const uint64_t *values)
+static void parse_fields(struct proc_stat *stat, const uint64_t *values)
 {
     stat->ppid = (pid_t)values[PPID];
     stat->process_group = (pid_t)values[PROCESS_GROUP];
@@ -136,9 +136,9 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
 
     stat->pid = (pid_t)pid;
     stat->state = name_end[2];
-    take_name(stat, name, name_end);
-    take_fields(stat, values);
-    take_later_fields(stat, rest);
+    update_name(stat, name, name_end);
+    parse_fields(stat, values);
+    parse_later_fields(stat, rest);
     return GPUT_OK;
 }
 

@@ -32,7 +32,7 @@ static bool id_of(const struct scan_line *line, const char *key, size_t key_leng
 
 #define ID(line, key, id) id_of((line), (key), sizeof(key) - 1, (id))
 
-static void take_namespace_pids(const char *text, struct proc_status *status)
+static void parse_namespace_pids(const char *text, struct proc_status *status)
 {
     uint64_t pid;
 
@@ -57,7 +57,7 @@ static uint32_t count_mask(const char *text)
     return count;
 }
 
-static void take_user_ids(const char *text, struct proc_status *status)
+static void parse_user_ids(const char *text, struct proc_status *status)
 {
     uint64_t id;
 
@@ -70,7 +70,7 @@ static void take_user_ids(const char *text, struct proc_status *status)
 }
 
 /* Keys by their first letter, so that most lines cost one comparison. Returns what was seen. */
-static int take_line(const struct scan_line *line, struct proc_status *status)
+static int parse_line(const struct scan_line *line, struct proc_status *status)
 {
     const char *value;
     uint64_t number;
@@ -93,11 +93,11 @@ static int take_line(const struct scan_line *line, struct proc_status *status)
         return ID(line, "PPid:", &status->ppid) ? SEEN_PARENT : 0;
     case 'U':
         if ((value = SCAN_VALUE(line, "Uid:")))
-            take_user_ids(value, status);
+            parse_user_ids(value, status);
         return 0;
     case 'N':
         if ((value = SCAN_VALUE(line, "NSpid:")))
-            take_namespace_pids(value, status);
+            parse_namespace_pids(value, status);
         return 0;
     case 'V':
         BYTES(line, "VmHWM:", &status->peak_rss_bytes);
@@ -126,7 +126,7 @@ int proc_status_parse(const char *text, struct proc_status *status)
 
     *status = (struct proc_status){0};
     while (scan_next_line(&text, end, &line))
-        seen |= take_line(&line, status);
+        seen |= parse_line(&line, status);
     status->has_memory = (seen & SEEN_MEMORY) != 0;
     return (seen & SEEN_PID) && (seen & SEEN_PARENT) ? GPUT_OK : GPUT_ERROR_FORMAT;
 }

@@ -22,7 +22,7 @@
 /* ---- parsing ---- */
 
 /* The event inside one connector message; false when it is none of a process. */
-static bool take_event(const unsigned char *bytes, size_t length, struct process_event *event)
+static bool add_event(const unsigned char *bytes, size_t length, struct process_event *event)
 {
     struct proc_event raw = {0};
     if (length < offsetof(struct proc_event, event_data) + sizeof raw.event_data.exec)
@@ -85,7 +85,7 @@ bool process_events_parse(
     const unsigned char *payload;
     size_t length;
     while ((payload = next_payload(at, end, &length))) {
-        if (take_event(payload, length, event))
+        if (add_event(payload, length, event))
             return true;
     }
     return false;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The "cpu" line. Linux before 2.6.11 has fewer columns: what is missing is 0. */
-static bool take_total(const char *text, struct system_stat *stat)
+static bool parse_total(const char *text, struct system_stat *stat)
 {
     uint64_t *const columns[] = {
         &stat->user_ticks,
@@ -32,7 +32,7 @@ static bool take_total(const char *text, struct system_stat *stat)
     return count >= 4;
 }
 
-static void take_line(const struct scan_line *line, struct system_stat *stat)
+static void parse_line(const struct scan_line *line, struct system_stat *stat)
 {
     uint64_t number;
 
@@ -60,10 +60,10 @@ int system_stat_parse(const char *text, struct system_stat *stat)
 
     *stat = (struct system_stat){0};
     if (!scan_next_line(&text, end, &line) || !(value = SCAN_VALUE(&line, "cpu ")) ||
-        !take_total(value, stat))
+        !parse_total(value, stat))
         return GPUT_ERROR_FORMAT;
     while (scan_next_line(&text, end, &line))
-        take_line(&line, stat);
+        parse_line(&line, stat);
     return GPUT_OK;
 }
 

@@ -29,22 +29,22 @@ void task_counts_add_io(struct task_counts *counts, const struct proc_io *io)
     counts->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
-static void take_away(uint64_t *count, uint64_t less)
+static void subtract(uint64_t *count, uint64_t less)
 {
     *count = *count > less ? *count - less : 0;
 }
 
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less)
 {
-    take_away(&counts->minor_faults, less->minor_faults);
-    take_away(&counts->major_faults, less->major_faults);
-    take_away(&counts->voluntary_switches, less->voluntary_switches);
-    take_away(&counts->involuntary_switches, less->involuntary_switches);
-    take_away(&counts->read_call_bytes, less->read_call_bytes);
-    take_away(&counts->write_call_bytes, less->write_call_bytes);
-    take_away(&counts->read_bytes, less->read_bytes);
-    take_away(&counts->write_bytes, less->write_bytes);
-    take_away(&counts->cancelled_write_bytes, less->cancelled_write_bytes);
+    subtract(&counts->minor_faults, less->minor_faults);
+    subtract(&counts->major_faults, less->major_faults);
+    subtract(&counts->voluntary_switches, less->voluntary_switches);
+    subtract(&counts->involuntary_switches, less->involuntary_switches);
+    subtract(&counts->read_call_bytes, less->read_call_bytes);
+    subtract(&counts->write_call_bytes, less->write_call_bytes);
+    subtract(&counts->read_bytes, less->read_bytes);
+    subtract(&counts->write_bytes, less->write_bytes);
+    subtract(&counts->cancelled_write_bytes, less->cancelled_write_bytes);
     counts->lacks_io |= less->lacks_io;
 }
 

@@ -120,7 +120,7 @@ static bool arrange(
     return true;
 }
 
-static void take_record(const struct taskstats_record *raw, struct taskstats_exit *exit)
+static void convert_record(const struct taskstats_record *raw, struct taskstats_exit *exit)
 {
     *exit = (struct taskstats_exit){
         .thread = (pid_t)raw->thread,
@@ -166,7 +166,7 @@ int taskstats_parse(const unsigned char *bytes, size_t length, struct taskstats_
     if (version < FIRST_VERSION ||
         !arrange(record.bytes, record.length, (pid_t)number_at(thread.bytes, 0), &raw))
         return GPUT_ERROR_UNSUPPORTED;
-    take_record(&raw, exit);
+    convert_record(&raw, exit);
     return GPUT_OK;
 }
 

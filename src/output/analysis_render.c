@@ -16,6 +16,6 @@ int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format 
     writers[format](analysis, &text);
     if (length)
         *length = text.length;
-    *bytes = str_take(&text);
+    *bytes = str_steal(&text);
     return *bytes ? GPUT_OK : error_memory(error);
 }

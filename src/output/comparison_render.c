@@ -78,6 +78,6 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     free(report.values);
     if (length)
         *length = text.length;
-    *bytes = str_take(&text);
+    *bytes = str_steal(&text);
     return *bytes ? GPUT_OK : error_memory(error);
 }

@@ -7,7 +7,7 @@
 
 #define INDENT 3
 #define DECIMALS 3
-#define LEAST_SHOWN 0.0005
+#define MIN_SHOWN 0.0005
 
 /* Words of keys that are not written as they are. */
 static const struct {
@@ -63,7 +63,7 @@ void doc_text_label(const char *key, struct str *text)
 static size_t format_number(const struct doc *doc, char *number)
 {
     double value = doc->number;
-    if (!doc->keeps_small || value == 0 || fabs(value) >= LEAST_SHOWN)
+    if (!doc->keeps_small || value == 0 || fabs(value) >= MIN_SHOWN)
         return number_format_rounded(value, DECIMALS, number);
     int places = DECIMALS - 1 - (int)floor(log10(fabs(value)));
     return number_format_double(places <= 15 ? number_round(value, places) : value, number);

@@ -132,7 +132,7 @@ int gput_energy_curves_render(const struct gput_energy_recording *recording,
     else
         write_csv(&curves, &text);
     curves_finish(&curves);
-    *result = str_take(&text);
+    *result = str_steal(&text);
     return *result ? GPUT_OK : error_memory(error);
 }
 
@@ -305,6 +305,6 @@ int gput_energy_curves_draw(const struct gput_energy_recording *recording, const
         draw_curve(&frame, &curves.list[i], i, &text);
     str_append(&text, "</svg>\n");
     curves_finish(&curves);
-    *result = str_take(&text);
+    *result = str_steal(&text);
     return *result ? GPUT_OK : error_memory(error);
 }

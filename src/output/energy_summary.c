@@ -204,6 +204,6 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
     else
         return error_set(
             error, GPUT_ERROR_INVALID, "The summary of a recording is text or JSON only.");
-    *result = str_take(&text);
+    *result = str_steal(&text);
     return *result ? GPUT_OK : error_memory(error);
 }

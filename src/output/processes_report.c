@@ -80,7 +80,7 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
 /* ---- a tree ---- */
 
 /* Deeper trees are cut to this many branches a line. */
-#define MOST_DEPTH 64
+#define MAX_DEPTH 64
 
 struct tree {
     const struct gput_processes *list;
@@ -137,7 +137,7 @@ static void write_line(
     bool has_ended = gput_process_at_least(process) != NULL;
     bool is_seen = has_ended && !process->is_final;
     write_figure(text, (double)(process->start_ns - list->start_ns) * 1e-9, 3);
-    write_bound(text, !process->end_is_told,
+    write_bound(text, !process->end_is_exact,
         process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN, 3);
     write_bound(text, has_ended, process->cpu_seconds, 3);
     write_bound(text, has_ended && process->peak != GPUT_PROCESS_PEAK_FINAL,
@@ -166,7 +166,7 @@ static void write_below(const struct tree *tree, ptrdiff_t top, ptrdiff_t *paren
     while (at >= 0) {
         str_clear(&branches);
         size_t depth = 0;
-        for (ptrdiff_t i = at; i != top && depth < MOST_DEPTH;
+        for (ptrdiff_t i = at; i != top && depth < MAX_DEPTH;
              i = tree->list->processes[i].parent_index)
             parents[depth++] = i;
         while (depth-- > 1)
@@ -188,7 +188,7 @@ static void write_below(const struct tree *tree, ptrdiff_t top, ptrdiff_t *paren
 static void write_trees(const struct tree *tree, ptrdiff_t *first_child, ptrdiff_t *next_sibling)
 {
     const struct gput_processes *list = tree->list;
-    ptrdiff_t parents[MOST_DEPTH];
+    ptrdiff_t parents[MAX_DEPTH];
     for (size_t i = 0; i < list->count; i++)
         first_child[i] = next_sibling[i] = -1;
     for (size_t i = list->count; i-- > 0;) {

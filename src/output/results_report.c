@@ -3,11 +3,11 @@
  */
 #include "base/doc.h"
 #include "base/error.h"
+#include "import/results_read_pickle.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
 #include "output/prometheus.h"
 #include "output/results_pickle.h"
-#include "import/results_read_pickle.h"
 #include "output/results_summary.h"
 
 #include <gputracker/processes.h>
@@ -612,6 +612,6 @@ int gput_results_render_processes(const struct gput_results *results,
         TRY(render_report(results, processes, format, &rendered, error));
     if (length)
         *length = rendered.length;
-    *bytes = str_take(&rendered);
+    *bytes = str_steal(&rendered);
     return *bytes ? GPUT_OK : error_memory(error);
 }

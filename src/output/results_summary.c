@@ -360,6 +360,6 @@ int gput_summary_render(const struct gput_results *results,
     static const struct gput_summary_options plain;
     struct str rendered = {0};
     results_summary_write(results, options ? options : &plain, &rendered);
-    *text = str_take(&rendered);
+    *text = str_steal(&rendered);
     return *text ? GPUT_OK : error_memory(error);
 }

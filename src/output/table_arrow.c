@@ -43,14 +43,14 @@ static char *make_metadata(const char *key, const char *value)
     str_append_bytes(&metadata, &count, sizeof count);
     append_metadata_text(&metadata, key);
     append_metadata_text(&metadata, value);
-    return str_take(&metadata);
+    return str_steal(&metadata);
 }
 
 static char *make_utf8(const char *text)
 {
     struct str clean = {0};
     utf8_append(text, strlen(text), &clean);
-    return str_take(&clean);
+    return str_steal(&clean);
 }
 
 static const char *format_of(enum gput_column_type type)

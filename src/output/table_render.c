@@ -66,7 +66,7 @@ static void render_json_row(struct str *text, const struct gput_table *table, si
     str_append_char(text, '}');
 }
 
-#define MOST_COLUMNS 64
+#define MAX_COLUMNS 64
 
 struct gput_table_writer {
     enum gput_format format;
@@ -74,8 +74,8 @@ struct gput_table_writer {
     size_t begun;       /* tables */
     const struct gput_table *table;
     bool record;
-    size_t rows;                 /* of the table, so far */
-    size_t widths[MOST_COLUMNS]; /* of its columns, as text */
+    size_t rows;                /* of the table, so far */
+    size_t widths[MAX_COLUMNS]; /* of its columns, as text */
     struct str out;
 };
 
@@ -245,7 +245,7 @@ static void add_text(struct gput_table_writer *writer, const struct gput_table *
         render_record(&writer->out, part);
         return;
     }
-    for (size_t column = 0; column < gput_table_column_count(part) && column < MOST_COLUMNS;
+    for (size_t column = 0; column < gput_table_column_count(part) && column < MAX_COLUMNS;
          column++) {
         size_t width = column_width(part, column, &scratch);
         if (width > writer->widths[column])
@@ -343,7 +343,7 @@ int gput_tables_render(const struct gput_tables *tables, enum gput_format format
         add_part(writer, gput_tables_get(tables, i));
     if (format == GPUT_JSON)
         end_json(writer);
-    *text = str_take(&writer->out);
+    *text = str_steal(&writer->out);
     gput_table_writer_destroy(writer);
     return *text ? GPUT_OK : error_memory(error);
 }

@@ -57,7 +57,7 @@ void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak)
     add_to(&sums->always, peak);
 }
 
-double peak_sums_most(const struct peak_sums *sums, double open_bytes)
+double peak_sums_upper_bound(const struct peak_sums *sums, double open_bytes)
 {
     double highest = 0;
     for (int i = 0; i < PEAK_SUMS_STEPS; i++) {

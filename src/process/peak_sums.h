@@ -36,6 +36,6 @@ void peak_sums_add(
 void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak);
 
 /* With `open_bytes` for each whose peak is not known; NaN when that is NaN and there is one. */
-double peak_sums_most(const struct peak_sums *sums, double open_bytes);
+double peak_sums_upper_bound(const struct peak_sums *sums, double open_bytes);
 
 #endif

@@ -109,7 +109,7 @@ static void set_memory_pid(struct process *process, pid_t pid, struct process_vi
 }
 
 /* The memory of a process whose first thread has ended is only in the files of the others. */
-static int read_outlived_statm(
+static int read_statm_of_thread(
     struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
 {
     bool has_other = process->memory_pid != process->pid;
@@ -128,15 +128,15 @@ static int read_outlived_statm(
 static int read_cheap(struct process *process, struct process_view *view)
 {
     uint64_t resident, file;
-    if (!process_is_outlived(process)) {
+    if (!process_leader_has_exited(process)) {
         set_memory_pid(process, process->pid, view);
         TRY(read_statm(process, view, &resident, &file));
-    } else if (read_outlived_statm(process, view, &resident, &file) != GPUT_OK) {
+    } else if (read_statm_of_thread(process, view, &resident, &file) != GPUT_OK) {
         /* It is just ending: the next look will tell. */
         return GPUT_OK;
     }
     memory_set_cheap(&process->memory, resident, file);
-    if (!process->borrows_memory && process->memory.resident_bytes > process->peak_resident_bytes)
+    if (!process->is_vfork_child && process->memory.resident_bytes > process->peak_resident_bytes)
         process->peak_resident_bytes = process->memory.resident_bytes;
     return GPUT_OK;
 }
@@ -147,15 +147,16 @@ static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process
     return (int64_t)(stat->utime_ticks + stat->stime_ticks) * view->ns_per_tick;
 }
 
-static void take_stat(struct process *process, const struct proc_stat *stat)
+static void update_stat(struct process *process, const struct proc_stat *stat)
 {
     process->state = stat->state;
     process->thread_count = stat->thread_count;
-    if (process->image != stat->start_stack_address && !process_is_outlived(process)) {
+    if (process->exec_generation != stat->start_stack_address &&
+        !process_leader_has_exited(process)) {
         /* It called execve: all its memory is new. */
         memory_reset(&process->memory);
         process->memory_is_stale = true;
-        process->image = stat->start_stack_address;
+        process->exec_generation = stat->start_stack_address;
     }
     memcpy(process->name, stat->name, sizeof process->name - 1);
     process->parent = stat->ppid;
@@ -174,18 +175,19 @@ static void take_stat(struct process *process, const struct proc_stat *stat)
 bool process_shares_memory(
     const struct process *process, const struct process *other, const struct process_view *view)
 {
-    return view->has_cpu_clocks && process->image != 0 && process->image == other->image &&
+    return view->has_cpu_clocks && process->exec_generation != 0 &&
+           process->exec_generation == other->exec_generation &&
            kcmp_same_memory(process->pid, other->pid);
 }
 
-static void borrow(
-    struct process *process, const struct process *lender, const struct process_view *view)
+static void share_parent_memory(
+    struct process *process, const struct process *vfork_parent, const struct process_view *view)
 {
-    process->borrows_memory = lender && process_shares_memory(process, lender, view);
-    process->lender = process->borrows_memory ? lender->pid : 0;
+    process->is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
+    process->vfork_parent = process->is_vfork_child ? vfork_parent->pid : 0;
 }
 
-static uint64_t image_of(pid_t pid, const struct process_view *view)
+static uint64_t exec_generation_of(pid_t pid, const struct process_view *view)
 {
     struct proc_stat stat;
     bool has_stat = proc_stat_read(view->procfs_root, pid, &stat, NULL) == GPUT_OK;
@@ -208,12 +210,12 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     struct proc_stat stat;
     int code = read_stat(process, view, &stat);
     if (code == GPUT_OK) {
-        process->image = stat.start_stack_address;
-        take_stat(process, &stat);
-        borrow(process, parent, view);
+        process->exec_generation = stat.start_stack_address;
+        update_stat(process, &stat);
+        share_parent_memory(process, parent, view);
         code = read_cheap(process, view);
-        if (process_is_outlived(process))
-            process->image = image_of(process->memory_pid, view);
+        if (process_leader_has_exited(process))
+            process->exec_generation = exec_generation_of(process->memory_pid, view);
     }
     if (code == GPUT_OK && view->has_cpu_clocks)
         code = cpu_clock_read(pid, &process->cpu_ns);
@@ -248,7 +250,7 @@ void process_finish(struct process *process, struct process_view *view)
 }
 
 /* Its CPU clock; `*read_on` is false when nothing else can have changed. */
-static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
+static int poll_cpu_clock(struct process *process, int64_t now_ns, bool *read_on)
 {
     int64_t cpu_ns;
     TRY(cpu_clock_read(process->pid, &cpu_ns));
@@ -262,13 +264,13 @@ static int look_at_clock(struct process *process, int64_t now_ns, bool *read_on)
     return GPUT_OK;
 }
 
-static int poll_process(struct process *process, const struct process *lender,
+static int poll_process(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {
     bool read_on = true;
     process->is_new = false;
     if (view->has_cpu_clocks)
-        TRY(look_at_clock(process, now_ns, &read_on));
+        TRY(poll_cpu_clock(process, now_ns, &read_on));
     if (!read_on)
         return GPUT_OK;
 
@@ -276,10 +278,10 @@ static int poll_process(struct process *process, const struct process *lender,
     TRY(read_stat(process, view, &stat));
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
-    take_stat(process, &stat);
+    update_stat(process, &stat);
     /* Before its memory is read: what it no longer borrows then is its own. */
-    if (process->borrows_memory)
-        borrow(process, lender, view);
+    if (process->is_vfork_child)
+        share_parent_memory(process, vfork_parent, view);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
         process->cpu_ns = cpu_ns_of_stat(&stat, view);
@@ -290,10 +292,10 @@ static int poll_process(struct process *process, const struct process *lender,
     return GPUT_OK;
 }
 
-int process_look(struct process *process, const struct process *lender, struct process_view *view,
-    int64_t now_ns)
+int process_poll(struct process *process, const struct process *vfork_parent,
+    struct process_view *view, int64_t now_ns)
 {
-    int code = poll_process(process, lender, view, now_ns);
+    int code = poll_process(process, vfork_parent, view, now_ns);
     process->is_unread = code == GPUT_ERROR_FILES;
     return code;
 }
@@ -306,7 +308,7 @@ void process_read_collected(struct process *process, struct process_view *view)
         process->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
 }
 
-void process_keep_io(struct process *process, struct process_view *view)
+void process_open_io(struct process *process, struct process_view *view)
 {
     if (process->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
         procfs_open(view->procfs_root, process->pid, "io", &process->io_fd, NULL) == GPUT_OK)
@@ -322,7 +324,7 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
     return GPUT_OK;
 }
 
-void process_settle(struct process *process, struct process_view *view)
+void process_refresh(struct process *process, struct process_view *view)
 {
     uint64_t resident = 0, file = 0;
     int code = read_statm(process, view, &resident, &file);
@@ -383,27 +385,27 @@ bool process_has_collected(const struct process *process)
 
 bool process_is_zombie(const struct process *process)
 {
-    return (process->state == 'Z' && !process_is_outlived(process)) || process->state == 'X';
+    return (process->state == 'Z' && !process_leader_has_exited(process)) || process->state == 'X';
 }
 
-bool process_is_outlived(const struct process *process)
+bool process_leader_has_exited(const struct process *process)
 {
     return process->state == 'Z' && process->thread_count > 1;
 }
 
 uint32_t process_thread_count(const struct process *process)
 {
-    return process->thread_count - process_is_outlived(process);
+    return process->thread_count - process_leader_has_exited(process);
 }
 
 bool process_has_memory(const struct process *process)
 {
-    return !process_is_zombie(process) && !process->borrows_memory;
+    return !process_is_zombie(process) && !process->is_vfork_child;
 }
 
 bool process_is_opaque(const struct process *process)
 {
-    return process->image == 0 && !process->memory.has_exact;
+    return process->exec_generation == 0 && !process->memory.has_exact;
 }
 
 int64_t process_cpu_ns(const struct process *process)

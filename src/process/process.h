@@ -29,7 +29,7 @@ struct process {
      * Names the program image: processes that were forked from one another and have not called
      * execve since have the same. 0: the system does not tell.
      */
-    uint64_t image;
+    uint64_t exec_generation;
 
     int64_t cpu_ns;                    /* CPU time used so far, all threads, user and system */
     uint64_t children_ticks;           /* CPU time of children that it has waited for, and theirs */
@@ -46,7 +46,7 @@ struct process {
      * on, one of those. Procfs has a folder for every thread, though it lists them not. */
     pid_t memory_pid;
     int stat_fd, statm_fd, children_fd; /* kept open, or -1 */
-    int io_fd;                          /* the same of one that process_keep_io() was called for */
+    int io_fd;                          /* the same of one that process_open_io() was called for */
 
     bool is_main;
     bool is_other;        /* tracked along with main, and no child of one in the tree */
@@ -57,18 +57,19 @@ struct process {
     bool has_run;         /* its CPU clock moved between the last two looks */
     bool children_unread; /* it ran since its children were last read */
     bool is_unread;       /* it ran, and could not be read for want of descriptors */
-    bool borrows_memory;  /* it runs in its lender's memory (vfork) until it calls execve */
+    bool is_vfork_child;  /* it runs in its lender's memory (vfork) until it calls execve */
 
-    pid_t lender; /* its parent, as a rule; 0: it never borrowed, or nobody is left to have lent */
+    pid_t vfork_parent; /* its parent, as a rule; 0: it never borrowed, or nobody is left to have
+                           lent */
     struct memory memory;
     uint64_t peak_resident_bytes;  /* the highest RSS of all looks, of memory not borrowed */
     struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
-    uint32_t image_members;        /* tracked processes with this image, itself included */
-    uint64_t faults_when_read;     /* minor_faults at the last exact reading */
-    uint64_t private_when_told;    /* what it had alone when those it shares with were last told */
-    uint64_t peak_anonymous_bytes; /* the most of all looks */
-    bool has_forks;                /* scratch: some process has its image from it */
+    uint32_t exec_generation_members; /* tracked processes with this image, itself included */
+    uint64_t faults_when_read;        /* minor_faults at the last exact reading */
+    uint64_t private_when_notified; /* what it had alone when those it shares with were last told */
+    uint64_t peak_anonymous_bytes;  /* the most of all looks */
+    bool has_forks;                 /* scratch: some process has its image from it */
     uint64_t family_bytes; /* scratch: the most that one of its forks has, itself included */
     bool was_refused;      /* its memory could not be read, now or before an execve */
     bool memory_is_stale;  /* others who share its memory came, went or changed it */
@@ -110,8 +111,8 @@ void process_finish(struct process *process, struct process_view *view);
  * Looks again; `lender` is whose memory it borrows, or NULL. GPUT_ERROR_GONE: it has ended, or its
  * pid is another process's now. GPUT_ERROR_FILES: the next poll reads what this one could not.
  */
-int process_look(struct process *process, const struct process *lender, struct process_view *view,
-    int64_t now_ns);
+int process_poll(struct process *process, const struct process *vfork_parent,
+    struct process_view *view, int64_t now_ns);
 
 /* Reads its memory exactly (see memory_read_exact()), and the cheap figures of that moment. */
 int process_read_exact(struct process *process, bool rollup, struct process_view *view);
@@ -121,10 +122,10 @@ void process_read_collected(struct process *process, struct process_view *view);
 
 /* Opens what it has read and written, unless it is open, while it still may be read: of a process
  * that has ended only the superuser may open it. */
-void process_keep_io(struct process *process, struct process_view *view);
+void process_open_io(struct process *process, struct process_view *view);
 
 /* Its cheap figures anew, after it was read exactly: none where it has ended since. */
-void process_settle(struct process *process, struct process_view *view);
+void process_refresh(struct process *process, struct process_view *view);
 
 /* Appends the children that each of its threads started. Errors: see os/proc_children.h. */
 int process_read_children(
@@ -143,7 +144,7 @@ bool process_has_collected(const struct process *process);
 bool process_is_zombie(const struct process *process);
 
 /* True when its first thread has ended and others live on. */
-bool process_is_outlived(const struct process *process);
+bool process_leader_has_exited(const struct process *process);
 
 /* Its threads that live. */
 uint32_t process_thread_count(const struct process *process);

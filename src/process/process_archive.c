@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Room above `most`, so that few of those that end bring about a ranking. */
-#define LEAST_ROOM 64
+#define MIN_ROOM 64
 
 /* Sums up a record that will not be kept. */
 static void add_to_others(struct process_others *others, const struct process_record *record)
@@ -74,11 +74,11 @@ static void drop_lesser(struct process_archive *archive, const struct process_ta
     ended->count = kept;
 }
 
-void process_archive_put(struct process_archive *archive, const struct process_table *living,
+void process_archive_add(struct process_archive *archive, const struct process_table *living,
     struct process_record *record, bool wanted)
 {
     if (wanted && process_record_list_append(&archive->kept, record)) {
-        if (archive->kept.count >= 2 * archive->most + LEAST_ROOM)
+        if (archive->kept.count >= 2 * archive->most + MIN_ROOM)
             drop_lesser(archive, living);
         return;
     }

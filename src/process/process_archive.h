@@ -34,7 +34,7 @@ void process_archive_finish(struct process_archive *archive);
  * Takes over a record, which is freed at once unless it is `wanted`. Records that are freed are no
  * parent any more, neither of those that are kept nor of the `living`: an ancestor takes the place.
  */
-void process_archive_put(struct process_archive *archive, const struct process_table *living,
+void process_archive_add(struct process_archive *archive, const struct process_table *living,
     struct process_record *record, bool wanted);
 
 /* What all of them have counted. */

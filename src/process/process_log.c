@@ -41,7 +41,7 @@ static struct process_record *add(struct process_log *log, pid_t pid)
     struct process_record *record = calloc(1, sizeof *record);
     if (record)
         record->pid = pid;
-    if (!record || !process_table_put(&log->living, record)) {
+    if (!record || !process_table_insert(&log->living, record)) {
         free(record);
         log->ran_out = true;
         return NULL;
@@ -61,11 +61,11 @@ static void set_parent(
 
 /* ---- the end of a process ---- */
 
-static void take_look(const struct process_log *log, struct process_record *record)
+static void update_record(const struct process_log *log, struct process_record *record)
 {
-    process_record_take_look(record);
+    process_record_update(record);
     if (!log->options.has_taskstats)
-        process_record_take_faults(record);
+        process_record_update_faults(record);
 }
 
 static void raise_to(uint64_t *highest, uint64_t bytes)
@@ -77,15 +77,15 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
 /* Nothing more will be told about it. */
 static void close_record(struct process_log *log, struct process_record *record)
 {
-    process_table_take_out(&log->living, record);
+    process_table_remove(&log->living, record);
     if (record->process) {
-        take_look(log, record);
+        update_record(log, record);
         record->process->record = NULL;
         record->process = NULL;
     }
     process_log_sums_add(log, record);
     bool is_wanted = log->options.keeps_ended || record->is_main;
-    process_archive_put(&log->ended, &log->living, record, is_wanted);
+    process_archive_add(&log->ended, &log->living, record, is_wanted);
 }
 
 static bool watch(struct process_log *log, struct process_record *record)
@@ -120,10 +120,10 @@ static void end_record(struct process_log *log, struct process_record *record, i
 }
 
 /* The kernel tells the end of a thread which is the last one, for all that is known so far. */
-static void tell_end(
+static void report_end(
     struct process_log *log, struct process_record *record, int64_t time_ns, int status)
 {
-    record->end_is_told = record->has_status = true;
+    record->end_is_exact = record->has_status = true;
     record->status = status;
     record->end_ns = time_ns;
     end_record(log, record, time_ns);
@@ -133,12 +133,12 @@ static void tell_end(
 static void outlive(struct process_log *log, struct process_record *record)
 {
     if (!record->has_ended)
-        record->is_outlived = watch(log, record);
+        record->leader_has_exited = watch(log, record);
 }
 
-static void take_back_end(struct process_record *record)
+static void clear_end(struct process_record *record)
 {
-    record->has_ended = record->has_status = record->end_is_told = false;
+    record->has_ended = record->has_status = record->end_is_exact = false;
 }
 
 static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
@@ -147,11 +147,11 @@ static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
 }
 
 static bool lives(
-    const struct process_log *log, const struct process_record *record, bool *is_outlived)
+    const struct process_log *log, const struct process_record *record, bool *leader_has_exited)
 {
     return process_log_get(log, record->pid) == record &&
            process_record_lives(
-               record, log->options.procfs_root, log->options.ns_per_tick, is_outlived);
+               record, log->options.procfs_root, log->options.ns_per_tick, leader_has_exited);
 }
 
 /*
@@ -160,40 +160,40 @@ static bool lives(
  */
 static void check_end(struct process_log *log, struct process_record *record)
 {
-    bool is_outlived;
-    if (!lives(log, record, &is_outlived)) {
+    bool leader_has_exited;
+    if (!lives(log, record, &leader_has_exited)) {
         end_record(log, record, record->start_ns);
         record->is_over = true;
         return;
     }
-    take_back_end(record);
-    record->is_outlived = is_outlived;
+    clear_end(record);
+    record->leader_has_exited = leader_has_exited;
     lived_at(record, log->now_ns);
 }
 
 /* What is to be told of it may come with what is read next. */
-static bool may_be_told(const struct process_log *log, const struct process_record *record)
+static bool may_be_reported(const struct process_log *log, const struct process_record *record)
 {
     bool lacks_figures = log->options.has_taskstats && !record->is_final;
-    bool lacks_end = log->options.has_events && !record->end_is_told && !log->has_gap;
+    bool lacks_end = log->options.has_events && !record->end_is_exact && !log->has_gap;
     return record->has_ended && (lacks_end || (lacks_figures && record->ended_round == log->round));
 }
 
 static bool needs_check(const struct process_log *log, const struct process_record *record)
 {
     bool is_sure = record->is_final || record->is_over || !log->options.has_events;
-    return !is_sure && (record->has_ended || record->is_outlived);
+    return !is_sure && (record->has_ended || record->leader_has_exited);
 }
 
 /* Whether it has to stay in reach. */
 static bool must_wait(const struct process_log *log, const struct process_record *record)
 {
     if (!record->has_ended)
-        return record->is_outlived;
+        return record->leader_has_exited;
     /* Else the tree, which has not seen it yet, would bring it as another one. */
     if (log->options.has_events && record->process && !process_is_zombie(record->process))
         return true;
-    return may_be_told(log, record);
+    return may_be_reported(log, record);
 }
 
 static int by_number_down(const void *a, const void *b)
@@ -211,10 +211,10 @@ static void close_ended(struct process_log *log)
         qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_down);
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process_record *record = log->ending.records[i];
-        if (needs_check(log, record) && !may_be_told(log, record))
+        if (needs_check(log, record) && !may_be_reported(log, record))
             check_end(log, record);
         record->is_watched = must_wait(log, record);
-        log->awaited += record->is_watched && !record->end_is_told;
+        log->awaited += record->is_watched && !record->end_is_exact;
         if (record->is_watched)
             log->ending.records[waiting++] = record;
         else if (record->has_ended)
@@ -225,10 +225,10 @@ static void close_ended(struct process_log *log)
 
 /* ---- looks ---- */
 
-static void take_name(
+static void update_name(
     const struct process_log *log, struct process_record *record, const char *name)
 {
-    process_record_take_name(record, name, log->options.procfs_root, log->options.reads_commands);
+    process_record_update_name(record, name, log->options.procfs_root, log->options.reads_commands);
 }
 
 static void read_peak(const struct process_log *log, struct process_record *record)
@@ -251,7 +251,7 @@ static int64_t peak_interval_ns(const struct process_record *record)
 }
 
 /* A process that the tree found: the record that an event made of it, or a new one. */
-static void meet(struct process_log *log, struct process *process)
+static void add_process(struct process_log *log, struct process *process)
 {
     struct process_record *record = process_log_get(log, process->pid);
     if (record && needs_check(log, record))
@@ -262,7 +262,7 @@ static void meet(struct process_log *log, struct process *process)
         return;
     record->process = process;
     process->record = record;
-    record->image = process->image;
+    record->exec_generation = process->exec_generation;
     record->is_main = process->is_main;
     record->is_old = process->is_old;
     record->before_ns = process->cpu_before_ns;
@@ -280,8 +280,8 @@ static void meet(struct process_log *log, struct process *process)
     }
     if (!log->options.keeps_ended)
         record->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(record);
-    take_name(log, record, process->name);
-    take_look(log, record);
+    update_name(log, record, process->name);
+    update_record(log, record);
     if (record->is_old) {
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
@@ -297,12 +297,12 @@ static void meet(struct process_log *log, struct process *process)
 static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
 {
     struct process *process = record->process;
-    if (process->image != 0 && process->image != record->image) {
+    if (process->exec_generation != 0 && process->exec_generation != record->exec_generation) {
         record->name_is_old = true;
-        record->image = process->image;
+        record->exec_generation = process->exec_generation;
     }
     if (record->name_is_old || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
-        take_name(log, record, process->name);
+        update_name(log, record, process->name);
     if (!process_has_memory(process))
         return;
     bool is_due = now_ns - record->peak_read_ns >= peak_interval_ns(record) ||
@@ -322,12 +322,12 @@ static void follow(const struct process_log *log, struct process_record *record,
     bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
     /* What taskstats have told must not be read again from what is left of it. */
     if (is_counted && !record->is_final && (is_kept || log->options.follows_counts)) {
-        record->io_read_ns = record->looked_ns = now_ns;
+        record->io_read_ns = record->polled_ns = now_ns;
         read_counts(log, record);
     }
 }
 
-void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns)
+void process_log_scan(struct process_log *log, struct process_tree *tree, int64_t now_ns)
 {
     log->now_ns = now_ns;
     peak_sums_begin(&log->descendants_sums, now_ns);
@@ -338,13 +338,13 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
         bool is_new_main = process->is_main && !log->main;
         bool is_new = is_new_main || (process->is_new && !log->options.has_events);
         if (!process->record && (is_new || !process_is_zombie(process)))
-            meet(log, process);
+            add_process(log, process);
         if (!process->record)
             continue;
         const struct process_record *record = process->record;
         if (process->has_run || record->peak_is_pending || record->counts_are_pending)
             follow(log, process->record, now_ns);
-        if (process_is_outlived(process))
+        if (process_leader_has_exited(process))
             outlive(log, process->record);
         if (process_is_zombie(process))
             end_record(log, process->record, now_ns);
@@ -353,7 +353,7 @@ void process_log_look(struct process_log *log, struct process_tree *tree, int64_
         close_ended(log);
 }
 
-void process_log_offer(struct process_log *log, struct process_tree *tree)
+void process_log_adopt_orphans(struct process_log *log, struct process_tree *tree)
 {
     if (log->living.count <= tree->count)
         return;
@@ -362,18 +362,18 @@ void process_log_offer(struct process_log *log, struct process_tree *tree)
             process_tree_adopt(tree, record->pid) == GPUT_OK) {
             struct process *process = process_tree_get(tree, record->pid);
             if (process && !process->record)
-                meet(log, process);
+                add_process(log, process);
         }
     }
 }
 
-void process_log_gone(void *user, struct process *process)
+void process_log_remove(void *user, struct process *process)
 {
     struct process_log *log = user;
     struct process_record *record = process->record;
     if (!record)
         return;
-    take_look(log, record);
+    update_record(log, record);
     record->process = NULL;
     process->record = NULL;
     /* Where events are, its end is one: until then those that it started may still be announced. */
@@ -383,7 +383,7 @@ void process_log_gone(void *user, struct process *process)
         lived_at(record, log->now_ns);
 }
 
-void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
+void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
 {
     struct process_record *record = process_log_get(log, pid);
     /* One that began later has only taken over the pid. */
@@ -393,7 +393,7 @@ void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, 
 
 /* ---- events ---- */
 
-static void take_fork(struct process_log *log, const struct process_event *event)
+static void add_fork(struct process_log *log, const struct process_event *event)
 {
     struct process_record *parent = process_log_get(log, event->parent);
     struct process_record *record = process_log_get(log, event->pid);
@@ -417,30 +417,30 @@ static void take_fork(struct process_log *log, const struct process_event *event
     }
 }
 
-static void take_exec(struct process_record *record)
+static void add_exec(struct process_record *record)
 {
     /* Another thread called it: the end of the first one was not that of the process. */
     if (!record->is_final)
-        take_back_end(record);
+        clear_end(record);
     /* The first one of a launched command is how it began. */
     bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
-    record->had_another_memory |= !is_beginning;
+    record->has_replaced_memory |= !is_beginning;
     record->has_execed = true;
     /* One that has ended bears its last name. */
     record->name_is_old = !record->process || !process_is_zombie(record->process);
 }
 
-static void take_end(
+static void add_end(
     struct process_log *log, struct process_record *record, const struct process_event *event)
 {
     /* Another thread's end is of interest only when the first one has ended; and when taskstats
      * have told the end of the process, that is known. */
-    bool is_known = record->is_final && record->end_is_told;
-    bool may_be_last = !event->is_thread || record->has_ended || record->is_outlived;
+    bool is_known = record->is_final && record->end_is_exact;
+    bool may_be_last = !event->is_thread || record->has_ended || record->leader_has_exited;
     if (is_known || !may_be_last)
         return;
-    log->unwaited += event->is_collected && !event->is_thread && !record->is_main;
-    tell_end(log, record, event->time_ns, event->status);
+    log->auto_reaped += event->is_collected && !event->is_thread && !record->is_main;
+    report_end(log, record, event->time_ns, event->status);
 }
 
 void process_log_event(struct process_log *log, const struct process_event *event)
@@ -448,17 +448,17 @@ void process_log_event(struct process_log *log, const struct process_event *even
     struct process_record *record;
     switch (event->kind) {
     case PROCESS_EVENT_FORK:
-        take_fork(log, event);
+        add_fork(log, event);
         break;
     case PROCESS_EVENT_EXEC:
         record = process_log_get(log, event->pid);
         if (record)
-            take_exec(record);
+            add_exec(record);
         break;
     case PROCESS_EVENT_EXIT:
         record = process_log_get(log, event->pid);
         if (record)
-            take_end(log, record, event);
+            add_end(log, record, event);
         break;
     }
 }
@@ -468,14 +468,14 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     struct process_record *record = process_log_get(log, exit->process);
     if (!record)
         return;
-    process_record_take_exit(record, exit);
+    process_record_add_exit(record, exit);
     if (exit->is_last && record->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->ended_outside_ns += record->cpu_ns;
     if (exit->is_leader)
-        take_name(log, record, exit->name);
+        update_name(log, record, exit->name);
     /* An event announces the end of the first thread alone. */
     if (exit->is_last && !exit->is_leader)
-        tell_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
+        report_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
 /* Of those that no look has seen yet: they may be gone before the next one. */
@@ -484,7 +484,7 @@ static void read_name(const struct process_log *log, struct process_record *reco
     struct proc_stat stat;
     if (proc_stat_read(log->options.procfs_root, record->pid, &stat, NULL) != GPUT_OK)
         return;
-    take_name(log, record, stat.name);
+    update_name(log, record, stat.name);
     int64_t cpu_ns = (int64_t)(stat.utime_ticks + stat.stime_ticks) * log->options.ns_per_tick;
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
@@ -503,15 +503,15 @@ static void end_missing(struct process_log *log)
 {
     struct process_record *after;
     for (struct process_record *record = first(log); record; record = after) {
-        bool is_outlived;
+        bool leader_has_exited;
         after = next(log, record);
-        if (!record->process && !record->has_ended && !lives(log, record, &is_outlived))
+        if (!record->process && !record->has_ended && !lives(log, record, &leader_has_exited))
             end_record(log, record, record->start_ns);
     }
 }
 
 /* Events were lost: ends, and of those that live, execve(). */
-static void take_gap(struct process_log *log)
+static void note_lost_events(struct process_log *log)
 {
     log->has_gap = true;
     end_missing(log);
@@ -524,7 +524,7 @@ bool process_log_end_unannounced(struct process_log *log)
     bool any = false;
     end_missing(log);
     for (struct process_record *record = first(log); record; record = next(log, record))
-        any |= record->has_ended && !record->end_is_told;
+        any |= record->has_ended && !record->end_is_exact;
     return any && log->options.has_events && !log->has_gap;
 }
 
@@ -533,7 +533,7 @@ void process_log_end_batch(struct process_log *log, bool lost)
     if (log->options.keeps_ended)
         read_names(log);
     if (lost)
-        take_gap(log);
+        note_lost_events(log);
     close_ended(log);
     log->round++;
 }
@@ -544,7 +544,7 @@ void process_log_refresh(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         if (record->process)
-            take_look(log, record);
+            update_record(log, record);
     }
 }
 
@@ -554,7 +554,7 @@ void process_log_count(struct process_log *log)
         /* While it still ends, what the kernel told of it stands in files too. */
         if (!record->process || record->has_ended || record->is_final)
             continue;
-        take_look(log, record);
+        update_record(log, record);
         read_counts(log, record);
         if (process_has_memory(record->process) && process_record_may_have_risen(record))
             read_peak(log, record);
@@ -566,7 +566,7 @@ void process_log_count(struct process_log *log)
 void process_log_init(struct process_log *log, const struct process_log_options *options)
 {
     *log = (struct process_log){.options = *options};
-    process_archive_init(&log->ended, options->most_ended);
+    process_archive_init(&log->ended, options->max_ended);
 }
 
 void process_log_finish(struct process_log *log)

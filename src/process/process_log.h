@@ -29,7 +29,7 @@ struct process_log_options {
     bool keeps_counts;   /* process_log_counts() is wanted */
     bool follows_counts; /* while it all goes on, too */
     bool reads_commands; /* command lines too */
-    size_t most_ended;   /* how many, about */
+    size_t max_ended;    /* how many, about */
 };
 
 struct process_log {
@@ -48,9 +48,9 @@ struct process_log {
     uint64_t ended_total;     /* of them, that have ended */
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
     int64_t ended_outside_ns; /* of that, by orphans that nobody here collects, as taskstats told */
-    uint64_t unwaited;        /* of them, descendants that nobody could wait for, as it seems */
+    uint64_t auto_reaped;     /* of them, descendants that nobody could wait for, as it seems */
     bool ignores_children;    /* one of them ignored SIGCHLD */
-    uint64_t untold;          /* of them, descendants whose end the kernel did not tell */
+    uint64_t unreported;      /* of them, descendants whose end the kernel did not tell */
     uint64_t open_peaks;      /* and those that may have had more than is known */
     /* Where there are no taskstats: what was counted by processes that ended and that no process of
      * the tree has collected. And what the collected ones had counted before tracking began. */
@@ -66,22 +66,22 @@ void process_log_init(struct process_log *log, const struct process_log_options 
 void process_log_finish(struct process_log *log);
 
 /*
- * Takes over what a look at the tree found. The tree's `gone` must be process_log_gone() with this
- * log as its user.
+ * Takes over what a look at the tree found. The tree's `gone` must be process_log_remove() with
+ * this log as its user.
  */
-void process_log_look(struct process_log *log, struct process_tree *tree, int64_t now_ns);
+void process_log_scan(struct process_log *log, struct process_tree *tree, int64_t now_ns);
 
 /*
  * After a look: gives the tree those that it cannot find by itself, orphans that were adopted by a
  * process outside of it.
  */
-void process_log_offer(struct process_log *log, struct process_tree *tree);
+void process_log_adopt_orphans(struct process_log *log, struct process_tree *tree);
 
 /* A process is about to leave the tree. */
-void process_log_gone(void *log, struct process *process);
+void process_log_remove(void *log, struct process *process);
 
 /* After a look: GPU RAM that a process held at that time. NaN says nothing. */
-void process_log_hold_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
+void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
 
 /* An event, in order. */
 void process_log_event(struct process_log *log, const struct process_event *event);
@@ -128,13 +128,13 @@ struct process_peaks process_log_descendants(const struct process_log *log);
 
 /* With `has_all`: descendants together never had more, where those that may have had more than is
  * known had at most `open_bytes` each. NaN when that is not known, and there are such. */
-double process_log_most_together(const struct process_log *log, double open_bytes);
+double process_log_peak_upper_bound(const struct process_log *log, double open_bytes);
 
 /* Signs that descendants ended and nobody was given what they had used: their parents ignore
  * SIGCHLD. Neither true nor false proves anything: one in some thousands was collected at once, and
  * not every one that nobody waits for is announced so. Without events: some process was seen to
  * ignore it. */
-bool process_log_has_unwaited(const struct process_log *log);
+bool process_log_has_auto_reaped(const struct process_log *log);
 
 /* CPU time of all processes, as told at their ends by the kernel; false when that is not known of
  * every one. */

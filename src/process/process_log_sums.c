@@ -33,7 +33,7 @@ static void settle_counts(struct process_log *log, const struct process_record *
         return;
     else if (!parent || parent->end_ns < record->end_ns)
         task_counts_add(&log->uncollected, &counts);
-    else if (parent->looked_ns <= record->end_ns) {
+    else if (parent->polled_ns <= record->end_ns) {
         /* The parent's own figures are from before it took them over. */
         task_counts_add(&parent->now, &record->now);
         task_counts_add(&parent->before, &record->before);
@@ -41,16 +41,16 @@ static void settle_counts(struct process_log *log, const struct process_record *
 }
 
 /* Of a descendant that ended. */
-static void take_peak(struct process_log *log, const struct process_record *record)
+static void add_peak(struct process_log *log, const struct process_record *record)
 {
     bool is_sure = process_record_has_own_memory(record);
-    log->untold += !record->is_final;
+    log->unreported += !record->is_final;
     struct peak_sum peak = process_record_peak_sum(record);
     log->open_peaks += peak.open;
     /* Of several threads, one may have kept the memory after the end of the process was announced.
      */
-    if (record->is_announced && record->end_is_told && record->threads_told == 1 &&
-        !record->is_outlived)
+    if (record->is_announced && record->end_is_exact && record->threads_reported == 1 &&
+        !record->leader_has_exited)
         peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
         peak_sums_add_always(&log->descendants_sums, &peak);
@@ -66,7 +66,7 @@ void process_log_sums_add(struct process_log *log, const struct process_record *
     if (record->cpu_ns > 0)
         log->ended_cpu_ns += record->cpu_ns;
     if (!record->is_main)
-        take_peak(log, record);
+        add_peak(log, record);
 }
 
 bool process_log_waits_for_threads(const struct process_log *log)
@@ -81,7 +81,7 @@ bool process_log_has_all(const struct process_log *log)
 
 struct process_peaks process_log_descendants(const struct process_log *log)
 {
-    bool has_all = process_log_has_all(log) && log->untold == 0;
+    bool has_all = process_log_has_all(log) && log->unreported == 0;
     struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
         .has_all = has_all,
         .open = log->open_peaks,
@@ -101,7 +101,7 @@ struct process_peaks process_log_descendants(const struct process_log *log)
     return peaks;
 }
 
-double process_log_most_together(const struct process_log *log, double open_bytes)
+double process_log_peak_upper_bound(const struct process_log *log, double open_bytes)
 {
     struct peak_sums sums = log->descendants_sums;
     for (struct process_record *record = first(log); record; record = next(log, record)) {
@@ -109,13 +109,13 @@ double process_log_most_together(const struct process_log *log, double open_byte
         if (!record->is_main)
             peak_sums_add_always(&sums, &peak);
     }
-    return peak_sums_most(&sums, open_bytes);
+    return peak_sums_upper_bound(&sums, open_bytes);
 }
 
-bool process_log_has_unwaited(const struct process_log *log)
+bool process_log_has_auto_reaped(const struct process_log *log)
 {
     if (log->options.has_events)
-        return log->unwaited > 0;
+        return log->auto_reaped > 0;
     bool may_have = log->ignores_children;
     for (struct process_record *record = first(log); record; record = next(log, record))
         may_have |= record->ignores_children;
@@ -137,7 +137,7 @@ static bool may_be_taken_over(const struct process_log *log, const struct proces
         (record->process && process_is_zombie(record->process)))
         return false;
     const struct process_record *parent = process_log_get(log, record->last_parent);
-    return parent && !parent->has_ended && parent->looked_ns > record->end_ns;
+    return parent && !parent->has_ended && parent->polled_ns > record->end_ns;
 }
 
 struct task_counts process_log_counts(const struct process_log *log)

@@ -31,18 +31,18 @@ static void raise_peak(struct process_record *record, uint64_t bytes, enum proce
 
 void process_record_take_gap(struct process_record *record)
 {
-    record->has_gap = record->had_another_memory = true;
+    record->has_gap = record->has_replaced_memory = true;
     if (record->peak == PROCESS_PEAK_FINAL)
         record->peak = PROCESS_PEAK_KEPT;
 }
 
-void process_record_take_look(struct process_record *record)
+void process_record_update(struct process_record *record)
 {
     const struct process *process = record->process;
     int64_t cpu_ns = process_cpu_ns(process);
     if (cpu_ns > record->cpu_ns)
         record->cpu_ns = cpu_ns;
-    record->looked_ns = process->read_ns;
+    record->polled_ns = process->read_ns;
     if (process->parent > 0)
         record->last_parent = process->parent;
     /* One that is ending has no memory any more, and so not its parent's either. */
@@ -52,15 +52,15 @@ void process_record_take_look(struct process_record *record)
 }
 
 bool process_record_lives(const struct process_record *record, const char *procfs_root,
-    int64_t ns_per_tick, bool *is_outlived)
+    int64_t ns_per_tick, bool *leader_has_exited)
 {
     struct proc_stat stat;
-    *is_outlived = record->is_outlived;
+    *leader_has_exited = record->leader_has_exited;
     int code = proc_stat_read(procfs_root, record->pid, &stat, NULL);
     if (code != GPUT_OK)
         return code != GPUT_ERROR_GONE && !record->has_ended;
-    *is_outlived = stat.state == 'Z' && stat.thread_count > 1;
-    bool has_ended = stat.state == 'X' || (stat.state == 'Z' && !*is_outlived);
+    *leader_has_exited = stat.state == 'Z' && stat.thread_count > 1;
+    bool has_ended = stat.state == 'X' || (stat.state == 'Z' && !*leader_has_exited);
     /* One that began later has only taken over the pid. */
     int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)stat.start_time_ticks * ns_per_tick);
     int64_t lived_ns = record->end_ns > record->start_ns ? record->end_ns : record->start_ns;
@@ -90,7 +90,7 @@ static void read_command(struct process_record *record, const char *procfs_root)
     record->command = strdup(text);
 }
 
-void process_record_take_name(
+void process_record_update_name(
     struct process_record *record, const char *name, const char *procfs_root, bool reads_command)
 {
     bool is_new = record->name_is_old || strncmp(record->name, name, sizeof record->name - 1) != 0;
@@ -112,12 +112,12 @@ static enum process_peak peak_of_end(
 {
     if (exit->peak_rss_bytes <= record->before_peak_bytes)
         return record->peak;
-    return record->had_another_memory ? PROCESS_PEAK_KEPT : PROCESS_PEAK_FINAL;
+    return record->has_replaced_memory ? PROCESS_PEAK_KEPT : PROCESS_PEAK_FINAL;
 }
 
-void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit)
+void process_record_add_exit(struct process_record *record, const struct taskstats_exit *exit)
 {
-    record->threads_told++;
+    record->threads_reported++;
     record->exited_ns += (int64_t)exit->cpu_ns;
     raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
     struct task_counts counts = {.minor_faults = exit->minor_faults,
@@ -165,7 +165,7 @@ void process_record_read_threads(struct process_record *record, const char *proc
     record->has_io = !now.lacks_io && !record->before.lacks_io;
 }
 
-void process_record_take_faults(struct process_record *record)
+void process_record_update_faults(struct process_record *record)
 {
     const struct process *process = record->process;
     record->now.minor_faults = process->minor_faults + process->children_minor_faults;

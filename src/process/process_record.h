@@ -33,33 +33,34 @@ struct process_record {
     struct process_record *next;   /* of the same slot of the table */
     uint64_t number;               /* in order of discovery */
     bool is_main;
-    bool is_old;           /* it began before tracking did */
-    bool is_announced;     /* an event told its start */
-    bool has_ended;        /* for all that is known so far: others of its threads may live */
-    bool is_outlived;      /* its first thread has ended, others live */
-    bool is_final;         /* its figures are those of its end */
+    bool is_old;            /* it began before tracking did */
+    bool is_announced;      /* an event told its start */
+    bool has_ended;         /* for all that is known so far: others of its threads may live */
+    bool leader_has_exited; /* its first thread has ended, others live */
+    bool is_final;          /* its figures are those of its end */
     bool has_gap;          /* events were lost while it lived: ends of its threads may be missing */
     bool ignores_children; /* SIGCHLD was ignored when its status was read */
     bool child_ended;      /* since what it has collected was read last */
     bool is_kept;          /* scratch */
     unsigned ended_round;
-    unsigned threads_told; /* how many threads' ends the kernel told */
+    unsigned threads_reported; /* how many threads' ends the kernel told */
 
     char name[16];    /* as the kernel has it, at most 15 bytes; "" when it was never read */
     bool name_is_old; /* it called execve() since its name and command line were read */
-    char *command;  /* its command line, blanks between; NULL: not asked for, or not seen; owned */
-    uint64_t image; /* that both are of, as process.h names it */
-    int64_t start_ns;        /* monotonic clock */
-    int64_t end_ns;          /* with has_ended: when; or, unless end_is_told, when it still lived */
-    bool end_is_told;        /* by an event, or by taskstats */
-    bool is_watched;         /* whether it ends, and what is told of it then */
-    bool is_over;            /* nothing of it is left: its end needs no other look */
-    int64_t looked_ns;       /* when its process was last read */
-    int64_t cpu_ns;          /* since tracking began; of looks, or of its end; -1: not known */
-    int64_t exited_ns;       /* CPU time of its threads that ended, as told by taskstats */
-    int64_t before_ns;       /* CPU time used before tracking began */
-    bool has_execed;         /* it called execve() itself */
-    bool had_another_memory; /* that is gone: what it came to after its last reading nobody tells */
+    char *command; /* its command line, blanks between; NULL: not asked for, or not seen; owned */
+    uint64_t exec_generation; /* that both are of, as process.h names it */
+    int64_t start_ns;         /* monotonic clock */
+    int64_t end_ns;    /* with has_ended: when; or, unless end_is_exact, when it still lived */
+    bool end_is_exact; /* by an event, or by taskstats */
+    bool is_watched;   /* whether it ends, and what is told of it then */
+    bool is_over;      /* nothing of it is left: its end needs no other look */
+    int64_t polled_ns; /* when its process was last read */
+    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
+    int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
+    int64_t before_ns; /* CPU time used before tracking began */
+    bool has_execed;   /* it called execve() itself */
+    bool
+        has_replaced_memory; /* that is gone: what it came to after its last reading nobody tells */
     bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
@@ -92,19 +93,19 @@ void process_record_free(struct process_record *record);
 void process_record_take_gap(struct process_record *record);
 
 /* Takes over the figures of the last look at its process. */
-void process_record_take_look(struct process_record *record);
+void process_record_update(struct process_record *record);
 
 /* The name it goes by now; reads its command line again where one is wanted and the name is new. */
-void process_record_take_name(
+void process_record_update_name(
     struct process_record *record, const char *name, const char *procfs_root, bool reads_command);
 
 /* What the kernel tells at the end of one of its threads; the name is not looked at. */
-void process_record_take_exit(struct process_record *record, const struct taskstats_exit *exit);
+void process_record_add_exit(struct process_record *record, const struct taskstats_exit *exit);
 
-/* Whether anything of it is left; `is_outlived`: others of its threads than the first one. Where
- * that cannot be read, it is as before. */
+/* Whether anything of it is left; `leader_has_exited`: others of its threads than the first one.
+ * Where that cannot be read, it is as before. */
 bool process_record_lives(const struct process_record *record, const char *procfs_root,
-    int64_t ns_per_tick, bool *is_outlived);
+    int64_t ns_per_tick, bool *leader_has_exited);
 
 /* Reads the kernel's own peak of its RSS. */
 void process_record_read_peak(struct process_record *record, const char *procfs_root);
@@ -113,7 +114,7 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
 void process_record_read_threads(struct process_record *record, const char *procfs_root);
 
 /* Takes over page faults of it and of the children that it waited for, as of the last look. */
-void process_record_take_faults(struct process_record *record);
+void process_record_update_faults(struct process_record *record);
 
 /* Reads what it and the children that it waited for have read and written. */
 void process_record_read_io(struct process_record *record, const char *procfs_root);

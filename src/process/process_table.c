@@ -53,7 +53,7 @@ static bool grow(struct process_table *table)
     return true;
 }
 
-bool process_table_put(struct process_table *table, struct process_record *record)
+bool process_table_insert(struct process_table *table, struct process_record *record)
 {
     if (table->count == table->size && !grow(table))
         return false;
@@ -62,7 +62,7 @@ bool process_table_put(struct process_table *table, struct process_record *recor
     return true;
 }
 
-void process_table_take_out(struct process_table *table, struct process_record *record)
+void process_table_remove(struct process_table *table, struct process_record *record)
 {
     struct process_record **link = &table->slots[slot_of(table, record->pid)];
     while (*link != record)

@@ -23,10 +23,10 @@ void process_table_finish(struct process_table *table);
 struct process_record *process_table_get(const struct process_table *table, pid_t pid);
 
 /* False without memory. */
-bool process_table_put(struct process_table *table, struct process_record *record);
+bool process_table_insert(struct process_table *table, struct process_record *record);
 
 /* The record must be there. */
-void process_table_take_out(struct process_table *table, struct process_record *record);
+void process_table_remove(struct process_table *table, struct process_record *record);
 
 /* All of them, in no order; NULL after the last. Nothing may be put meanwhile, and only what the
  * walk has gone past be taken out. */

@@ -68,25 +68,25 @@ static int reserve(struct process_tree *tree)
 /* ---- who runs in whose memory ---- */
 
 /* Of those that could be its lender, no more are asked. */
-#define MOST_ASKED 16
+#define MAX_ASKED 16
 
 /*
  * A process whose parent did not lend it memory may run in that of one before it: its parent has
  * ended, or is another than who made it (CLONE_PARENT).
  */
-static void find_lender(const struct process_tree *tree, size_t index)
+static void find_vfork_parent(const struct process_tree *tree, size_t index)
 {
     struct process *process = tree->processes[index];
-    process->lender = 0;
-    process->borrows_memory = false;
+    process->vfork_parent = 0;
+    process->is_vfork_child = false;
     unsigned asked = 0;
-    for (size_t i = index; process->image != 0 && i-- > 0 && asked < MOST_ASKED;) {
+    for (size_t i = index; process->exec_generation != 0 && i-- > 0 && asked < MAX_ASKED;) {
         const struct process *other = tree->processes[i];
-        if (other->borrows_memory || other->image != process->image)
+        if (other->is_vfork_child || other->exec_generation != process->exec_generation)
             continue;
         if (process_shares_memory(process, other, &tree->view)) {
-            process->lender = other->pid;
-            process->borrows_memory = true;
+            process->vfork_parent = other->pid;
+            process->is_vfork_child = true;
             return;
         }
         asked++;
@@ -94,16 +94,17 @@ static void find_lender(const struct process_tree *tree, size_t index)
 }
 
 /* Lenders end, and call execve, while who borrows sleeps. */
-static void look_at_lenders(struct process_tree *tree)
+static void poll_vfork_parents(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->borrows_memory)
+        if (!process->is_vfork_child)
             continue;
-        const struct process *lender = process_tree_get(tree, process->lender);
-        if (!lender || lender->borrows_memory || lender->image != process->image ||
-            process_is_zombie(lender))
-            find_lender(tree, i);
+        const struct process *vfork_parent = process_tree_get(tree, process->vfork_parent);
+        if (!vfork_parent || vfork_parent->is_vfork_child ||
+            vfork_parent->exec_generation != process->exec_generation ||
+            process_is_zombie(vfork_parent))
+            find_vfork_parent(tree, i);
     }
 }
 
@@ -154,8 +155,8 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     process->is_main = pid == tree->options.main;
     tree->processes[tree->count++] = process;
     table_put(tree->by_pid, tree->table_size, process);
-    if (!process->borrows_memory)
-        find_lender(tree, tree->count - 1);
+    if (!process->is_vfork_child)
+        find_vfork_parent(tree, tree->count - 1);
     tree->seen++;
     tree->has_changed = true;
     return GPUT_OK;
@@ -192,19 +193,20 @@ static void drop_gone(struct process_tree *tree)
     table_rebuild(tree);
 }
 
-static void look_at_known(struct process_tree *tree, int64_t now_ns)
+static void poll_known(struct process_tree *tree, int64_t now_ns)
 {
     bool any_gone = false;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        bool borrowed = process->borrows_memory;
-        const struct process *lender = borrowed ? process_tree_get(tree, process->lender) : NULL;
-        int code = process_look(process, lender, &tree->view, now_ns);
+        bool borrowed = process->is_vfork_child;
+        const struct process *vfork_parent =
+            borrowed ? process_tree_get(tree, process->vfork_parent) : NULL;
+        int code = process_poll(process, vfork_parent, &tree->view, now_ns);
         if (try_again(tree, code))
-            code = process_look(process, lender, &tree->view, now_ns);
+            code = process_poll(process, vfork_parent, &tree->view, now_ns);
         note_lack(tree, code);
-        if (borrowed && !process->borrows_memory)
-            find_lender(tree, i);
+        if (borrowed && !process->is_vfork_child)
+            find_vfork_parent(tree, i);
         /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
         process->is_gone = code == GPUT_ERROR_GONE;
         any_gone |= process->is_gone;
@@ -213,7 +215,7 @@ static void look_at_known(struct process_tree *tree, int64_t now_ns)
         drop_gone(tree);
         tree->has_changed = true;
     }
-    look_at_lenders(tree);
+    poll_vfork_parents(tree);
 }
 
 /* ---- newcomers ---- */
@@ -355,12 +357,12 @@ static bool may_have_grown(struct process_tree *tree)
     return moved;
 }
 
-int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_ns)
+int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_ns)
 {
     bool grown = (!none_started && may_have_grown(tree)) || tree->lacks_files;
     tree->has_changed = false;
     tree->lacks_files = false;
-    look_at_known(tree, now_ns);
+    poll_known(tree, now_ns);
 
     int code = GPUT_OK;
     /* Without CPU clocks nothing tells who may have forked. */

@@ -77,7 +77,7 @@ void process_tree_finish(struct process_tree *tree);
  * knows; then none are looked for. Errors: GPUT_ERROR_MEMORY; the tree is then whole, but new
  * processes may be missing from it.
  */
-int process_tree_look(struct process_tree *tree, bool none_started, int64_t now_ns);
+int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_ns);
 
 /*
  * Adds a process that is known to be a descendant, though no parent in the tree has it: an orphan

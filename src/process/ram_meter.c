@@ -9,14 +9,14 @@
 #define REST_AFTER_READING 200
 /* All readings together may use 1 / 50 of one core, and save up that of five seconds. */
 #define CREDIT_PART 50
-#define CREDIT_MOST_NS (NS_PER_SECOND / 10)
+#define CREDIT_MAX_NS (NS_PER_SECOND / 10)
 /* Adding up file mappings costs our own time only: 1 / 100 of it. */
 #define REST_AFTER_FILES 100
 
 void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns)
 {
     *meter = (struct ram_meter){.exact = exact,
-        .credit_ns = CREDIT_MOST_NS,
+        .credit_ns = CREDIT_MAX_NS,
         .credit_since_ns = now_ns,
         .files_are_stale = true};
 }
@@ -24,7 +24,7 @@ void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns)
 void ram_meter_finish(struct ram_meter *meter)
 {
     free(meter->ranges);
-    free(meter->by_image);
+    free(meter->by_exec_generation);
     *meter = (struct ram_meter){0};
 }
 
@@ -45,22 +45,22 @@ static uint64_t minus(uint64_t a, uint64_t b)
 
 /* ---- who shares memory with whom ---- */
 
-static int by_image(const void *left, const void *right)
+static int by_exec_generation(const void *left, const void *right)
 {
     const struct process *a = *(struct process *const *)left;
     const struct process *b = *(struct process *const *)right;
-    return (a->image > b->image) - (a->image < b->image);
+    return (a->exec_generation > b->exec_generation) - (a->exec_generation < b->exec_generation);
 }
 
-static int reserve_by_image(struct ram_meter *meter, size_t count)
+static int reserve_by_exec_generation(struct ram_meter *meter, size_t count)
 {
-    if (count <= meter->by_image_capacity)
+    if (count <= meter->by_exec_generation_capacity)
         return GPUT_OK;
-    void *grown = realloc(meter->by_image, count * 2 * sizeof *meter->by_image);
+    void *grown = realloc(meter->by_exec_generation, count * 2 * sizeof *meter->by_exec_generation);
     if (!grown)
         return GPUT_ERROR_MEMORY;
-    meter->by_image = grown;
-    meter->by_image_capacity = count * 2;
+    meter->by_exec_generation = grown;
+    meter->by_exec_generation_capacity = count * 2;
     return GPUT_OK;
 }
 
@@ -68,29 +68,31 @@ static int reserve_by_image(struct ram_meter *meter, size_t count)
  * Counts, for each process, how many have its image. Where the number has changed, somebody who
  * shares copy-on-write memory came or went: what was read of the others holds no more.
  */
-static int count_images(
+static int count_exec_generations(
     struct ram_meter *meter, const struct process_tree *tree, size_t *members_with_memory)
 {
-    TRY(reserve_by_image(meter, tree->count));
+    TRY(reserve_by_exec_generation(meter, tree->count));
     size_t count = 0;
     for (size_t i = 0; i < tree->count; i++) {
         if (process_has_memory(tree->processes[i]))
-            meter->by_image[count++] = tree->processes[i];
+            meter->by_exec_generation[count++] = tree->processes[i];
         else
-            tree->processes[i]->image_members = 0;
+            tree->processes[i]->exec_generation_members = 0;
     }
-    qsort(meter->by_image, count, sizeof *meter->by_image, by_image);
+    qsort(meter->by_exec_generation, count, sizeof *meter->by_exec_generation, by_exec_generation);
 
     for (size_t start = 0, end; start < count; start = end) {
-        uint64_t image = meter->by_image[start]->image;
-        for (end = start + 1; end < count && meter->by_image[end]->image == image; end++)
+        uint64_t exec_generation = meter->by_exec_generation[start]->exec_generation;
+        for (end = start + 1;
+             end < count && meter->by_exec_generation[end]->exec_generation == exec_generation;
+             end++)
             ;
-        uint32_t members = image ? (uint32_t)(end - start) : 1;
+        uint32_t members = exec_generation ? (uint32_t)(end - start) : 1;
         for (size_t i = start; i < end; i++) {
-            struct process *process = meter->by_image[i];
-            if (process->image_members != members)
+            struct process *process = meter->by_exec_generation[i];
+            if (process->exec_generation_members != members)
                 process->memory_is_stale = true;
-            process->image_members = members;
+            process->exec_generation_members = members;
         }
     }
     *members_with_memory = count;
@@ -101,14 +103,14 @@ static int count_images(
 
 static bool shares_anonymous(const struct process *process)
 {
-    return process->image_members > 1;
+    return process->exec_generation_members > 1;
 }
 
 /*
  * Writing to a page that a fork left shared copies it, and RSS stays as it is. But each copy is a
  * minor fault: no more can have been copied since the last reading, and no more than was shared.
  */
-static uint64_t most_copied(const struct ram_meter *meter, const struct process *process)
+static uint64_t max_copied(const struct ram_meter *meter, const struct process *process)
 {
     if (!shares_anonymous(process) || !process->memory.has_exact)
         return 0;
@@ -136,7 +138,7 @@ static bool has_copied(
     const struct ram_meter *meter, const struct group *group, const struct process *process)
 {
     return group->copied * 100 > group->bytes &&
-           most_copied(meter, process) * 100 * group->count > group->bytes;
+           max_copied(meter, process) * 100 * group->count > group->bytes;
 }
 
 /* To copy a twentieth costs its processes about as much as a reading of all. */
@@ -170,17 +172,17 @@ static bool wants_reading(const struct ram_meter *meter, const struct group *gro
 }
 
 /* Readings that show other sharing than before make the others' figures old. */
-static void tell_sharers(struct process_tree *tree, struct process *process)
+static void notify_sharers(struct process_tree *tree, struct process *process)
 {
     uint64_t private_now = process->memory.anonymous_private_bytes;
-    uint64_t before = process->private_when_told;
+    uint64_t before = process->private_when_notified;
     uint64_t change = private_now > before ? private_now - before : before - private_now;
     if (!shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
         return;
-    process->private_when_told = private_now;
+    process->private_when_notified = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
-        if (other != process && other->image == process->image)
+        if (other != process && other->exec_generation == process->exec_generation)
             other->memory_is_stale = true;
     }
 }
@@ -206,7 +208,7 @@ static bool contradicts(const struct memory *memory, const struct memory *other)
  * A file or segment that one process had alone, and that another has begun to map: nothing moves
  * in the first one. What was its own when it was last read would count beside what is shared now.
  */
-static void tell_mappers(
+static void notify_mappers(
     struct ram_meter *meter, struct process_tree *tree, struct process *process)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -215,7 +217,7 @@ static void tell_mappers(
             !contradicts(&process->memory, &other->memory))
             continue;
         other->ranges_are_stale = true;
-        meter->has_told = true;
+        meter->has_notified = true;
     }
 }
 
@@ -253,19 +255,19 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     if (!rollup) {
         meter->files_are_stale = true;
         process->ranges_are_stale = false;
-        tell_mappers(meter, tree, process);
+        notify_mappers(meter, tree, process);
     }
     if (tells)
-        tell_sharers(tree, process);
+        notify_sharers(tree, process);
     else
-        process->private_when_told = memory->anonymous_private_bytes;
+        process->private_when_notified = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct ram_meter *meter, int64_t now_ns)
 {
     meter->credit_ns += (now_ns - meter->credit_since_ns) / CREDIT_PART;
-    if (meter->credit_ns > CREDIT_MOST_NS)
-        meter->credit_ns = CREDIT_MOST_NS;
+    if (meter->credit_ns > CREDIT_MAX_NS)
+        meter->credit_ns = CREDIT_MAX_NS;
     meter->credit_since_ns = now_ns;
 }
 
@@ -280,7 +282,7 @@ static struct group group_of(const struct ram_meter *meter, struct process **mem
         const struct memory *memory = &members[i]->memory;
         highest = most(highest, memory->resident_bytes);
         group.bytes += memory_anonymous_share_bytes(memory);
-        group.copied += most_copied(meter, members[i]);
+        group.copied += max_copied(meter, members[i]);
     }
     group.bytes = most(group.bytes, highest);
     group.is_big = highest >= BIG_BYTES;
@@ -324,7 +326,7 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
     }
     /* Who ended or called execve() meanwhile has left the others more than they showed before. */
     for (size_t i = 0; group->count > 1 && i < group->count; i++)
-        process_settle(group->members[i], &tree->view);
+        process_refresh(group->members[i], &tree->view);
     /* Figures of one look fit together. */
     for (size_t i = 0; i < group->count; i++) {
         if (group->members[i]->exact_read_ns == now_ns)
@@ -337,12 +339,13 @@ static void read_groups(struct ram_meter *meter, struct process_tree *tree, size
     bool is_alone, bool big_ones, int64_t now_ns)
 {
     for (size_t start = 0, end; start < members; start = end) {
-        uint64_t image = meter->by_image[start]->image;
+        uint64_t exec_generation = meter->by_exec_generation[start]->exec_generation;
         end = start + 1;
-        while (image && end < members && meter->by_image[end]->image == image)
+        while (exec_generation && end < members &&
+               meter->by_exec_generation[end]->exec_generation == exec_generation)
             end++;
         struct group group =
-            group_of(meter, meter->by_image + start, end - start, is_alone, now_ns);
+            group_of(meter, meter->by_exec_generation + start, end - start, is_alone, now_ns);
         if (group.is_big == big_ones)
             read_group(meter, tree, &group, is_alone, now_ns);
     }
@@ -359,10 +362,10 @@ static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree
     meter->is_behind = false;
     /* Again for those whose figures the first time has made old: one look is to fit together. */
     for (int time = 0; time < 2; time++) {
-        meter->has_told = false;
+        meter->has_notified = false;
         read_groups(meter, tree, members, is_alone, true, now_ns);
         read_groups(meter, tree, members, is_alone, false, now_ns);
-        if (!meter->has_told)
+        if (!meter->has_notified)
             return;
     }
     meter->is_behind = true;
@@ -439,7 +442,7 @@ static void mark_forks(const struct process_tree *tree)
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         struct process *parent = process->is_fork ? process_tree_get(tree, process->parent) : NULL;
-        if (parent && parent->image == process->image)
+        if (parent && parent->exec_generation == process->exec_generation)
             parent->has_forks = true;
     }
 }
@@ -451,7 +454,8 @@ static void mark_forks(const struct process_tree *tree)
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
     const struct process *parent = process_tree_get(tree, process->parent);
-    if (!parent || parent->image != process->image || process->has_forks || !process->is_fork)
+    if (!parent || parent->exec_generation != process->exec_generation || process->has_forks ||
+        !process->is_fork)
         return 0;
     return minus(memory_anonymous_bytes(&process->memory), parent->peak_anonymous_bytes);
 }
@@ -550,16 +554,16 @@ static uint64_t unread_of(const struct ram_meter *meter, const struct process *p
     uint64_t copied =
         process->memory_is_stale || !memory->has_exact
             ? minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
-            : most_copied(meter, process);
+            : max_copied(meter, process);
     return files + copied;
 }
 
-static void take_unread(struct ram_meter *meter, size_t members)
+static void estimate_unread(struct ram_meter *meter, size_t members)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < members; i++) {
-        if (process_has_memory(meter->by_image[i]))
-            bytes += unread_of(meter, meter->by_image[i]);
+        if (process_has_memory(meter->by_exec_generation[i]))
+            bytes += unread_of(meter, meter->by_exec_generation[i]);
     }
     if (bytes * 100 > meter->figures.combined.total)
         meter->unread_bytes = most(meter->unread_bytes, bytes);
@@ -612,7 +616,7 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
 
     /* Images change without the tree: by execve. */
     size_t members;
-    TRY(count_images(meter, tree, &members));
+    TRY(count_exec_generations(meter, tree, &members));
     meter->page_bytes = tree->view.page_bytes;
     if (changed)
         meter->files_are_stale = true;
@@ -624,6 +628,6 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
         TRY(add_files(meter, tree, now_ns));
     add_up(meter, tree);
     if (!is_alone && !meter->cheap)
-        take_unread(meter, members);
+        estimate_unread(meter, members);
     return GPUT_OK;
 }

@@ -37,8 +37,8 @@ struct ram_meter {
 
     int64_t credit_ns; /* time that may be spent on exact readings now */
     int64_t credit_since_ns;
-    bool is_behind; /* some readings had to wait for credit */
-    bool has_told;  /* some readings have made those of others old */
+    bool is_behind;    /* some readings had to wait for credit */
+    bool has_notified; /* some readings have made those of others old */
 
     uint64_t page_bytes;
     uint64_t generation; /* of the tree, when images were last counted */
@@ -47,8 +47,8 @@ struct ram_meter {
     int64_t files_not_before_ns;
     struct shared_range *ranges; /* scratch, owned */
     size_t range_capacity;
-    struct process **by_image; /* scratch, owned */
-    size_t by_image_capacity;
+    struct process **by_exec_generation; /* scratch, owned */
+    size_t by_exec_generation_capacity;
 
     struct ram_figures figures; /* of the last look */
     uint64_t exact_readings;    /* so far */

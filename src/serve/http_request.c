@@ -125,18 +125,18 @@ static int read_request_line(struct span line, struct http_request *request, int
 /* ---- Accept ---- */
 
 /* How much each form is wanted: 0 not at all, to 1. */
-struct wishes {
+struct accepted {
     double openmetrics, text;
 };
 
-static void raise_to(double *wish, double quality)
+static void raise_to(double *quality_so_far, double quality)
 {
-    if (quality > *wish)
-        *wish = quality;
+    if (quality > *quality_so_far)
+        *quality_so_far = quality;
 }
 
 /* "application/openmetrics-text;version=1.0.0;q=0.6" */
-static void read_media_range(struct span range, struct wishes *wishes)
+static void read_media_range(struct span range, struct accepted *accepted)
 {
     struct span type = trim(cut(&range, ';'));
     struct span version = {"", 0};
@@ -153,10 +153,10 @@ static void read_media_range(struct span range, struct wishes *wishes)
     }
     if (is_word(type, "application/openmetrics-text")) {
         if (version.length == 0 || is_text(version, "1.0.0"))
-            raise_to(&wishes->openmetrics, quality);
+            raise_to(&accepted->openmetrics, quality);
     } else if (is_word(type, "text/plain") || is_word(type, "text/*") || is_word(type, "*/*")) {
         if (version.length == 0 || is_text(version, "0.0.4"))
-            raise_to(&wishes->text, quality);
+            raise_to(&accepted->text, quality);
     }
 }
 
@@ -165,7 +165,7 @@ static void read_media_range(struct span range, struct wishes *wishes)
 struct fields {
     int hosts;
     struct span host; /* the last */
-    struct wishes wishes;
+    struct accepted accepted;
 };
 
 static int read_field(struct span line, struct fields *fields)
@@ -179,7 +179,7 @@ static int read_field(struct span line, struct fields *fields)
         fields->host = trim(value);
     }
     while (is_word(name, "accept") && value.length > 0)
-        read_media_range(cut(&value, ','), &fields->wishes);
+        read_media_range(cut(&value, ','), &fields->accepted);
     return HTTP_OK;
 }
 
@@ -203,8 +203,8 @@ int http_request_parse(const char *bytes, size_t length, struct http_request *re
                 status = HTTP_BAD_REQUEST;
             read.host = fields.host.at;
             read.host_length = fields.host.length;
-            read.wants_openmetrics =
-                fields.wishes.openmetrics > 0 && fields.wishes.openmetrics >= fields.wishes.text;
+            read.wants_openmetrics = fields.accepted.openmetrics > 0 &&
+                                     fields.accepted.openmetrics >= fields.accepted.text;
             if (status == HTTP_OK)
                 *request = read;
             return status;

@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_CONNECTIONS 32
+#define MAX_CONNECTIONS 32
 /* Of the descriptors that we may open, connections take at most one in this many. */
 #define DESCRIPTOR_SHARE 8
-#define MOST_HEAD_BYTES 8192
+#define MAX_HEAD_BYTES 8192
 /* How long each stage may last in all. */
 #define READING_NS (5 * NS_PER_SECOND)
 #define WRITING_NS (10 * NS_PER_SECOND)
@@ -42,7 +42,7 @@ struct connection {
     int fd;
     int64_t since_ns; /* when it was accepted */
     int64_t deadline_ns;
-    char head[MOST_HEAD_BYTES];
+    char head[MAX_HEAD_BYTES];
     size_t head_length;
     struct str answer;
     size_t sent;
@@ -60,14 +60,14 @@ struct http_server {
     int64_t accept_after_ns;
     _Atomic int64_t cpu_ns;
     size_t most_connections;
-    struct connection connections[MOST_CONNECTIONS];
+    struct connection connections[MAX_CONNECTIONS];
 };
 
 /* What is waited for: descriptors that are open and nothing else, since poll() refuses lists that
  * are longer than RLIMIT_NOFILE, whatever is in them. */
 struct waiting {
-    struct pollfd events[2 + MOST_CONNECTIONS];
-    struct connection *connections[2 + MOST_CONNECTIONS]; /* NULL: the server's own descriptors */
+    struct pollfd events[2 + MAX_CONNECTIONS];
+    struct connection *connections[2 + MAX_CONNECTIONS]; /* NULL: the server's own descriptors */
     nfds_t count;
     int64_t until_ns;
 };
@@ -290,7 +290,7 @@ static void list_events(struct http_server *server, struct waiting *waiting)
         waiting->until_ns = server->accept_after_ns;
     else
         wait_also_for(waiting, server->listen_fd, POLLIN, NULL);
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+    for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
         struct connection *connection = &server->connections[i];
         if (connection->stage == FREE)
             continue;
@@ -363,8 +363,8 @@ static size_t most_connections(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur >= MOST_CONNECTIONS * DESCRIPTOR_SHARE)
-        return MOST_CONNECTIONS;
+        limit.rlim_cur >= MAX_CONNECTIONS * DESCRIPTOR_SHARE)
+        return MAX_CONNECTIONS;
     size_t most = (size_t)limit.rlim_cur / DESCRIPTOR_SHARE;
     return most > 0 ? most : 1;
 }
@@ -381,7 +381,7 @@ static char *names_of(const char *address)
         own[0] = '\0';
     str_append_bytes(&names, address, colon ? (size_t)(colon - address) : 0);
     str_printf(&names, ",%s%s", own, address + length);
-    return str_take(&names);
+    return str_steal(&names);
 }
 
 static int listen_at(struct http_server *server, const char *address, struct gput_error *error)
@@ -452,7 +452,7 @@ void http_server_close(struct http_server *server)
         (void)!write(server->stop_fd, &one, sizeof one);
         pthread_join(server->thread, NULL);
     }
-    for (size_t i = 0; i < MOST_CONNECTIONS; i++) {
+    for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
         if (server->connections[i].stage != FREE)
             hang_up(&server->connections[i]);
     }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define BACKLOG 64
-#define MOST_PORT 65535
+#define MAX_PORT 65535
 
 static const char only_this_machine[] = "127.0.0.1";
 
@@ -44,7 +44,7 @@ static int read_place(const char *address, struct place *place, struct gput_erro
     uint64_t number;
     bool is_valid = split(address, &port, &host, &length) && length < sizeof place->host;
     const char *end = port + strlen(port);
-    if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MOST_PORT)
+    if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MAX_PORT)
         return error_set(error, GPUT_ERROR_INVALID,
             "\"%.200s\" is no address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or "
             "[::1]:5001, or a port alone (of this machine only); port 0 is any that is free.",

@@ -2,16 +2,16 @@
 #include <gputracker/results.h>
 
 #include "base/file.h"
-#include "import/results_read_pickle.h"
 #include "formats/results/results_file.h"
+#include "import/results_read_pickle.h"
 
 /* Ours has 150 kB, and a pickle of the older package less. */
-#define MOST_BYTES ((size_t)16 << 20)
+#define MAX_BYTES ((size_t)16 << 20)
 
 int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)
 {
     struct str content = {0};
-    int code = file_read_bounded(path, MOST_BYTES, &content, error);
+    int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK && results_is_pickle(str_text(&content), content.length))
         code = results_read_pickle(str_text(&content), content.length, path, results, error);
     else if (code == GPUT_OK)

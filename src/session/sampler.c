@@ -10,7 +10,7 @@
 /* Percents are rounded to this many places: the clocks behind them are not finer. */
 #define PERCENT_DECIMALS 4
 /* How long a sample waits for GPU drivers to say what was used up to it. */
-#define MOST_WAIT_NS (NS_PER_SECOND / 20)
+#define MAX_WAIT_NS (NS_PER_SECOND / 20)
 #define LAST_WAIT_NS (NS_PER_SECOND / 10)
 /* The same at both ends, for them to list who holds GPU RAM. */
 #define LIST_WAIT_NS (NS_PER_SECOND / 4)
@@ -98,9 +98,9 @@ static void read_descendants(struct sampler *sampler)
 {
     const struct sampler_options *options = &sampler->options;
     int64_t known_ns = options->known_cpu_ns ? options->known_cpu_ns(options->user) : 0;
-    int64_t ns = known_ns - sampler->books.main_ns;
-    if (ns < sampler->books.descendants_ns)
-        ns = sampler->books.descendants_ns;
+    int64_t ns = known_ns - sampler->totals.main_ns;
+    if (ns < sampler->totals.descendants_ns)
+        ns = sampler->totals.descendants_ns;
     if (ns > sampler->descendants_ns)
         sampler->descendants_ns = ns;
 }
@@ -108,7 +108,7 @@ static void read_descendants(struct sampler *sampler)
 /* What the others used; in the intervals of the machine's CPU time. */
 static void read_others(struct sampler *sampler, int64_t now_ns)
 {
-    int64_t ours_ns = sampler->books.main_ns + sampler->descendants_ns;
+    int64_t ours_ns = sampler->totals.main_ns + sampler->descendants_ns;
     if (sampler->system->since_ns == now_ns)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
             (double)ours_ns / (double)NS_PER_SECOND);
@@ -132,8 +132,8 @@ static void put_percent(double *values, enum gput_measurement_id sum,
 static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
 {
     struct cpu_mark now = {.time_ns = now_ns,
-        .main_ns = sampler->books.main_ns,
-        .descendants_ns = sampler->books.descendants_ns};
+        .main_ns = sampler->totals.main_ns,
+        .descendants_ns = sampler->totals.descendants_ns};
     const struct cpu_mark *from = &sampler->last;
     /*
      * The last sample can follow a tick at once. The kernel brings the clock of a process that runs
@@ -205,8 +205,8 @@ static void list_descendants(struct sampler *sampler)
 static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     int64_t wait_ns = sampler->options.interval_ns / 4;
-    if (wait_ns > MOST_WAIT_NS)
-        wait_ns = MOST_WAIT_NS;
+    if (wait_ns > MAX_WAIT_NS)
+        wait_ns = MAX_WAIT_NS;
     if (flags & SAMPLER_LAST)
         wait_ns = LAST_WAIT_NS;
     if (flags & SAMPLER_LAST || (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns)))
@@ -237,7 +237,7 @@ static void request_lists(struct sampler *sampler, unsigned flags)
     /* What is in use around the first list, so that later rises can be told from it. */
     if (is_first && flags & SAMPLER_AWAIT_LISTS) {
         gpu_set_refresh(sampler->options.gpus);
-        gpu_set_await(sampler->options.gpus, MOST_WAIT_NS);
+        gpu_set_await(sampler->options.gpus, MAX_WAIT_NS);
     }
 }
 
@@ -287,7 +287,7 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
         return;
     const struct ram_figures *ram = &sampler->ram.figures;
     struct energy_shares now = {
-        .main_cpu_seconds = (double)sampler->books.main_ns / (double)NS_PER_SECOND,
+        .main_cpu_seconds = (double)sampler->totals.main_ns / (double)NS_PER_SECOND,
         .descendants_cpu_seconds = (double)sampler->descendants_ns / (double)NS_PER_SECOND,
         .other_cpu_seconds = sampler->others.seconds,
         .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
@@ -305,9 +305,9 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     sampler->energy_moved = true;
 }
 
-static bool look(struct sampler *sampler, unsigned flags, int64_t now_ns)
+static bool check(struct sampler *sampler, unsigned flags, int64_t now_ns)
 {
-    process_tree_look(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
+    process_tree_scan(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
     /* Of main and what it left behind the last figures stay. */
     bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
     if (any_lives)
@@ -318,25 +318,25 @@ static bool look(struct sampler *sampler, unsigned flags, int64_t now_ns)
 void sampler_look(struct sampler *sampler, unsigned flags)
 {
     sampler->ram.cheap = true;
-    look(sampler, flags, clock_monotonic_ns());
+    check(sampler, flags, clock_monotonic_ns());
     sampler->ram.cheap = false;
 }
 
-static void take_processes(
+static void add_processes(
     struct sampler *sampler, int64_t orphans_ns, unsigned flags, int64_t now_ns)
 {
     bool in_main = flags & SAMPLER_IN_MAIN;
-    if (look(sampler, flags, now_ns)) {
+    if (check(sampler, flags, now_ns)) {
         put_ram(sampler);
         put_threads(sampler, in_main);
     }
     sampler->own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
-    cpu_books_update(&sampler->books, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
+    cpu_totals_update(&sampler->totals, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
     read_descendants(sampler);
     put_process_cpu(sampler, now_ns);
 }
 
-void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
+void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
     int64_t now_ns = clock_monotonic_ns();
     sampler->sample.time_ns = clock_realtime_ns();
@@ -345,7 +345,7 @@ void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
         gpu_set_refresh(sampler->options.gpus);
 
     if (has_process(sampler))
-        take_processes(sampler, orphans_ns, flags, now_ns);
+        add_processes(sampler, orphans_ns, flags, now_ns);
     if (flags & SAMPLER_LAST)
         system_meter_read_last(sampler->system, now_ns);
     else

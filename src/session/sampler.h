@@ -5,10 +5,10 @@
 #ifndef SESSION_SAMPLER_H
 #define SESSION_SAMPLER_H
 
-#include "gpu/gpu.h"
-#include "process/cpu_books.h"
 #include "energy/energy_meter.h"
 #include "energy/other_cpu.h"
+#include "gpu/gpu.h"
+#include "process/cpu_totals.h"
 #include "process/process_tree.h"
 #include "process/ram_meter.h"
 #include "session/system_meter.h"
@@ -38,7 +38,7 @@ struct sampler {
     struct process_tree tree;
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
-    struct cpu_books books;
+    struct cpu_totals totals;
     /* CPU time of all descendants by which joules are shared out: at least that of the books. Never
      * goes back. */
     int64_t descendants_ns;
@@ -89,7 +89,7 @@ enum sampler_flags {
  * of the tree. A figure that cannot be read is NaN. When the main process has ended, RAM and
  * threads are those of the last sample that saw it.
  */
-void sampler_take(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
+void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
 
 /* Before a sample: takes GPU RAM alone, into `sample` and `gpu`, when drivers have said since the
  * one before who holds it. False: they have not. */

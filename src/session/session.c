@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /* The fastest that makes sense: below it the cost of a sample is most of the interval. */
-#define LEAST_SLEEP_SECONDS 0.001
+#define MIN_SLEEP_SECONDS 0.001
 /* A year: longer is a slip of the pen. */
-#define MOST_SLEEP_SECONDS 31536000.0
+#define MAX_SLEEP_SECONDS 31536000.0
 
 struct gput_options gput_options_default(void)
 {
@@ -29,7 +29,7 @@ struct gput_options gput_options_default(void)
 static int check_options(const struct gput_options *options, struct gput_error *error)
 {
     double sleep = options->sleep_time_seconds;
-    if (!(sleep >= LEAST_SLEEP_SECONDS && sleep <= MOST_SLEEP_SECONDS))
+    if (!(sleep >= MIN_SLEEP_SECONDS && sleep <= MAX_SLEEP_SECONDS))
         return error_set(error, GPUT_ERROR_INVALID,
             "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
     if (!(options->energy_period_seconds > 0))
@@ -160,7 +160,7 @@ int gput_session_create(
     created->io_fd = -1;
     created->own_statm_fd = -1;
     session_events_init(&created->events);
-    session_surroundings_init(&created->surroundings);
+    system_counters_init(&created->system_counters);
     usage_init(&created->usage);
     session_between_init(&created->between);
     energy_power_init(&created->power);
@@ -224,8 +224,8 @@ void gput_session_destroy(struct gput_session *session)
         return;
     release_shared(session);
     session_events_finish(&session->events);
-    session_surroundings_finish(&session->surroundings);
-    cgroup_finish(&session->surrounding);
+    system_counters_finish(&session->system_counters);
+    cgroup_finish(&session->launch_cgroup);
     if (session->has_sampler)
         sampler_finish(&session->sampler);
     process_log_finish(&session->log);

@@ -112,17 +112,18 @@ void session_counts_add_living(struct session_counts *counts, const char *procfs
     counts->without_io += its.without_io || before->lacks_io;
 }
 
-void session_accounting_take(struct gput_accounting *accounting, const struct task_counts *counts)
+void session_accounting_set_counts(
+    struct gput_accounting *accounting, const struct task_counts *counts)
 {
     accounting->minor_page_faults = (double)counts->minor_faults;
     accounting->major_page_faults = (double)counts->major_faults;
     accounting->voluntary_context_switches = (double)counts->voluntary_switches;
     accounting->involuntary_context_switches = (double)counts->involuntary_switches;
     if (!counts->lacks_io)
-        session_accounting_take_bytes(accounting, counts);
+        session_accounting_set_bytes(accounting, counts);
 }
 
-void session_accounting_take_bytes(
+void session_accounting_set_bytes(
     struct gput_accounting *accounting, const struct task_counts *counts)
 {
     accounting->read_bytes = (double)counts->read_call_bytes;
@@ -134,31 +135,31 @@ void session_accounting_take_bytes(
 
 /* ---- surroundings ---- */
 
-void session_surroundings_init(struct session_surroundings *surroundings)
+void system_counters_init(struct system_counters *system_counters)
 {
-    *surroundings = (struct session_surroundings){.network_fd = -1};
+    *system_counters = (struct system_counters){.network_fd = -1};
 }
 
-void session_surroundings_begin(
-    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid)
+void system_counters_begin(
+    struct system_counters *system_counters, const char *procfs_root, pid_t pid)
 {
-    if (procfs_open(procfs_root, pid, "net/dev", &surroundings->network_fd, NULL) == GPUT_OK)
-        surroundings->has_traffic =
-            network_traffic_reread(surroundings->network_fd, &surroundings->before) == GPUT_OK;
+    if (procfs_open(procfs_root, pid, "net/dev", &system_counters->network_fd, NULL) == GPUT_OK)
+        system_counters->has_traffic = network_traffic_reread(system_counters->network_fd,
+                                           &system_counters->before) == GPUT_OK;
 }
 
-void session_surroundings_update(struct session_surroundings *surroundings)
+void system_counters_update(struct system_counters *system_counters)
 {
-    if (surroundings->has_traffic)
-        surroundings->has_traffic =
-            network_traffic_reread(surroundings->network_fd, &surroundings->after) == GPUT_OK;
+    if (system_counters->has_traffic)
+        system_counters->has_traffic =
+            network_traffic_reread(system_counters->network_fd, &system_counters->after) == GPUT_OK;
 }
 
-void session_surroundings_finish(struct session_surroundings *surroundings)
+void system_counters_finish(struct system_counters *system_counters)
 {
-    if (surroundings->network_fd >= 0)
-        close(surroundings->network_fd);
-    session_surroundings_init(surroundings);
+    if (system_counters->network_fd >= 0)
+        close(system_counters->network_fd);
+    system_counters_init(system_counters);
 }
 
 /* Interfaces can go; then the sum may be less than before. */
@@ -167,15 +168,15 @@ static double difference(uint64_t after, uint64_t before)
     return after >= before ? (double)(after - before) : NAN;
 }
 
-void session_surroundings_fill(
-    const struct session_surroundings *surroundings, struct gput_accounting *accounting)
+void system_counters_fill(
+    const struct system_counters *system_counters, struct gput_accounting *accounting)
 {
-    if (!surroundings->has_traffic)
+    if (!system_counters->has_traffic)
         return;
     accounting->system_network_received_bytes =
-        difference(surroundings->after.received_bytes, surroundings->before.received_bytes);
+        difference(system_counters->after.received_bytes, system_counters->before.received_bytes);
     accounting->system_network_sent_bytes =
-        difference(surroundings->after.sent_bytes, surroundings->before.sent_bytes);
+        difference(system_counters->after.sent_bytes, system_counters->before.sent_bytes);
 }
 
 void session_accounting_clear(struct gput_accounting *accounting)

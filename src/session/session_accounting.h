@@ -59,25 +59,26 @@ void session_counts_add_living(struct session_counts *counts, const char *procfs
     uint64_t start_time_ticks, const struct task_counts *before);
 
 /* Network traffic of the whole system, at the beginning of a session and since. */
-struct session_surroundings {
+struct system_counters {
     int network_fd; /* of main's network; -1: not to be had */
     bool has_traffic;
     struct network_traffic before, after;
 };
 
-void session_surroundings_init(struct session_surroundings *surroundings);
-void session_surroundings_begin(
-    struct session_surroundings *surroundings, const char *procfs_root, pid_t pid);
+void system_counters_init(struct system_counters *system_counters);
+void system_counters_begin(
+    struct system_counters *system_counters, const char *procfs_root, pid_t pid);
 /* The traffic as it is now; may be called again and again. */
-void session_surroundings_update(struct session_surroundings *surroundings);
-void session_surroundings_finish(struct session_surroundings *surroundings);
+void system_counters_update(struct system_counters *system_counters);
+void system_counters_finish(struct system_counters *system_counters);
 
 /* Fills in what is counted; as of the last update. */
-void session_surroundings_fill(
-    const struct session_surroundings *surroundings, struct gput_accounting *accounting);
+void system_counters_fill(
+    const struct system_counters *system_counters, struct gput_accounting *accounting);
 /* Bytes only where they are known. */
-void session_accounting_take(struct gput_accounting *accounting, const struct task_counts *counts);
-void session_accounting_take_bytes(
+void session_accounting_set_counts(
+    struct gput_accounting *accounting, const struct task_counts *counts);
+void session_accounting_set_bytes(
     struct gput_accounting *accounting, const struct task_counts *counts);
 
 /* Everything unknown. */

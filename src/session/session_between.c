@@ -52,9 +52,9 @@ static void look_at_processes(struct gput_session *session)
     int64_t begin_ns = clock_thread_cpu_ns();
     sampler_look(sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
     if (session->mode == SESSION_LAUNCHED)
-        session_keep_orphans_io(session);
-    process_log_look(&session->log, &sampler->tree, now_ns);
-    process_log_offer(&session->log, &sampler->tree);
+        session_open_orphans_io(session);
+    process_log_scan(&session->log, &sampler->tree, now_ns);
+    process_log_adopt_orphans(&session->log, &sampler->tree);
     between->look_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
     between->looks++;
     const struct ram_figures *ram = &sampler->ram.figures;

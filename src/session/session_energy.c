@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
-#define MOST_UNKNOWN 0.02 /* part of a session of which a GPU may have told nothing */
+#define MAX_UNKNOWN 0.02 /* part of a session of which a GPU may have told nothing */
 
 /* What the user gave comes before a country's mean. */
 static void fill_carbon(const struct gput_options *options, struct gput_energy *energy)
@@ -37,7 +37,7 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
     const struct energy_meter *meter = &session->sampler.energy;
     /* Joules of a part are no power of the whole. */
-    bool has_gap = energy_meter_unknown_seconds(meter) > MOST_UNKNOWN * seconds;
+    bool has_gap = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
     bool is_known = seconds > 0 && !has_gap && !energy_meter_is_partial(meter);
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
     if (has_gap)
@@ -96,7 +96,7 @@ static bool knows_cpu(const struct gput_energy *energy)
  * proven. */
 static bool lacks_cpu_time(const struct gput_session *session)
 {
-    return session->mode != SESSION_MACHINE && session_told_cpu_ns(session) == 0 &&
+    return session->mode != SESSION_MACHINE && session_kernel_cpu_ns(session) == 0 &&
            !session_is_alone(session);
 }
 

@@ -24,7 +24,7 @@
 #define EVENTS_PER_SECOND 50000
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
 #define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
-#define PAUSE_FOR_BOOKS_NS (NS_PER_SECOND / 50)
+#define PAUSE_FOR_TOTALS_NS (NS_PER_SECOND / 50)
 /* While processes of ours start and end, what happens then is read this often, or less: after 200
  * times what the last reading cost. */
 #define SHORTEST_PAUSE_NS (NS_PER_SECOND / 100)
@@ -270,8 +270,8 @@ void session_events_begin(
     if (use == SESSION_EVENTS_NAMES)
         events->pause_ns = shorter(events->pause_ns, PAUSE_FOR_NAMES_NS);
     events->pause_at_ends_ns = events->pause_ns;
-    if (use == SESSION_EVENTS_BOOKS)
-        events->pause_at_ends_ns = shorter(events->pause_ns, PAUSE_FOR_BOOKS_NS);
+    if (use == SESSION_EVENTS_TOTALS)
+        events->pause_at_ends_ns = shorter(events->pause_ns, PAUSE_FOR_TOTALS_NS);
 }
 
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,

@@ -9,8 +9,8 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
-#include "session/session_accounting.h"
 #include "process/process_log.h"
+#include "session/session_accounting.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,7 +52,7 @@ enum session_events_use {
     SESSION_EVENTS_NAMES, /* to read names of processes that live for some milliseconds: soon */
     /* To read what parents have collected before they end: soon while their children end. What the
      * rest of the machine does wakes nobody for that. */
-    SESSION_EVENTS_BOOKS,
+    SESSION_EVENTS_TOTALS,
 };
 
 /* From here on session_events_read() puts events into `log`. */

@@ -106,7 +106,7 @@ static const char *why_not_all(const struct gput_session *session, const char *s
 /* Each may be of one that was waited for after all. NULL: there is none. */
 static const char *signs_of_unwaited(const struct gput_session *session)
 {
-    bool has_signs = process_log_has_unwaited(&session->log) || session->counts.lacks_some ||
+    bool has_signs = process_log_has_auto_reaped(&session->log) || session->counts.lacks_some ||
                      has_zombies(&session->sampler.tree) ||
                      (has_all_ends(session) && faults_told(session) > faults_collected(session));
     return has_signs ? "nobody waited for some processes" : NULL;
@@ -118,7 +118,7 @@ struct session_exactness session_exactness_of(const struct gput_session *session
     const char *why_not = why_not_all(session, signs);
     bool all_collected = !why_not && session->mode != SESSION_ATTACHED;
     return (struct session_exactness){.all_collected = all_collected,
-        .has_unwaited = why_not && signs,
+        .has_auto_reaped = why_not && signs,
         .counts = all_collected && !session->counts.without_io,
         .why_not = why_not};
 }

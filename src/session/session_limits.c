@@ -13,7 +13,7 @@
 
 #define DEFAULT_GRACE_SECONDS 5.0
 /* How often to look at a tree that is being ended. */
-#define ENDING_LOOK_NS (NS_PER_SECOND / 10)
+#define ENDING_SCAN_NS (NS_PER_SECOND / 10)
 /* How long after the grace to wait for processes that even SIGKILL has not ended: those that are in
  * the middle of a call to a device, or that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
@@ -21,10 +21,10 @@
 /* The highest of what is known: children that nobody waits for are in no parent's books. */
 static double cpu_seconds(const struct gput_session *session)
 {
-    const struct cpu_books *books = &session->sampler.books;
-    int64_t in_books_ns = books->main_ns + books->descendants_ns;
-    int64_t told_ns = session_told_cpu_ns(session);
-    return clock_seconds_of_ns(told_ns > in_books_ns ? told_ns : in_books_ns);
+    const struct cpu_totals *totals = &session->sampler.totals;
+    int64_t sampled_ns_total = totals->main_ns + totals->descendants_ns;
+    int64_t reported_ns = session_kernel_cpu_ns(session);
+    return clock_seconds_of_ns(reported_ns > sampled_ns_total ? reported_ns : sampled_ns_total);
 }
 
 static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
@@ -160,7 +160,7 @@ int64_t session_next_limit_ns(const struct gput_session *session)
 {
     double seconds = session->options.limits.values[GPUT_LIMIT_SECONDS];
     if (session->terminated_ns && !session->gave_up_ending)
-        return session->last_sample_ns + ENDING_LOOK_NS;
+        return session->last_sample_ns + ENDING_SCAN_NS;
     if (seconds > 0 && !(session->limits_passed & 1u << GPUT_LIMIT_SECONDS))
         return session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
     return INT64_MAX;

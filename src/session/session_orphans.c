@@ -61,13 +61,13 @@ static bool ended_is_callers(struct gput_session *session, pid_t pid)
     return contains(&session->events.own_children, pid);
 }
 
-void session_keep_orphans_io(struct gput_session *session)
+void session_open_orphans_io(struct gput_session *session)
 {
     struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process->is_main && process->parent == tree->own_pid)
-            process_keep_io(process, &tree->view);
+            process_open_io(process, &tree->view);
     }
 }
 

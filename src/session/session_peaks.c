@@ -89,15 +89,15 @@ static void fill_other_main(const struct gput_session *session, struct gput_peak
 {
     double kept = kept_peak(session);
     const struct process_record *record = session->log.main;
-    bool is_told = record && record->is_final && !record->had_another_memory;
+    bool is_reported = record && record->is_final && !record->has_replaced_memory;
     bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
-    else if (has_risen && is_told)
+    else if (has_risen && is_reported)
         set_exact(peak, kept, "given by the kernel at its end (taskstats)");
     else if (has_risen)
         set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
-    else if (is_told)
+    else if (is_reported)
         set_peak(peak, (double)record->peak_rss_bytes, kept,
             "at least the highest sample; at most what the kernel kept since it began, also before "
             "tracking (taskstats)");
@@ -173,7 +173,7 @@ static void fill_combined(const struct gput_session *session, double bound, doub
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
-    double sum = main->at_most_bytes + process_log_most_together(&session->log, bound);
+    double sum = main->at_most_bytes + process_log_peak_upper_bound(&session->log, bound);
     double least = higher(highest, main->bytes);
     if (session_is_alone(session))
         set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");

@@ -34,10 +34,10 @@ const char *gput_process_end_name(const struct gput_process *process)
 {
     if (process->end_ns == 0)
         return NULL;
-    return process->end_is_told ? "final" : "sampled";
+    return process->end_is_exact ? "final" : "sampled";
 }
 
-void session_take_gpu_holdings(struct gput_session *session)
+void session_update_gpu_holdings(struct gput_session *session)
 {
     size_t count;
     uint64_t version;
@@ -46,7 +46,7 @@ void session_take_gpu_holdings(struct gput_session *session)
         return;
     session->gpu_holdings_version = version;
     for (size_t i = 0; i < count; i++)
-        process_log_hold_gpu_ram(&session->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
+        process_log_set_gpu_ram(&session->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
 }
 
 /* ---- the list ---- */
@@ -75,7 +75,7 @@ static double cpu_seconds_of(const struct process_record *record)
 }
 
 /* Programs name themselves by any bytes. */
-static void take_name(struct gput_process *process, const char *name)
+static void update_name(struct gput_process *process, const char *name)
 {
     struct str text = {0};
     utf8_append(name, strlen(name), &text);
@@ -105,11 +105,11 @@ static void take(struct gput_process *process, const struct process_record *reco
         .storage_write_bytes = bytes_of(record, &counts, task_counts_stored_bytes(&counts)),
         .has_status = record->has_status,
         .status = record->status,
-        .end_is_told = record->has_ended && record->end_is_told};
+        .end_is_exact = record->has_ended && record->end_is_exact};
     /* What was read before execve() is another program's. */
     if (record->name_is_old)
         return;
-    take_name(process, record->name);
+    update_name(process, record->name);
     if (record->command) {
         process->command_line = (const char *)(uintptr_t)(commands->length + 1);
         utf8_append(record->command, strlen(record->command), commands);
@@ -118,12 +118,12 @@ static void take(struct gput_process *process, const struct process_record *reco
 }
 
 /* Whom we collect ourselves we know more about. */
-static void take_collected(
+static void add_collected(
     struct gput_process *process, const struct gput_session *session, int64_t epoch_ns)
 {
-    if (!process->end_is_told && session->main_ended_ns != 0) {
+    if (!process->end_is_exact && session->main_ended_ns != 0) {
         process->end_ns = session->main_ended_ns + epoch_ns;
-        process->end_is_told = true;
+        process->end_is_exact = true;
     }
     struct gput_peak peak;
     session_fill_main_peak(session, &peak);
@@ -152,7 +152,7 @@ static ptrdiff_t place_of(
     return -1;
 }
 
-static void take_others(struct gput_processes *list, const struct process_others *others)
+static void add_others(struct gput_processes *list, const struct process_others *others)
 {
     list->others.count = others->count;
     list->others.cpu_seconds = (double)others->cpu_ns * 1e-9;
@@ -189,12 +189,12 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
         take(&list->processes[i], records[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(records, count, records[i]->parent);
         if (records[i]->is_main && session->has_main_usage)
-            take_collected(&list->processes[i], session, epoch_ns);
+            add_collected(&list->processes[i], session, epoch_ns);
     }
     free(records);
     list->count = count;
     list->start_ns = session->start_ns + epoch_ns;
-    char *texts = str_take(&commands);
+    char *texts = str_steal(&commands);
     list->storage = texts;
     for (size_t i = 0; texts && i < count; i++) {
         struct gput_process *process = &list->processes[i];
@@ -212,7 +212,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     process_log_refresh(&session->log);
     process_log_count(&session->log);
     int code = fill_list(session, list);
-    take_others(list, &session->log.ended.others);
+    add_others(list, &session->log.ended.others);
     drop_unknown_gpu_ram(session, list);
     list->has_command_lines = session->options.command_lines;
     list->ram_unit = session->options.ram_unit;

@@ -59,7 +59,7 @@ static int64_t cpu_ns_of(const struct gput_session *session, const struct proces
 /* Of all processes, those that ended too: what joules are shared out by. */
 static int64_t tree_cpu_ns(const struct gput_session *session)
 {
-    return session->sampler.books.main_ns + session->sampler.descendants_ns;
+    return session->sampler.totals.main_ns + session->sampler.descendants_ns;
 }
 
 /* ---- the state at the start of a period ---- */

@@ -5,9 +5,9 @@
 #ifndef SESSION_SESSION_RECORDING_H
 #define SESSION_SESSION_RECORDING_H
 
+#include "formats/power/energy_recording_writer.h"
 #include "gpu/gpu.h"
 #include "session/recorded_states.h"
-#include "formats/power/energy_recording_writer.h"
 
 #include <gputracker/energy.h>
 

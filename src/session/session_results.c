@@ -65,7 +65,7 @@ static void explain_others_cpu(const struct gput_session *session,
     const struct session_exactness *exactness, char *text, size_t size)
 {
     text[0] = '\0';
-    if (exactness->has_unwaited && !exactness->cpu)
+    if (exactness->has_auto_reaped && !exactness->cpu)
         snprintf(text, size, "; of those that nobody waited for, what %s",
             session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
                                      : "samples saw");
@@ -220,7 +220,7 @@ static void add_written_source(struct gput_results *results)
 
 static void add_network_source(const struct gput_session *session, struct gput_results *results)
 {
-    if (session->surroundings.has_traffic)
+    if (session->system_counters.has_traffic)
         session_add_source(results, "network", GPUT_SOURCE_EXACT,
             "net/dev: the whole system's, without the loopback");
     else
@@ -372,7 +372,7 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
 static void fill_now(struct gput_session *session, struct gput_results *results)
 {
     double gpu_watts = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_POWER);
-    const struct cpu_books *books = &session->sampler.books;
+    const struct cpu_totals *totals = &session->sampler.totals;
     double busy = system_meter_busy_seconds(&session->system);
     memcpy(results->now.values, session->usage.last, sizeof results->now.values);
     memcpy(results->now.watts, session->power.watts, sizeof results->now.watts);
@@ -387,9 +387,9 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
     results->now.system_cpu_seconds =
         session->system.stat_fd >= 0 ? session->system_cpu_seconds : NAN;
     bool has_process = session->mode != SESSION_MACHINE;
-    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(books->main_ns) : NAN;
+    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
     results->now.descendants_cpu_seconds =
-        has_process ? clock_seconds_of_ns(books->descendants_ns) : NAN;
+        has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
 }
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
@@ -403,7 +403,7 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);
     }
     if (!session->has_ended)
-        session_surroundings_update(&session->surroundings);
+        system_counters_update(&session->system_counters);
     process_log_refresh(&session->log);
     struct session_exactness exactness = session_fill_accounting(session, &results->accounting);
     session_fill_peaks(session, exactness.all_collected, results);

@@ -15,7 +15,7 @@ static void copy_results(struct gput_results *to, const struct gput_results *fro
     memcpy(to, from, offsetof(struct gput_results, gpus) + from->n_gpus * sizeof from->gpus[0]);
 }
 
-void session_snapshot_put(struct session_snapshot *snapshot, const struct gput_results *results)
+void session_snapshot_publish(struct session_snapshot *snapshot, const struct gput_results *results)
 {
     if (pthread_mutex_trylock(&snapshot->lock) != 0)
         return;

@@ -13,7 +13,7 @@
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
  *   session_between.c  RAM between two samples
- *   session_books.c    what the kernel counted, against what samples saw
+ *   session_totals.c    what the kernel counted, against what samples saw
  *   session_exactness.c  what of it is proven to be exact
  *   session_starts.c   what was started at most
  *   results_check.c    whether results contradict themselves
@@ -24,18 +24,18 @@
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
+#include "energy/energy_power.h"
+#include "formats/results/results_file.h"
+#include "formats/tracking/tracking_file.h"
 #include "os/cgroup.h"
 #include "os/own_cgroup.h"
+#include "process/process_log.h"
+#include "session/gpu_usage.h"
+#include "session/sampler.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
 #include "session/session_recording.h"
 #include "session/session_starts.h"
-#include "formats/results/results_file.h"
-#include "formats/tracking/tracking_file.h"
-#include "energy/energy_power.h"
-#include "session/gpu_usage.h"
-#include "process/process_log.h"
-#include "session/sampler.h"
 #include "session/usage.h"
 
 #include <gputracker/session.h>
@@ -100,13 +100,13 @@ struct gput_session {
     pid_t pid;
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
-    int pid_fd;                /* becomes readable when main ends; -1: not to be had */
-    uint64_t main_start_ticks; /* with the pid it names main for ever */
-    bool procfs_is_named;      /* by the caller: numbers of processes are those of that procfs */
-    bool has_own_procfs;       /* pids of procfs_root mean the same processes here */
-    struct cgroup surrounding; /* that a command is started in; until its limits are read */
-    struct own_cgroup cgroup;  /* around a launched command, where one could be made */
-    struct pid_vector foreign; /* children of ours that were there before a launch */
+    int pid_fd;                  /* becomes readable when main ends; -1: not to be had */
+    uint64_t main_start_ticks;   /* with the pid it names main for ever */
+    bool procfs_is_named;        /* by the caller: numbers of processes are those of that procfs */
+    bool has_own_procfs;         /* pids of procfs_root mean the same processes here */
+    struct cgroup launch_cgroup; /* that a command is started in; until its limits are read */
+    struct own_cgroup cgroup;    /* around a launched command, where one could be made */
+    struct pid_vector foreign;   /* children of ours that were there before a launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
     int own_statm_fd;               /* of the calling process; -1: it is the tracked one, or none */
@@ -114,7 +114,7 @@ struct gput_session {
     struct session_counts at_start; /* of the calling process, for SESSION_SELF */
     int io_fd;                      /* of a launched command; -1: not to be had */
     struct session_events events;
-    struct session_surroundings surroundings;
+    struct system_counters system_counters;
     struct session_starts starts_before, starts_after; /* where nothing announces them */
 
     /* The sampling thread, and what it shares with the callers of the API. */
@@ -138,7 +138,7 @@ struct gput_session {
     int64_t last_sample_ns;
     int64_t results_kept_ns;
     int64_t orphans_ns;     /* CPU time of orphans that we collected */
-    int64_t untold_ns;      /* see session_compare_ends() */
+    int64_t unreported_ns;  /* see session_compare_exit_records() */
     uint64_t ends_compared; /* processes that had ended by then */
     /* Of them; in the end also of main and all that it waited for, and of those that live on. */
     struct session_counts counts;
@@ -183,7 +183,7 @@ void session_end_ticks(struct gput_session *session);
 void session_reap_orphans(struct gput_session *session);
 
 /* After a look: keeps open what orphans have read and written, for when they have ended. */
-void session_keep_orphans_io(struct gput_session *session);
+void session_open_orphans_io(struct gput_session *session);
 
 /* True of a child of ours that is no orphan: the caller's own. `session` is one. */
 bool session_is_callers(void *session, pid_t pid);
@@ -202,7 +202,8 @@ void session_look_between(struct gput_session *session);
 /* session_snapshot.c */
 
 /* Puts results down for gput_session_snapshot(); never waits. */
-void session_snapshot_put(struct session_snapshot *snapshot, const struct gput_results *results);
+void session_snapshot_publish(
+    struct session_snapshot *snapshot, const struct gput_results *results);
 
 /* The number of the snapshot that is there; 0: none. When it is another than `known`, it is copied
  * to `results`. */
@@ -254,9 +255,9 @@ bool session_records_no_cpu_power(const struct gput_session *session);
 /* What is proven of the figures of a session that has ended: what is not, is "at least". */
 struct session_exactness {
     bool all_collected; /* all have ended, and are in what we collected: nothing is missing of it */
-    bool has_unwaited;  /* some are not, as it seems: nobody waited for them */
-    bool cpu;           /* CPU time; filled in by session_fill_accounting() */
-    bool counts;        /* page faults, context switches, bytes */
+    bool has_auto_reaped; /* some are not, as it seems: nobody waited for them */
+    bool cpu;             /* CPU time; filled in by session_fill_accounting() */
+    bool counts;          /* page faults, context switches, bytes */
     int64_t collected_ns; /* up to so much CPU time is missing of children that those which live on
                              have collected: it comes in clock ticks; by the same */
     const char *why_not;  /* why it is not all_collected, for people; borrowed from the session */
@@ -272,21 +273,21 @@ bool session_is_alone(const struct gput_session *session);
  * threads were started besides those that are known. UINT64_MAX: not known. */
 uint64_t session_unknown_starts(const struct gput_session *session);
 
-/* session_books.c; the lock is held, or no thread runs */
+/* session_totals.c; the lock is held, or no thread runs */
 
 /* Notes by how much the CPU time that the kernel told at the ends of processes was too little, as
  * far as others have collected them. Of attached sessions alone, where it is needed. */
-void session_compare_ends(struct gput_session *session);
+void session_compare_exit_records(struct gput_session *session);
 
 /* After a look of the sampler: CPU time of all processes, at least, by the control group or as the
  * kernel told at their ends. 0: not known. */
-int64_t session_told_cpu_ns(const struct gput_session *session);
+int64_t session_kernel_cpu_ns(const struct gput_session *session);
 
 /* The same where it is needed, since nobody waited for some. `session` is a struct gput_session. */
-int64_t session_unwaited_cpu_ns(const void *session);
+int64_t session_auto_reaped_cpu_ns(const void *session);
 
 /* At the end, when the log has counted: what the kernel gives of those that were not collected. */
-void session_close_books(struct gput_session *session);
+void session_close_totals(struct gput_session *session);
 
 struct session_exactness session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
@@ -298,7 +299,7 @@ void session_fill_bytes_so_far(struct gput_session *session, struct gput_account
 /* session_processes.c */
 
 /* After a look: tells the log what GPU RAM processes hold. The lock is held, or no thread runs. */
-void session_take_gpu_holdings(struct gput_session *session);
+void session_update_gpu_holdings(struct gput_session *session);
 
 /* Adds the table process_data to the tracking file, where processes were asked for and the format
  * has tables. No thread runs. */

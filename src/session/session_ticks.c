@@ -32,7 +32,7 @@ static void keep_results(struct gput_session *session, enum moment moment)
         return;
     struct gput_results results;
     session_fill_results(session, &results);
-    session_snapshot_put(&session->snapshot, &results);
+    session_snapshot_publish(&session->snapshot, &results);
     if (moment == FIRST)
         return;
     session->results_kept_ns = now_ns;
@@ -60,7 +60,7 @@ static void take_waiting_lists(struct gput_session *session)
 {
     if (!sampler_take_waiting_lists(&session->sampler))
         return;
-    session_take_gpu_holdings(session);
+    session_update_gpu_holdings(session);
     session_gpus_add_sample(session, 0);
     struct gput_sample gpu_ram;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
@@ -101,18 +101,18 @@ static void take_sample(struct gput_session *session, enum moment moment)
         flags |= SAMPLER_AWAIT_LISTS;
     if (is_row)
         take_waiting_lists(session);
-    sampler_take(&session->sampler, session->orphans_ns, flags);
+    sampler_take_sample(&session->sampler, session->orphans_ns, flags);
     if (session->mode == SESSION_LAUNCHED)
-        session_keep_orphans_io(session);
+        session_open_orphans_io(session);
     warn_of_files(session);
     int64_t now_ns = session->sampler.sampled_ns;
-    process_log_look(&session->log, &session->sampler.tree, now_ns);
-    process_log_offer(&session->log, &session->sampler.tree);
+    process_log_scan(&session->log, &session->sampler.tree, now_ns);
+    process_log_adopt_orphans(&session->log, &session->sampler.tree);
     /* RAM of one process is known by its own peak. */
     if (session->sampler.tree.count > 1)
         session_read_group(session);
-    session_compare_ends(session);
-    session_take_gpu_holdings(session);
+    session_compare_exit_records(session);
+    session_update_gpu_holdings(session);
     double seconds = clock_seconds_of_ns(now_ns - session->last_sample_ns);
     session->last_sample_ns = now_ns;
 
@@ -184,7 +184,7 @@ static bool wait_until(struct gput_session *session, int64_t deadline_ns)
             return sleep_until(session, deadline_ns);
         if (!sleep_until(session, energy_ns))
             return false;
-        energy_meter_keep_up(&session->sampler.energy, clock_monotonic_ns());
+        energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
     }
 }
 
@@ -192,7 +192,7 @@ static void events_have_come(void *user)
 {
     struct gput_session *session = user;
     session_events_read(&session->events);
-    session_compare_ends(session);
+    session_compare_exit_records(session);
     session_look_between(session);
 }
 

@@ -27,15 +27,15 @@
 /* Pages of libraries that a fork of ours touches or takes along. */
 #define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 /* Records of processes that ended, for the table of processes: the largest. */
-#define MOST_ENDED 2000
+#define MAX_ENDED 2000
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
 /* Of a millisecond, for announcements that are late. */
-#define MOST_PAUSES 20
+#define MAX_PAUSES 20
 /* Descriptors kept open to read faster. */
-#define MOST_KEPT_FILES 20000
+#define MAX_KEPT_FILES 20000
 /* The fewest that tracking a command can do with: a pipe while it is started, then its files. */
-#define LEAST_FILES 5
+#define MIN_FILES 5
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 #define STATUS_UNKNOWN (-1)
 
@@ -60,24 +60,24 @@ static unsigned kept_files(void)
         return 0;
     rlim_t open = open_files(limit.rlim_cur);
     rlim_t files = limit.rlim_cur > open ? (limit.rlim_cur - open) / 2 : 0;
-    return files < MOST_KEPT_FILES ? (unsigned)files : MOST_KEPT_FILES;
+    return files < MAX_KEPT_FILES ? (unsigned)files : MAX_KEPT_FILES;
 }
 
 /* Asked before a command is started: without them it could be started and not be read. */
 static int check_files(struct gput_error *error)
 {
-    int files[LEAST_FILES], count = 0;
-    while (count < LEAST_FILES && (files[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
+    int files[MIN_FILES], count = 0;
+    while (count < MIN_FILES && (files[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
         count++;
     int failure = errno;
     for (int i = 0; i < count; i++)
         close(files[i]);
-    if (count == LEAST_FILES)
+    if (count == MIN_FILES)
         return GPUT_OK;
     return error_set_errno(error, failure,
         "The command is not started: %d more files have to be opened to track it, and %d can be "
         "(ulimit -n)",
-        LEAST_FILES, count);
+        MIN_FILES, count);
 }
 
 static double lower(double a, double b)
@@ -94,9 +94,10 @@ static void read_limits(struct gput_session *session)
     struct cgroup_limits limits;
     /* A launched command's group, if it has one of its own, has no limits but those above it. */
     if (session->mode != SESSION_LAUNCHED)
-        cgroup_find(procfs, session->options.sysfs_root, session->pid, &session->surrounding, NULL);
-    cgroup_limits_read(&session->surrounding, &limits);
-    cgroup_finish(&session->surrounding);
+        cgroup_find(
+            procfs, session->options.sysfs_root, session->pid, &session->launch_cgroup, NULL);
+    cgroup_limits_read(&session->launch_cgroup, &limits);
+    cgroup_finish(&session->launch_cgroup);
     data->allowed_ram_bytes = limits.memory_max_bytes;
     data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
     uint32_t allowed;
@@ -120,14 +121,14 @@ static void start_log(struct gput_session *session)
         .keeps_counts = session->mode == SESSION_ATTACHED || session->options.listen,
         .follows_counts = session->options.listen != NULL,
         .reads_commands = detailed && session->options.command_lines,
-        .most_ended = MOST_ENDED,
+        .max_ended = MAX_ENDED,
     };
     process_log_finish(&session->log);
     process_log_init(&session->log, &options);
     enum session_events_use use = SESSION_EVENTS_COUNT;
     /* Where the kernel tells ends, it tells names too, but less CPU time than parents collect. */
     if (session->events.has_ends && session->mode == SESSION_ATTACHED)
-        use = SESSION_EVENTS_BOOKS;
+        use = SESSION_EVENTS_TOTALS;
     else if (!session->events.has_ends && detailed)
         use = SESSION_EVENTS_NAMES;
     session_events_begin(&session->events, &session->log, use);
@@ -145,7 +146,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .is_callers = session_is_callers,
             .caller = session,
             .kept_files = kept_files(),
-            .gone = process_log_gone,
+            .gone = process_log_remove,
             .user = &session->log},
         .system_core_count = session->static_data.system_core_count,
         .n_expected_cores = session->static_data.n_expected_cores,
@@ -154,14 +155,14 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .interval_ns = session->interval_ns,
         .gpus = session->gpus,
         .sysfs_root = session->options.sysfs_root,
-        .known_cpu_ns = session_unwaited_cpu_ns,
+        .known_cpu_ns = session_auto_reaped_cpu_ns,
         .user = session,
     };
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
     /* Main must be known before the first event is read: it may have children already. */
-    process_log_look(&session->log, &session->sampler.tree, clock_monotonic_ns());
+    process_log_scan(&session->log, &session->sampler.tree, clock_monotonic_ns());
     if (session->mode == SESSION_LAUNCHED && session->log.main) {
         session->log.main->start_ns = session->start_ns;
         session->log.main->before.write_call_bytes = session->cgroup.entry_bytes;
@@ -246,9 +247,9 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->main_start_ticks = main ? main->start_time_ticks : 0;
-    session_surroundings_finish(&session->surroundings);
-    session_surroundings_begin(
-        &session->surroundings, session->options.procfs_root, network_pid(session));
+    system_counters_finish(&session->system_counters);
+    system_counters_begin(
+        &session->system_counters, session->options.procfs_root, network_pid(session));
     session_gpus_warn(session); /* not earlier: what failed is said alone */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -361,13 +362,13 @@ static uint64_t forked_rss_bytes(const struct gput_session *session)
 static void make_cgroup(struct gput_session *session)
 {
     const char *procfs = session->options.procfs_root, *sysfs = session->options.sysfs_root;
-    cgroup_finish(&session->surrounding);
-    if (cgroup_find(procfs, sysfs, getpid(), &session->surrounding, NULL) != GPUT_OK) {
+    cgroup_finish(&session->launch_cgroup);
+    if (cgroup_find(procfs, sysfs, getpid(), &session->launch_cgroup, NULL) != GPUT_OK) {
         text_fit(session->cgroup.why_not, sizeof session->cgroup.why_not,
             "this kernel has no control groups");
         return;
     }
-    own_cgroup_create(&session->cgroup, &session->surrounding, getpid());
+    own_cgroup_create(&session->cgroup, &session->launch_cgroup, getpid());
 }
 
 static int launch_and_track(
@@ -455,13 +456,13 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     if (!forever && left_ms <= 0)
         return false;
     struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-    bool is_told = session->pid_fd >= 0 && session->main_ended_ns == 0 &&
-                   (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce);
-    if (!is_told && (forever || left_ms > POLL_INTERVAL_MS))
+    bool is_reported = session->pid_fd >= 0 && session->main_ended_ns == 0 &&
+                       (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce);
+    if (!is_reported && (forever || left_ms > POLL_INTERVAL_MS))
         left_ms = POLL_INTERVAL_MS;
     if (left_ms > INT32_MAX)
         left_ms = INT32_MAX;
-    return poll(&ended, is_told, (int)left_ms) >= 0;
+    return poll(&ended, is_reported, (int)left_ms) >= 0;
 }
 
 /* True when main has, and with it all that was to be ended for a limit; or when that is given up.
@@ -490,13 +491,13 @@ static void end_counting(struct gput_session *session)
     session_events_read(&session->events);
     /* The kernel announces an end only after who waits for it was woken. */
     struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
-    for (int i = 0; i < MOST_PAUSES && process_log_end_unannounced(&session->log); i++) {
+    for (int i = 0; i < MAX_PAUSES && process_log_end_unannounced(&session->log); i++) {
         nanosleep(&pause, NULL);
         session_events_read(&session->events);
     }
     process_log_count(&session->log);
-    session_close_books(session);
-    session_surroundings_update(&session->surroundings);
+    session_close_totals(session);
+    system_counters_update(&session->system_counters);
     if (session->starts_before.is_known)
         session_starts_read(session->options.procfs_root, &session->starts_after);
     session->has_ended = true;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#define LEAST_INTERVAL_NS (NS_PER_SECOND / 10)
+#define MIN_INTERVAL_NS (NS_PER_SECOND / 10)
 /* The first figure need not be as fine, only real. */
 #define FIRST_INTERVAL_NS (NS_PER_SECOND / 50)
 
@@ -37,9 +37,9 @@ static void read_ram(struct system_meter *meter)
 
 static void read_cpu(struct system_meter *meter, int64_t now_ns)
 {
-    int64_t least_ns = isnan(meter->cpu_sum_percent) ? FIRST_INTERVAL_NS : LEAST_INTERVAL_NS;
+    int64_t min_ns = isnan(meter->cpu_sum_percent) ? FIRST_INTERVAL_NS : MIN_INTERVAL_NS;
     struct system_stat stat;
-    if (now_ns - meter->since_ns < least_ns || meter->stat_fd < 0 ||
+    if (now_ns - meter->since_ns < min_ns || meter->stat_fd < 0 ||
         read_stat(meter, &stat) != GPUT_OK || stat.total_ticks <= meter->total_ticks)
         return;
     uint64_t total = stat.total_ticks - meter->total_ticks;
@@ -53,7 +53,7 @@ static void read_cpu(struct system_meter *meter, int64_t now_ns)
 }
 
 /* The beginning of an interval. */
-static void take_ticks(struct system_meter *meter, int64_t now_ns)
+static void update_ticks(struct system_meter *meter, int64_t now_ns)
 {
     struct system_stat stat;
     if (meter->stat_fd < 0 || read_stat(meter, &stat) != GPUT_OK)
@@ -66,7 +66,7 @@ static void take_ticks(struct system_meter *meter, int64_t now_ns)
 void system_meter_start(struct system_meter *meter, int64_t now_ns)
 {
     meter->cpu_sum_percent = NAN;
-    take_ticks(meter, now_ns);
+    update_ticks(meter, now_ns);
     meter->start_busy_ticks = meter->busy_ticks;
     meter->start_total_ticks = meter->total_ticks;
 }
@@ -75,7 +75,7 @@ void system_meter_read_last(struct system_meter *meter, int64_t now_ns)
 {
     system_meter_read(meter, now_ns);
     if (meter->since_ns != now_ns)
-        take_ticks(meter, now_ns);
+        update_ticks(meter, now_ns);
 }
 
 void system_meter_init(

@@ -140,7 +140,7 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     return GPUT_OK;
 }
 
-static void take_copied(const struct copied_record *record, struct timeline_event *event)
+static void unpack_copied(const struct copied_record *record, struct timeline_event *event)
 {
     const char *text = (const char *)(record + 1) + id_size(&record->head);
     uint8_t flags = record->head.not_ascii ? JSON_NOT_ASCII : 0;
@@ -150,7 +150,7 @@ static void take_copied(const struct copied_record *record, struct timeline_even
     }
 }
 
-static int take_placed(struct timeline *timeline, const struct placed_record *record,
+static int unpack_placed(struct timeline *timeline, const struct placed_record *record,
     struct timeline_event *event, struct gput_error *error)
 {
     const char *text;
@@ -182,8 +182,8 @@ int timeline_next(
     event->start_ns = sorted.start_ns;
     event->duration_ns = sorted.duration_ns;
     if (head->placed)
-        return take_placed(timeline, sorted.bytes, event, error);
-    take_copied(sorted.bytes, event);
+        return unpack_placed(timeline, sorted.bytes, event, error);
+    unpack_copied(sorted.bytes, event);
     return GPUT_OK;
 }
 

@@ -17,8 +17,8 @@ struct step_search {
     int64_t last_step;
     int64_t first_begin_ns;
     int64_t last_begin_ns;
-    int64_t least_step; /* of all that were seen, for messages */
-    int64_t most_step;
+    int64_t min_step; /* of all that were seen, for messages */
+    int64_t max_step;
 };
 
 /* What is looked at when nothing is asked for. */

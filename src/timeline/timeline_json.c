@@ -326,7 +326,7 @@ static int write_event(
     return writing->clean.failed ? error_memory(error) : GPUT_OK;
 }
 
-static void tell_progress(const struct timeline *timeline, uint64_t written)
+static void report_progress(const struct timeline *timeline, uint64_t written)
 {
     uint64_t all = timeline->slices + timeline->counters + timeline->others;
     double done = (double)written / (double)all, from = timeline->progress_from;
@@ -339,7 +339,7 @@ static int write_all(struct writing *writing, struct gput_error *error)
     struct timeline_event event;
     bool there;
     for (uint64_t written = 0;; written++) {
-        tell_progress(writing->timeline, written);
+        report_progress(writing->timeline, written);
         TRY(timeline_next(writing->timeline, &event, &there, error));
         if (!there)
             break;

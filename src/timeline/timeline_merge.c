@@ -199,11 +199,11 @@ static int behind(const struct gput_timeline_options *options, struct gput_error
 
 static int no_such_step(const struct step_search *search, int64_t step, struct gput_error *error)
 {
-    if (search->most_step < 0)
+    if (search->max_step < 0)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps in what is to be merged");
     return error_set(error, GPUT_ERROR_NOT_FOUND,
         "There is no step %" PRId64 "; the steps there are go from %" PRId64 " to %" PRId64, step,
-        search->least_step, search->most_step);
+        search->min_step, search->max_step);
 }
 
 /* Has progress told of the reading that comes, and of the writing after it. */
@@ -241,11 +241,11 @@ static int find_steps(struct merge *merge, struct gput_error *error)
         .last_step = options->has_end ? options->end : -1,
         .first_begin_ns = INT64_MAX,
         .last_begin_ns = INT64_MAX,
-        .least_step = INT64_MAX,
-        .most_step = -1};
+        .min_step = INT64_MAX,
+        .max_step = -1};
     TRY(search_steps(merge, &search, error));
     search.suffix = NULL;
-    if (search.most_step < 0)
+    if (search.max_step < 0)
         TRY(search_steps(merge, &search, error));
     merge->adding.report = (struct read_report){0};
     listen(merge, 1.0 / 3, 1.0 / 3);

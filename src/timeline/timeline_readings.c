@@ -10,8 +10,8 @@
 /* Readings this close to a low one are shown with it. */
 #define AROUND_US 20000
 
-int timeline_readings_take(struct timeline_readings *readings, const struct system_reading *reading,
-    const struct low_marks *low, struct gput_error *error)
+int timeline_readings_collect(struct timeline_readings *readings,
+    const struct system_reading *reading, const struct low_marks *low, struct gput_error *error)
 {
     struct str label = {0};
     if (isnan(reading->value))

@@ -25,8 +25,8 @@ struct timeline_readings {
 };
 
 /* Keeps a reading. */
-int timeline_readings_take(struct timeline_readings *readings, const struct system_reading *reading,
-    const struct low_marks *low, struct gput_error *error);
+int timeline_readings_collect(struct timeline_readings *readings,
+    const struct system_reading *reading, const struct low_marks *low, struct gput_error *error);
 
 /* Sorts what was kept and adds it to the timeline. */
 int timeline_readings_add(

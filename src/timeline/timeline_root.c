@@ -16,10 +16,10 @@ void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns
         search->first_begin_ns = begin_ns;
     if (step == search->last_step && begin_ns < search->last_begin_ns)
         search->last_begin_ns = begin_ns;
-    if (step < search->least_step)
-        search->least_step = step;
-    if (step > search->most_step)
-        search->most_step = step;
+    if (step < search->min_step)
+        search->min_step = step;
+    if (step > search->max_step)
+        search->max_step = step;
 }
 
 #define KNOWN_THREADS 512
@@ -50,7 +50,7 @@ static int begin_file(
     return adding->source == NAMES_NONE ? error_memory(error) : GPUT_OK;
 }
 
-static int look_up_thread(struct adding *adding, const struct framework_event *event,
+static int resolve_thread(struct adding *adding, const struct framework_event *event,
     uint32_t *thread, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
@@ -73,7 +73,7 @@ static int find_thread(struct adding *adding, const struct framework_event *even
 {
     size_t slot = ((uintptr_t)event->phase / 2 + (uint64_t)event->tid) % KNOWN_THREADS;
     if (adding->known[slot].phase != event->phase || adding->known[slot].tid != event->tid) {
-        TRY(look_up_thread(adding, event, &adding->known[slot].thread, error));
+        TRY(resolve_thread(adding, event, &adding->known[slot].thread, error));
         adding->known[slot].phase = event->phase;
         adding->known[slot].tid = event->tid;
     }
@@ -134,7 +134,7 @@ static int add_event(void *user, const struct framework_event *event, struct gpu
 static int add_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     struct adding *adding = user;
-    return timeline_readings_take(&adding->readings, reading, &adding->inputs->low, error);
+    return timeline_readings_collect(&adding->readings, reading, &adding->inputs->low, error);
 }
 
 static int add_file(struct adding *adding, const struct trace_file *file, struct gput_error *error)

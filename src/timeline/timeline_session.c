@@ -55,7 +55,7 @@ static bool name_columns(struct sampling *sampling, const struct tracking_reader
             str_printf(&name, " (%s)", gput_ram_unit_name(data->ram_unit));
         else if (measurement->quantity == GPUT_QUANTITY_GPU_RAM)
             str_printf(&name, " (%s)", gput_ram_unit_name(data->gpu_ram_unit));
-        sampling->names[i] = str_take(&name);
+        sampling->names[i] = str_steal(&name);
         if (!sampling->names[i])
             return false;
     }
@@ -221,13 +221,13 @@ static bool find_start(
     struct open_starts *open, const struct sub_tracking_row *row, int64_t *start_ns)
 {
     if (row->started_ns == SUB_TRACKING_UNKNOWN)
-        return open_starts_take_latest(open, start_ns);
+        return open_starts_pop_latest(open, start_ns);
     *start_ns = row->started_ns;
-    open_starts_take(open, *start_ns);
+    open_starts_pop(open, *start_ns);
     return true;
 }
 
-static int take_mark(
+static int add_mark(
     struct calling *calling, const struct sub_tracking_row *row, struct gput_error *error)
 {
     struct block_lane *lane = lane_of(calling, row);
@@ -255,7 +255,7 @@ static int add_marks(
     do {
         TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
         for (size_t i = 0; i < count; i++)
-            TRY(take_mark(calling, rows + i, error));
+            TRY(add_mark(calling, rows + i, error));
         report->events += count;
     } while (count > 0);
     note_reading(

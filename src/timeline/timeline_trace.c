@@ -120,7 +120,7 @@ static bool name_by_word(struct adding *adding, uint32_t thread, const struct js
     return !adding->name.failed && timeline_thread_rename(tracks, thread, str_text(&adding->name));
 }
 
-static int look_up_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
+static int resolve_thread(struct adding *adding, const struct trace_event *event, uint32_t *thread,
     struct gput_error *error)
 {
     uint32_t process = TRACK_NONE;
@@ -139,11 +139,11 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
 {
     uint64_t pid, tid;
     if (!short_key(&event->pid, &pid) || !short_key(&event->tid, &tid))
-        return look_up_thread(adding, event, thread, error);
+        return resolve_thread(adding, event, thread, error);
     uint64_t hash = (pid * 31 + tid) * UINT64_C(0x9e3779b97f4a7c15);
     struct known_thread *known = adding->known + (hash >> 32) % KNOWN_THREADS;
     if (known->pid != pid || known->tid != tid || known->thread == TRACK_NONE) {
-        TRY(look_up_thread(adding, event, thread, error));
+        TRY(resolve_thread(adding, event, thread, error));
         *known = (struct known_thread){pid, tid, *thread};
     }
     *thread = known->thread;
@@ -151,7 +151,7 @@ static int find_thread(struct adding *adding, const struct trace_event *event, u
 }
 
 /* A process of a merged timeline stays one of the trace that it was of. */
-static int take_mark(struct adding *adding, const struct trace_event *event, uint32_t process,
+static int add_mark(struct adding *adding, const struct trace_event *event, uint32_t process,
     struct gput_error *error)
 {
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
@@ -173,7 +173,7 @@ static int take_mark(struct adding *adding, const struct trace_event *event, uin
 }
 
 /* Names and labels of processes and threads, which may stand anywhere in the file. */
-static int take_metadata(
+static int add_metadata(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
@@ -182,7 +182,7 @@ static int take_metadata(
     uint32_t process = TRACK_NONE, thread = TRACK_NONE;
     bool done = true;
     TRY(find_process(adding, &event->pid, &process, error));
-    TRY(take_mark(adding, event, process, error));
+    TRY(add_mark(adding, event, process, error));
     str_clear(&adding->args);
     if (json_is(&event->name, "process_name") && name.kind == JSON_STRING) {
         json_append_string(&name, &adding->args);
@@ -226,7 +226,7 @@ static uint64_t own_id(const struct adding *adding, uint64_t id)
 }
 
 /* "id", or "id2" with an id that is local to the process, or global. */
-static void take_id(
+static void set_id(
     const struct adding *adding, const struct trace_event *event, struct timeline_event *out)
 {
     struct json_value id = event->id;
@@ -286,7 +286,7 @@ static char *padded_copy(struct json_text text)
     return copy ? memcpy(copy, text.text, text.length) : NULL;
 }
 
-static int take_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+static int add_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
     struct json_text name = string_text(&event->name);
@@ -361,7 +361,7 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 
-static int take_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
+static int add_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
     struct gput_error *error)
 {
     struct begun_event begun;
@@ -376,7 +376,7 @@ static int take_end(struct adding *adding, const struct trace_event *event, int6
 }
 
 /* Slices, instants, counters, flows, objects and all else go over as they are. */
-static int take_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
+static int add_plain(struct adding *adding, const struct trace_event *event, int64_t start_ns,
     struct gput_error *error)
 {
     struct timeline_event out = {.type = event->type == 'I' ? 'i' : event->type,
@@ -391,7 +391,7 @@ static int take_plain(struct adding *adding, const struct trace_event *event, in
         out.duration_ns = event->duration_ns;
     }
     TRY(find_thread(adding, event, &out.thread, error));
-    take_id(adding, event, &out);
+    set_id(adding, event, &out);
     out.name = string_text(&event->name);
     out.category = string_text(&event->category);
     out.args = args_text(&event->args, &adding->args);
@@ -405,12 +405,12 @@ static int take_plain(struct adding *adding, const struct trace_event *event, in
     return timeline_add(adding->inputs->timeline, &out, stays ? &place : NULL, error);
 }
 
-static int take_event(
+static int add_event(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
     int64_t start_ns = 0;
     if (event->type == 'M')
-        return adding->inputs->search ? GPUT_OK : take_metadata(adding, event, error);
+        return adding->inputs->search ? GPUT_OK : add_metadata(adding, event, error);
     if (!event->has_start ||
         __builtin_add_overflow(event->start_ns, adding->header->base_time_ns, &start_ns)) {
         adding->inputs->report.unusable++;
@@ -422,9 +422,9 @@ static int take_event(
     }
     switch (event->type) {
     case 'B':
-        return take_begin(adding, event, start_ns, error);
+        return add_begin(adding, event, start_ns, error);
     case 'E':
-        return take_end(adding, event, start_ns, error);
+        return add_end(adding, event, start_ns, error);
     case 'X':
     case 'i':
     case 'I':
@@ -446,7 +446,7 @@ static int take_event(
     case 'R':
     case 'v':
     case 'V':
-        return take_plain(adding, event, start_ns, error);
+        return add_plain(adding, event, start_ns, error);
     default:
         adding->inputs->report.unusable++;
         return GPUT_OK;
@@ -479,8 +479,8 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     TRY(event_stream_next(stream, &event, &there, error));
     set_label(adding, path);
     while (there) {
-        TRY(take_event(adding, &event, error));
-        event_stream_tell_progress(stream, &adding->inputs->report);
+        TRY(add_event(adding, &event, error));
+        event_stream_report_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
     /* Only now: what tells the rank may stand behind the events. */
@@ -489,7 +489,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     trace->world_size = adding->header->world_size;
     const struct event_counts *counts = event_stream_counts(stream);
     struct read_report *report = &adding->inputs->report;
-    event_stream_tell_end(stream, report);
+    event_stream_report_end(stream, report);
     report->files++;
     report->events += counts->events;
     report->damaged += counts->damaged;

@@ -189,7 +189,7 @@ static bool has_room_for_tid(struct timeline_tracks *tracks)
 }
 
 /* Marks a (pid, tid) of the output as used; false when it was. There is room for one more. */
-static bool take_tid(struct timeline_tracks *tracks, uint32_t process, int64_t tid)
+static bool claim_tid(struct timeline_tracks *tracks, uint32_t process, int64_t tid)
 {
     uint64_t hash = hash_of(process, 0, tid) | 1;
     uint64_t slot = hash >> 1, mask = tracks->taken_capacity - 1;
@@ -206,12 +206,12 @@ static int64_t find_tid(
     struct timeline_tracks *tracks, const struct timeline_thread *thread, uint32_t lane)
 {
     int64_t own = thread->number;
-    if (lane == 0 && own >= 0 && own <= INT32_MAX && take_tid(tracks, thread->process, own))
+    if (lane == 0 && own >= 0 && own <= INT32_MAX && claim_tid(tracks, thread->process, own))
         return own;
     for (uint32_t attempt = 0; attempt < 1000; attempt++) {
         uint64_t hash = hash_of(lane + attempt * MAX_LANES, thread->source, own);
         int64_t tid = (int64_t)(hash & INT32_MAX);
-        if (take_tid(tracks, thread->process, tid))
+        if (claim_tid(tracks, thread->process, tid))
             return tid;
     }
     return INT32_MAX;

@@ -164,7 +164,7 @@ static int next_in_events(
     return GPUT_OK;
 }
 
-static void take_header(
+static void parse_header(
     struct event_stream *stream, const struct json_value *key, const struct json_value *value)
 {
     struct trace_header *header = &stream->header;
@@ -238,7 +238,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         stream->place = AT_END;
         return GPUT_OK;
     }
-    take_header(stream, &key, &value);
+    parse_header(stream, &key, &value);
     window->at = behind;
     if (last)
         stream->place = AT_END;
@@ -303,13 +303,14 @@ uint64_t event_stream_place(const struct event_stream *stream, const struct trac
     return stream->window.dropped + (uint64_t)(event->text - stream->window.buffer);
 }
 
-void event_stream_tell_progress(const struct event_stream *stream, const struct read_report *report)
+void event_stream_report_progress(
+    const struct event_stream *stream, const struct read_report *report)
 {
     if (stream->counts.events % 4096 == 0)
         read_report_progress(report, byte_source_bytes_read(stream->window.source));
 }
 
-void event_stream_tell_end(const struct event_stream *stream, struct read_report *report)
+void event_stream_report_end(const struct event_stream *stream, struct read_report *report)
 {
     report->bytes_read += byte_source_bytes_read(stream->window.source);
     read_report_progress(report, 0);

@@ -50,11 +50,11 @@ int event_stream_next(
 uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event);
 
 /* Tells how far the file is read, every few thousand events. */
-void event_stream_tell_progress(
+void event_stream_report_progress(
     const struct event_stream *stream, const struct read_report *report);
 
 /* Adds the whole file to what was read. */
-void event_stream_tell_end(const struct event_stream *stream, struct read_report *report);
+void event_stream_report_end(const struct event_stream *stream, struct read_report *report);
 
 /* As byte_source_plain_fd(). */
 int event_stream_plain_fd(const struct event_stream *stream);

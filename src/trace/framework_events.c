@@ -83,7 +83,7 @@ static int set_phase(
 }
 
 /* "process_name": the phase of a pid, or the time that all others of the file count from. */
-static int take_metadata(
+static int add_metadata(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     int64_t pid, base_ns;
@@ -143,7 +143,7 @@ static int give(struct reading *reading, struct framework_event *event, int64_t 
     return reading->visit(reading->user, event, error);
 }
 
-static int take_complete(
+static int add_complete(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     int64_t pid;
@@ -175,7 +175,7 @@ static int64_t thread_of(const struct trace_event *event)
     return tid;
 }
 
-static int take_begin(
+static int add_begin(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     struct begun_event begun = {.tid = thread_of(event), .start_ns = event->start_ns};
@@ -186,11 +186,11 @@ static int take_begin(
         return GPUT_OK;
     }
     json_append_string(&event->name, &name);
-    begun.name = str_take(&name);
+    begun.name = str_steal(&name);
     return begun_events_push(&reading->begun, &begun) ? GPUT_OK : error_memory(error);
 }
 
-static int take_end(
+static int add_end(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     int64_t pid;
@@ -209,18 +209,18 @@ static int take_end(
     return code;
 }
 
-static int take_event(
+static int add_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     switch (event->type) {
     case 'X':
-        return take_complete(reading, event, error);
+        return add_complete(reading, event, error);
     case 'B':
-        return take_begin(reading, event, error);
+        return add_begin(reading, event, error);
     case 'E':
-        return take_end(reading, event, error);
+        return add_end(reading, event, error);
     case 'M':
-        return take_metadata(reading, event, error);
+        return add_metadata(reading, event, error);
     default:
         return GPUT_OK;
     }
@@ -235,15 +235,15 @@ static int read_stream(
         TRY(event_stream_next(stream, &event, &there, error));
         if (!there)
             return GPUT_OK;
-        TRY(take_event(reading, &event, error));
-        event_stream_tell_progress(stream, reading->report);
+        TRY(add_event(reading, &event, error));
+        event_stream_report_progress(stream, reading->report);
     }
 }
 
 static void add_counts(struct reading *reading, struct event_stream *stream)
 {
     const struct event_counts *counts = event_stream_counts(stream);
-    event_stream_tell_end(stream, reading->report);
+    event_stream_report_end(stream, reading->report);
     reading->report->files++;
     reading->report->events += counts->events;
     reading->report->damaged += counts->damaged;

@@ -11,9 +11,9 @@
 
 #define MAX_FILES 200 /* descriptors: most systems give a process 1024 */
 #define MEMORY (14u << 20)
-#define MOST_STRETCHES 4096
-#define LEAST_STRETCH (2u << 10)
-#define MOST_STRETCH (224u << 10)
+#define MAX_STRETCHES 4096
+#define MIN_STRETCH (2u << 10)
+#define MAX_STRETCH (224u << 10)
 
 struct source_file {
     int fd;
@@ -37,10 +37,10 @@ struct stretch {
 struct source_texts {
     struct source_file files[MAX_FILES];
     uint32_t file_count;
-    struct stretch stretches[MOST_STRETCHES];
-    uint32_t made;                           /* how many of these were ever taken */
-    struct stretch *unused;                  /* those of them that hold nothing, by `older` */
-    struct stretch *ordered[MOST_STRETCHES]; /* all others by file and place */
+    struct stretch stretches[MAX_STRETCHES];
+    uint32_t made;                          /* how many of these were ever taken */
+    struct stretch *unused;                 /* those of them that hold nothing, by `older` */
+    struct stretch *ordered[MAX_STRETCHES]; /* all others by file and place */
     uint32_t count;
     struct stretch uses; /* the ring of these: `older` than it is the one used last */
     struct stretch *last;
@@ -150,9 +150,9 @@ static void drop(struct source_texts *texts, struct stretch *stretch)
 }
 
 /* One that holds nothing: if need be, the one that was not used for longest. */
-static struct stretch *take_unused(struct source_texts *texts)
+static struct stretch *pop_unused(struct source_texts *texts)
 {
-    if (!texts->unused && texts->made < MOST_STRETCHES)
+    if (!texts->unused && texts->made < MAX_STRETCHES)
         return texts->stretches + texts->made++;
     if (!texts->unused)
         drop(texts, texts->uses.newer);
@@ -172,11 +172,11 @@ static size_t size_of_next(const struct source_texts *texts, const struct stretc
     size_t room = MEMORY / 8 * 7 / (texts->reads - stretch->read + 1);
     size_t size = (stretch->wanted + room) / 2;
     size = size < stretch->wanted * 2 ? size : stretch->wanted * 2;
-    size = size < MOST_STRETCH ? size : MOST_STRETCH;
-    return size > LEAST_STRETCH ? size : LEAST_STRETCH;
+    size = size < MAX_STRETCH ? size : MAX_STRETCH;
+    return size > MIN_STRETCH ? size : MIN_STRETCH;
 }
 
-static void look_for_change(struct source_file *file)
+static void check_for_change(struct source_file *file)
 {
     struct stat now;
     file->changed = file->changed || fstat(file->fd, &now) != 0 ||
@@ -197,7 +197,7 @@ static int read_stretch(struct source_texts *texts, struct stretch *stretch, siz
 {
     struct source_file *file = texts->files + stretch->file;
     stretch->read = ++texts->reads;
-    look_for_change(file);
+    check_for_change(file);
     TRY(file_read_at(
         file->fd, file->path, stretch->bytes, size, stretch->at, &stretch->length, error));
     if (stretch->length < needed)
@@ -276,8 +276,8 @@ static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t l
         stretch->wanted = size_of_next(texts, stretch);
         take_out(texts, stretch);
     } else {
-        *found = stretch = take_unused(texts);
-        stretch->wanted = LEAST_STRETCH;
+        *found = stretch = pop_unused(texts);
+        stretch->wanted = MIN_STRETCH;
     }
     return move(texts, stretch, file, at, length, error);
 }

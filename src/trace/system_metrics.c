@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define MOST_SECONDS 9e9 /* the year 2255; in nanoseconds it fits 64 bits */
+#define MAX_SECONDS 9e9 /* the year 2255; in nanoseconds it fits 64 bits */
 
 enum { TYPE, NAME, DIMENSION, NODE, TEXTS };
 
@@ -24,7 +24,7 @@ struct reading {
 static const char *const keys[TEXTS] = {"Type", "Name", "Dimension", "NodeId"};
 
 /* Takes the members of a line; false when it is no reading. */
-static bool take_members(
+static bool parse_members(
     struct reading *reading, const struct json_value *object, struct system_reading *out)
 {
     struct json_walk walk = json_walk(object);
@@ -42,14 +42,14 @@ static bool take_members(
         if (json_is(&key, "Value"))
             json_double(&value, &out->value);
         else if (json_is(&key, "Timestamp") && json_double(&value, &seconds))
-            timed = fabs(seconds) < MOST_SECONDS;
+            timed = fabs(seconds) < MAX_SECONDS;
         if (timed && json_is(&key, "Timestamp"))
             out->time_us = (int64_t)(seconds * 1e6);
     }
     return timed && typed;
 }
 
-static int take_line(struct reading *reading, const char *line, const char *end, bool closed,
+static int parse_line(struct reading *reading, const char *line, const char *end, bool closed,
     struct gput_error *error)
 {
     struct json_value object;
@@ -64,7 +64,7 @@ static int take_line(struct reading *reading, const char *line, const char *end,
         reading->torn = true;
         return GPUT_OK;
     }
-    if (status != JSON_OK || !take_members(reading, &object, &out)) {
+    if (status != JSON_OK || !parse_members(reading, &object, &out)) {
         reading->damaged++;
         return GPUT_OK;
     }
@@ -87,14 +87,14 @@ static int read_lines(struct reading *reading, struct text_window *window, struc
         char *line_break = memchr(window->at, '\n', (size_t)(window->end - window->at));
         if (line_break) {
             *line_break = '\0';
-            TRY(take_line(reading, window->at, line_break, true, error));
+            TRY(parse_line(reading, window->at, line_break, true, error));
             window->at = line_break + 1;
             continue;
         }
         read_report_progress(reading->report, byte_source_bytes_read(window->source));
         TRY(text_window_fill(window, &more, error));
     }
-    return take_line(reading, window->at, window->end, !window->last, error);
+    return parse_line(reading, window->at, window->end, !window->last, error);
 }
 
 static void add_counts(struct reading *reading, const char *name, const struct byte_source *source,

@@ -48,7 +48,7 @@ void trace_event_complete(struct trace_event *event, const char *text, const cha
     event->has_duration = json_scaled_int64(&event->duration, 3, &event->duration_ns);
 }
 
-static void take_args(struct trace_event *event, const struct json_value *args)
+static void parse_args(struct trace_event *event, const struct json_value *args)
 {
     struct json_walk walk = json_walk(args);
     struct json_value key, value;
@@ -73,7 +73,7 @@ enum json_status trace_event_scan(const char **at, const char *end, struct trace
         event->values[field] = value;
         event->members++;
         if (field == TRACE_ARGS)
-            take_args(event, &value);
+            parse_args(event, &value);
     }
     trace_event_complete(event, *at, here);
     *at = here;

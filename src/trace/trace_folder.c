@@ -76,7 +76,7 @@ static int add_folder(struct trace_paths *list, const char *folder,
         str_printf(&path, "%s/%s", folder, entries[i]->d_name);
         free(entries[i]);
         if (code == GPUT_OK)
-            code = add_found(list, str_take(&path), report, error);
+            code = add_found(list, str_steal(&path), report, error);
         str_finish(&path);
     }
     free(entries);

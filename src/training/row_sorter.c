@@ -13,7 +13,7 @@
 #define DEFAULT_MEMORY ((size_t)192 << 20)
 /* A frame and a view have up to three with many rows, and qsort() takes as much as one. */
 #define SORTERS_AT_A_TIME 4
-#define MOST_BUFFERED ((size_t)256 << 10)
+#define MAX_BUFFERED ((size_t)256 << 10)
 
 /* A sorted stretch of the temporary file, read through a buffer. */
 struct run {
@@ -166,7 +166,7 @@ static int make_buffers(struct row_sorter *sorter, struct gput_error *error)
     free(sorter->rows);
     sorter->rows = NULL;
     size_t bytes = sorter->memory.bytes / sorter->run_count;
-    size_t rows = (bytes < MOST_BUFFERED ? bytes : MOST_BUFFERED) / sorter->order.row_size;
+    size_t rows = (bytes < MAX_BUFFERED ? bytes : MAX_BUFFERED) / sorter->order.row_size;
     sorter->buffer_bytes = (rows ? rows : 1) * sorter->order.row_size;
     sorter->heap = calloc(sorter->run_count, sizeof *sorter->heap);
     bool made = sorter->heap != NULL;

@@ -10,7 +10,7 @@ struct sorted_figures sorted_figures_of(size_t count)
 }
 
 /* What the value of that number says of the p-th percentile. */
-static void take_part(
+static void add_part_of(
     double *percentile, const struct sorted_figures *figures, double p, double value)
 {
     double place = p / 100 * (double)(figures->count - 1);
@@ -24,9 +24,9 @@ static void take_part(
 void sorted_figures_next(struct sorted_figures *figures, double value)
 {
     struct figure_summary *summary = &figures->summary;
-    take_part(&summary->p50, figures, 50, value);
-    take_part(&summary->p95, figures, 95, value);
-    take_part(&summary->p99, figures, 99, value);
+    add_part_of(&summary->p50, figures, 50, value);
+    add_part_of(&summary->p95, figures, 95, value);
+    add_part_of(&summary->p99, figures, 99, value);
     if (figures->next == 0)
         summary->min = value;
     summary->max = value;

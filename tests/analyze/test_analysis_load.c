@@ -1,5 +1,5 @@
-#include "base/file.h"
 #include "analyze/analysis_load.h"
+#include "base/file.h"
 #include "output/analysis_render.h"
 #include "testing.h"
 

@@ -29,10 +29,10 @@ static int next_point(
     return GPUT_OK;
 }
 
-#define MOST_TARGETS 4
+#define MAX_TARGETS 4
 
 static struct session_energy session;
-static double targets[MOST_TARGETS][FIGURES];
+static double targets[MAX_TARGETS][FIGURES];
 static double gpu_since = INFINITY;
 
 static void compute(const double (*points)[2], size_t n_points, const struct call *calls,
@@ -41,7 +41,7 @@ static void compute(const double (*points)[2], size_t n_points, const struct cal
     struct curve curve = {points, n_points, 0, gpu_since};
     const struct energy_points source = {next_point, &curve};
     assert_int_equal(
-        block_energy_compute(calls, n_calls, lanes, MOST_TARGETS, &source, &session, targets, NULL),
+        block_energy_compute(calls, n_calls, lanes, MAX_TARGETS, &source, &session, targets, NULL),
         GPUT_OK);
 }
 

@@ -113,11 +113,11 @@ static void a_stop_that_tells_its_start_has_that_one(void **state)
     read_sums(figures, sums);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         assert_float_equal(sums[i], 80 * (i + 1), 1e-6);
-    exact_figures_take_call(figures, 40, sums);
+    exact_figures_add_call(figures, 40, sums);
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 60, 1e-6);
-    exact_figures_take_call(figures, 100, sums);
+    exact_figures_add_call(figures, 100, sums);
     assert_float_equal(sums[GPUT_EXACT_MINOR_FAULTS], 150, 1e-6);
-    exact_figures_take_call(figures, 100, sums);
+    exact_figures_add_call(figures, 100, sums);
     assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
     exact_figures_destroy(figures);
 }
@@ -144,7 +144,7 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 80, 1e-6);
     assert_float_equal(sums[GPUT_EXACT_PEAK_RSS_RISE], 200, 1e-6);
     assert_float_equal(sums[GPUT_EXACT_PACKAGE_ENERGY], 240, 1e-6);
-    exact_figures_take_call(ended, 30, sums);
+    exact_figures_add_call(ended, 30, sums);
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 40, 1e-6);
     assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
     add(ended, STOP, 50, 9); /* begun nowhere */

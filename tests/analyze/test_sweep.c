@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_CALLS 64
-#define MOST_ROWS 200
+#define MAX_CALLS 64
+#define MAX_ROWS 200
 #define N_BLOCKS 3
 
 /* A small machine for numbers that look random and are the same everywhere. */
@@ -16,10 +16,10 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 struct scene {
-    struct call calls[MOST_CALLS];
+    struct call calls[MAX_CALLS];
     size_t n_calls;
     struct sweep_lane lanes[N_BLOCKS];
-    double times[MOST_ROWS];
+    double times[MAX_ROWS];
     size_t n_rows;
 };
 
@@ -32,8 +32,8 @@ static int by_start(const void *left, const void *right)
 /* Whole times, so that rows often fall on starts and stops. */
 static void make_scene(struct scene *scene, uint32_t seed)
 {
-    scene->n_calls = next_random(&seed) % MOST_CALLS;
-    scene->n_rows = next_random(&seed) % MOST_ROWS;
+    scene->n_calls = next_random(&seed) % MAX_CALLS;
+    scene->n_rows = next_random(&seed) % MAX_ROWS;
     for (size_t i = 0; i < scene->n_calls; i++) {
         double start = next_random(&seed) % 100;
         scene->calls[i] =

@@ -24,11 +24,11 @@ static void hands_its_text_over(void **state)
 {
     (void)state;
     struct str text = {0};
-    char *empty = str_take(&text);
+    char *empty = str_steal(&text);
     assert_string_equal(empty, "");
     free(empty);
     str_append(&text, "x");
-    char *taken = str_take(&text);
+    char *taken = str_steal(&text);
     assert_string_equal(taken, "x");
     assert_null(text.data);
     free(taken);
@@ -42,7 +42,7 @@ static void stays_failed_without_memory(void **state)
     assert_false(str_reserve(&text, SIZE_MAX / 2));
     str_append(&text, "lost");
     assert_true(text.failed);
-    assert_null(str_take(&text));
+    assert_null(str_steal(&text));
 }
 
 int main(void)

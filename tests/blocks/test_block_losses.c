@@ -58,13 +58,13 @@ static void there_is_an_end_of_what_is_kept(void **state)
     struct block_losses losses = {0};
     struct block_name name = {.number = 1};
     struct sub_tracking_row row = {0};
-    for (size_t i = 0; i < BLOCK_LOSSES_MOST; i++) {
+    for (size_t i = 0; i < BLOCK_LOSSES_MAX; i++) {
         assert_true(block_losses_add_stop(&losses, &name, &row));
         block_losses_add_start(&losses, 1);
     }
     assert_false(block_losses_add_stop(&losses, &name, &row));
     block_losses_add_start(&losses, 1);
-    assert_int_equal(losses.n_lost, BLOCK_LOSSES_MOST);
+    assert_int_equal(losses.n_lost, BLOCK_LOSSES_MAX);
     block_losses_finish(&losses);
 }
 

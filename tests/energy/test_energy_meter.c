@@ -223,10 +223,10 @@ static void wraps_are_undone_even_between_intervals(void **state)
     assert_true(energy_meter_due_ns(&meter) == 61 * NS_PER_SECOND);
 
     set_joules("intel-rapl:0", 17950);
-    energy_meter_keep_up(&meter, 61 * NS_PER_SECOND);
+    energy_meter_update_counters(&meter, 61 * NS_PER_SECOND);
     assert_true(isnan(meter.energy.machine.package)); /* the interval goes on */
     set_joules("intel-rapl:0", 35950);
-    energy_meter_keep_up(&meter, 121 * NS_PER_SECOND);
+    energy_meter_update_counters(&meter, 121 * NS_PER_SECOND);
     assert_true(energy_meter_due_ns(&meter) == 181 * NS_PER_SECOND);
     set_joules("intel-rapl:0", 53950);
     energy_meter_read(&meter, &shares, 181 * NS_PER_SECOND);

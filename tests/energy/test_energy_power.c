@@ -1,6 +1,6 @@
 #include "base/clock.h"
-#include "testing.h"
 #include "energy/energy_power.h"
+#include "testing.h"
 
 #include <math.h>
 

@@ -168,9 +168,9 @@ static void power_that_was_not_told_either_is_said_to_be_missing(void **state)
     gpu_energy_init(&gpu, start_ns);
     for (int tenth = 0; tenth <= 50; tenth++) {
         double seconds = 0.1 * tenth;
-        bool is_told = tenth < 20 || tenth >= 35;
+        bool is_reported = tenth < 20 || tenth >= 35;
         struct gpu_energy_reading reading =
-            say(seconds, is_told ? WATTS : NAN, is_told ? 1000 + WATTS * seconds : NAN);
+            say(seconds, is_reported ? WATTS : NAN, is_reported ? 1000 + WATTS * seconds : NAN);
         gpu_energy_advance(&gpu, &reading, ns_of(seconds));
     }
     assert_near(gpu.joules, 350);
@@ -238,7 +238,7 @@ static void a_gpu_that_joins_late_says_so(void **state)
 }
 
 /* It answers, but tells neither energy nor power for the first two of five seconds. */
-static void run_told_late(struct gpu_energy *gpu, double watts)
+static void run_reported_late(struct gpu_energy *gpu, double watts)
 {
     gpu_energy_init(gpu, start_ns);
     for (int tenth = 0; tenth <= 50; tenth++) {
@@ -253,11 +253,11 @@ static void a_gpu_that_tells_late_says_so(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
-    run_told_late(&gpu, NAN);
+    run_reported_late(&gpu, NAN);
     assert_near(gpu.joules, 300);
     assert_near(gpu_energy_unknown_seconds(&gpu), 2);
     explained(&gpu, "GPU 0 told nothing for 2.0 s, which are missing");
-    run_told_late(&gpu, WATTS);
+    run_reported_late(&gpu, WATTS);
     assert_near(gpu.joules, 310); /* its first power is that of the tenth before, too */
     assert_near(gpu_energy_unknown_seconds(&gpu), 1.9);
 }

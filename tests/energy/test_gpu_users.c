@@ -197,7 +197,7 @@ static void run_mig(
 {
     static struct gpu_sample gpus;
     const struct gpu_device devices[3] = {
-        {.uuid = "MIG-1", .pci_address = "0000:01:00.0", .mig = true, .tells_card = true},
+        {.uuid = "MIG-1", .pci_address = "0000:01:00.0", .mig = true, .is_card_leader = true},
         {.uuid = "MIG-2", .pci_address = "0000:01:00.0", .mig = true},
         {.uuid = "MIG-3", .pci_address = "0000:02:00.0", .mig = true}, /* of another card */
     };

@@ -69,7 +69,7 @@ static inline char *temporary_read(const char *path)
 {
     struct str content = {0};
     assert_int_equal(file_read(path, &content, NULL), GPUT_OK);
-    return str_take(&content);
+    return str_steal(&content);
 }
 
 #define temporary_test(function) cmocka_unit_test_teardown(function, temporary_clear)

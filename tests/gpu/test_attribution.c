@@ -14,7 +14,7 @@ static struct gpu_share shares[2];
 static uint32_t attribute(const struct gpu_process *entries, size_t count)
 {
     struct gpu_process_list list = {0};
-    struct pid_book book = {0};
+    struct pid_owner_cache book = {0};
     pid_t descendants[] = {CHILD, CHILD + 1, CHILD + 2};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 3};
     for (size_t i = 0; i < count; i++)
@@ -23,7 +23,7 @@ static uint32_t attribute(const struct gpu_process *entries, size_t count)
     uint32_t unknown =
         gpu_attribute(&list, 2, &tree, &book, fixture("gpu-namespaces/proc"), shares);
     gpu_process_list_finish(&list);
-    pid_book_finish(&book);
+    pid_owner_cache_finish(&book);
     return unknown;
 }
 
@@ -102,7 +102,7 @@ static void a_descendant_that_has_ended_since_the_list_counts_as_it_was(void **s
         {.pid = MAIN, .ram_bytes = 2}, {.pid = NOBODY + 1, .ram_bytes = 70}};
     const pid_t asked[] = {NOBODY, MAIN};
     struct gpu_process_list list = {0};
-    struct pid_book book = {0};
+    struct pid_owner_cache book = {0};
     struct gpu_tree tree = {.main = MAIN};
     for (size_t i = 0; i < 3; i++)
         assert_true(gpu_process_list_add(&list, entries[i]));
@@ -113,7 +113,7 @@ static void a_descendant_that_has_ended_since_the_list_counts_as_it_was(void **s
     assert_true(shares[0].main_ram_bytes == 2);
     assert_int_equal(shares[0].n_unattributed, 1);
     gpu_process_list_finish(&list);
-    pid_book_finish(&book);
+    pid_owner_cache_finish(&book);
 }
 
 int main(void)

@@ -15,7 +15,7 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
 {
     struct gpu_process_list list = {0};
     const struct gpu_missing missing[2] = {{.ram = missing_on_first}};
-    struct pid_book book = {0};
+    struct pid_owner_cache book = {0};
     pid_t descendants[] = {CHILD, CHILD + 1};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 2};
     size_t n_asked = 0;
@@ -27,7 +27,7 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
     assert_true(gpu_process_list_set_asked(&list, asked, n_asked));
     gpu_holdings_add(&holdings, &list, missing, 2, 7, &tree, &book, fixture("gpu-namespaces/proc"));
     gpu_process_list_finish(&list);
-    pid_book_finish(&book);
+    pid_owner_cache_finish(&book);
 }
 
 static void assert_holds(size_t index, pid_t pid, double bytes)
@@ -82,11 +82,11 @@ static void zero_is_only_of_those_that_were_asked(void **state)
 static void what_no_device_tells_is_not_known(void **state)
 {
     (void)state;
-    const struct gpu_process untold[] = {
+    const struct gpu_process unreported[] = {
         {.device = 0, .pid = MAIN, .ram_bytes = 100},
         {.device = 1, .pid = MAIN, .ram_bytes = NAN},
     };
-    add(untold, 2, both, "refused");
+    add(unreported, 2, both, "refused");
     assert_holds(0, MAIN, NAN);
     assert_holds(1, CHILD, 0); /* of the second device, which tells of it */
 }

@@ -417,7 +417,7 @@ static void mig_instances_are_gpus_of_their_own(void **state)
     assert_contains(missing(set, 0, GPU_POWER), "MIG");
     assert_number(sample.devices[0].main_sm_percent, NAN);
     /* The card's, once. */
-    assert_true(devices[0].tells_card && !devices[1].tells_card);
+    assert_true(devices[0].is_card_leader && !devices[1].is_card_leader);
     assert_number(sample.devices[0].power_watts, NAN);
     assert_number(sample.devices[0].card_power_watts, 70);
     assert_number(sample.devices[0].card_energy_joules, 5);

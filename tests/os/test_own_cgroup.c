@@ -23,7 +23,7 @@ static bool is_there(const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void take_away(const char *name)
+static void subtract(const char *name)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", fake_sysfs, name);
@@ -43,7 +43,7 @@ static void make_directory(const char *name)
     char file[192];
     snprintf(file, sizeof file, "%s/x", name);
     fake_sysfs_write(file, "");
-    take_away(file);
+    subtract(file);
 }
 
 /* Of a process that has been collected. */
@@ -88,8 +88,8 @@ static void reads_what_a_group_of_version_2_counted(void **state)
     own_cgroup_usage(&own, &usage);
     assert_true(usage.memory_peak_bytes == 209715200);
     assert_true(usage.cpu_seconds == 1.5 && usage.cpu_user_seconds == 1);
-    take_away(in(&own.v2, "memory.peak"));
-    take_away(in(&own.v2, "cpu.stat"));
+    subtract(in(&own.v2, "memory.peak"));
+    subtract(in(&own.v2, "cpu.stat"));
     char name[160];
     strcpy(name, in(&own.v2, ""));
     own_cgroup_remove(&own);

@@ -187,10 +187,10 @@ static void *nothing(void *user)
 }
 
 /* Ends a thread; whether that comes before the later end of a process, or, if `wanted`, at last. */
-static bool tells_end_of_thread(struct process_events *events, bool wanted)
+static bool reports_end_of_thread(struct process_events *events, bool wanted)
 {
     pthread_t thread;
-    bool is_told = false;
+    bool is_reported = false;
     assert_int_equal(pthread_create(&thread, NULL, nothing, NULL), 0);
     pthread_join(thread, NULL);
     pid_t child = fork();
@@ -198,14 +198,14 @@ static bool tells_end_of_thread(struct process_events *events, bool wanted)
         _exit(0);
     waitpid(child, NULL, 0);
     struct process_event batch[PROCESS_EVENTS_BATCH];
-    for (bool is_over = false; !is_over || (wanted && !is_told);) {
+    for (bool is_over = false; !is_over || (wanted && !is_reported);) {
         size_t count = process_events_read(events, batch);
         for (size_t i = 0; i < count; i++) {
-            is_told |= batch[i].pid == getpid() && batch[i].is_thread;
+            is_reported |= batch[i].pid == getpid() && batch[i].is_thread;
             is_over |= batch[i].pid == child && batch[i].kind == PROCESS_EVENT_EXIT;
         }
     }
-    return is_told;
+    return is_reported;
 }
 
 static void ends_of_threads_come_while_they_are_wanted(void **state)
@@ -215,11 +215,11 @@ static void ends_of_threads_come_while_they_are_wanted(void **state)
     struct gput_error error = {0};
     if (process_events_open(&events, &error) != GPUT_OK)
         SKIP(error.message);
-    assert_false(tells_end_of_thread(&events, false));
+    assert_false(reports_end_of_thread(&events, false));
     process_events_want_threads(&events, true);
-    assert_true(tells_end_of_thread(&events, true));
+    assert_true(reports_end_of_thread(&events, true));
     process_events_want_threads(&events, false);
-    assert_false(tells_end_of_thread(&events, false));
+    assert_false(reports_end_of_thread(&events, false));
     process_events_close(&events);
 }
 

@@ -188,15 +188,15 @@ static void the_end_of_a_child_is_told(void **state)
         _exit(7);
     waitpid(child, NULL, 0);
     struct taskstats_exit exit;
-    bool is_told = false;
+    bool is_reported = false;
     while (taskstats_read(&taskstats, &exit)) {
         if (exit.process == child) {
-            is_told = exit.is_last && exit.is_leader && exit.parent == getpid();
+            is_reported = exit.is_last && exit.is_leader && exit.parent == getpid();
             assert_int_equal(WEXITSTATUS(exit.status), 7);
             assert_true(exit.peak_rss_bytes > 0);
         }
     }
-    assert_true(is_told || taskstats.is_unknown);
+    assert_true(is_reported || taskstats.is_unknown);
     taskstats_close(&taskstats);
 }
 

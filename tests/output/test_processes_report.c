@@ -13,7 +13,7 @@ static struct gput_process process(pid_t pid, ptrdiff_t parent, const char *name
         .parent_index = parent,
         .start_ns = 100 * SECOND,
         .end_ns = 102 * SECOND,
-        .end_is_told = true,
+        .end_is_exact = true,
         .is_final = true,
         .cpu_seconds = 1.5,
         .peak_ram_bytes = 5e6,
@@ -32,7 +32,7 @@ static char *tree_of(const struct gput_processes *list)
 {
     struct str text = {0};
     processes_report_write_tree(list, &text);
-    return str_take(&text);
+    return str_steal(&text);
 }
 
 static void draws_branches(void **state)
@@ -75,7 +75,7 @@ static void marks_what_is_a_lower_bound(void **state)
 {
     (void)state;
     struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b"), process(3, 0, "c")};
-    family[1].is_final = family[1].end_is_told = false;
+    family[1].is_final = family[1].end_is_exact = false;
     family[1].peak = GPUT_PROCESS_PEAK_KEPT;
     family[2].is_final = false;
     family[2].end_ns = 0;

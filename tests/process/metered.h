@@ -4,8 +4,8 @@
 #ifndef TESTS_TRACK_METERED_H
 #define TESTS_TRACK_METERED_H
 
-#include "testing.h"
 #include "energy/energy_meter.h"
+#include "testing.h"
 
 #include <math.h>
 

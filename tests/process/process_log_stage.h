@@ -29,16 +29,16 @@ static inline void status_of(struct stage *stage, int pid, int peak_kilobytes)
     fake_write(&stage->fake, text, "%d/status", pid);
 }
 
-static inline void look_after(struct stage *stage, int64_t ns)
+static inline void poll_after(struct stage *stage, int64_t ns)
 {
     stage->now_ns += ns;
-    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
-    process_log_look(&stage->log, &stage->tree, stage->now_ns);
+    assert_int_equal(process_tree_scan(&stage->tree, false, stage->now_ns), GPUT_OK);
+    process_log_scan(&stage->log, &stage->tree, stage->now_ns);
 }
 
-static inline void look(struct stage *stage)
+static inline void check(struct stage *stage)
 {
-    look_after(stage, SECOND);
+    poll_after(stage, SECOND);
 }
 
 /* Main is 10, which has 100 pages. */
@@ -54,10 +54,10 @@ static inline void open_stage_of(
     struct process_tree_options tree = {.procfs_root = stage->fake.root,
         .main = 10,
         .main_is_old = main_is_old,
-        .gone = process_log_gone,
+        .gone = process_log_remove,
         .user = &stage->log};
     assert_int_equal(process_tree_init(&stage->tree, &tree, NULL), GPUT_OK);
-    process_log_look(&stage->log, &stage->tree, 0);
+    process_log_scan(&stage->log, &stage->tree, 0);
 }
 
 static inline void open_stage(struct stage *stage, struct process_log_options options)
@@ -74,10 +74,10 @@ static inline void close_stage(struct stage *stage)
 }
 
 static const struct process_log_options everything = {
-    .has_events = true, .has_taskstats = true, .keeps_ended = true, .most_ended = 100};
+    .has_events = true, .has_taskstats = true, .keeps_ended = true, .max_ended = 100};
 
 static const struct process_log_options announced = {
-    .has_events = true, .keeps_ended = true, .most_ended = 100};
+    .has_events = true, .keeps_ended = true, .max_ended = 100};
 
 static inline void forked(struct stage *stage, pid_t parent, pid_t child)
 {

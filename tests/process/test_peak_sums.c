@@ -16,7 +16,7 @@ static void add(struct peak_sums *sums, double start, double end, uint64_t bytes
 static void nobody_has_nothing(void **state)
 {
     (void)state;
-    assert_true(peak_sums_most(&(struct peak_sums){0}, NAN) == 0);
+    assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, NAN) == 0);
 }
 
 static void those_that_lived_together_add_up(void **state)
@@ -26,15 +26,15 @@ static void those_that_lived_together_add_up(void **state)
     add(&sums, 100, 101, 10);
     add(&sums, 100.5, 102, 20);
     add(&sums, 101.5, 103, 25);
-    assert_true(peak_sums_most(&sums, NAN) == 45);
+    assert_true(peak_sums_upper_bound(&sums, NAN) == 45);
     /* One that is told of late, and lived before all others. */
     add(&sums, 50, 60, 50);
-    assert_true(peak_sums_most(&sums, NAN) == 50);
+    assert_true(peak_sums_upper_bound(&sums, NAN) == 50);
     add(&sums, -2, -1, 30);
     add(&sums, -4, -3, 30);
-    assert_true(peak_sums_most(&sums, NAN) == 60);
+    assert_true(peak_sums_upper_bound(&sums, NAN) == 60);
     peak_sums_add_always(&sums, &(struct peak_sum){.bytes = 100});
-    assert_true(peak_sums_most(&sums, NAN) == 160);
+    assert_true(peak_sums_upper_bound(&sums, NAN) == 160);
 }
 
 static void those_that_followed_one_another_do_not_add_up(void **state)
@@ -44,8 +44,8 @@ static void those_that_followed_one_another_do_not_add_up(void **state)
     for (int i = 0; i < 1000; i++)
         add(&sums, i, i + 0.5, 10);
     /* A few of them may fall into one step. */
-    assert_true(peak_sums_most(&sums, NAN) >= 10);
-    assert_true(peak_sums_most(&sums, NAN) <= 30);
+    assert_true(peak_sums_upper_bound(&sums, NAN) >= 10);
+    assert_true(peak_sums_upper_bound(&sums, NAN) <= 30);
 }
 
 static void a_bound_stays_one_while_steps_grow(void **state)
@@ -56,7 +56,7 @@ static void a_bound_stays_one_while_steps_grow(void **state)
     add(&sums, 0.2, 0.3, 20);
     add(&sums, 0.9, 1, 5);
     add(&sums, 100000, 100001, 1);
-    assert_true(peak_sums_most(&sums, NAN) >= 30);
+    assert_true(peak_sums_upper_bound(&sums, NAN) >= 30);
 }
 
 static void open_ones_count_by_what_bounds_them(void **state)
@@ -66,8 +66,8 @@ static void open_ones_count_by_what_bounds_them(void **state)
     add(&sums, 0, 1, 10);
     peak_sums_add(&sums, SECOND / 2, SECOND, &(struct peak_sum){.open = 1});
     peak_sums_add(&sums, 2 * SECOND, 3 * SECOND, &(struct peak_sum){.open = 1});
-    assert_true(peak_sums_most(&sums, 100) == 110);
-    assert_true(isnan(peak_sums_most(&sums, NAN)));
+    assert_true(peak_sums_upper_bound(&sums, 100) == 110);
+    assert_true(isnan(peak_sums_upper_bound(&sums, NAN)));
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void reads_a_foreign_procfs_in_ticks(void **state)
     assert_int_equal(process.parent, 1);
     assert_int_equal(process.thread_count, 3);
     assert_int_equal(process.start_time_ticks, 77);
-    assert_int_equal(process.image, 0xabc);
+    assert_int_equal(process.exec_generation, 0xabc);
     assert_int_equal(process_cpu_ns(&process), 200 * view.ns_per_tick);
     assert_int_equal(process_children_ns(&process, &view), 25 * view.ns_per_tick);
     assert_int_equal(process.memory.resident_bytes, 500 * view.page_bytes);
@@ -60,7 +60,7 @@ static void what_ended_after_its_reading_has_no_memory(void **state)
     process.memory.anonymous_pss_bytes = 150 * view.page_bytes;
     files.resident_pages = files.shared_pages = 0;
     fake_put(&fake, files);
-    process_settle(&process, &view);
+    process_refresh(&process, &view);
     assert_int_equal(memory_rss(&process.memory).total, 0);
     assert_int_equal(memory_rss(&process.memory).private, 0);
     assert_int_equal(memory_anonymous_share_bytes(&process.memory), 0);
@@ -83,7 +83,7 @@ static void what_an_old_process_used_before_does_not_count(void **state)
     files.utime += 7;
     files.cutime += 3;
     fake_put(&fake, files);
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_int_equal(process_cpu_ns(&process), 7 * view.ns_per_tick);
     assert_int_equal(process_children_ns(&process, &view), 3 * view.ns_per_tick);
     process_finish(&process, &view);
@@ -100,7 +100,7 @@ static void a_pid_given_out_anew_is_another_process(void **state)
     struct process_view view = process_view_of(fake.root);
     assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1, .start_time = 78});
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_ERROR_GONE);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_ERROR_GONE);
     process_finish(&process, &view);
     fake_procfs_finish(&fake);
 }
@@ -132,7 +132,7 @@ static void an_execve_makes_its_memory_new(void **state)
     process.memory.exact.total = 12345;
     files.start_stack = 6;
     fake_put(&fake, files);
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_false(process.memory.has_exact);
     assert_true(process.memory_is_stale);
     process_finish(&process, &view);
@@ -148,12 +148,12 @@ static void a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does(void 
     process.thread_count = 2;
     assert_false(process_is_zombie(&process));
     assert_true(process_has_memory(&process));
-    process.borrows_memory = true;
+    process.is_vfork_child = true;
     assert_false(process_has_memory(&process));
 }
 
 /* A first thread that has ended, in a procfs that has a folder for each thread. */
-static void put_outlived(const struct fake_procfs *fake, unsigned threads)
+static void append_leader_exited(const struct fake_procfs *fake, unsigned threads)
 {
     fake_put(fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .threads = threads});
     fake_write(fake, "", "10/task/10/children");
@@ -174,14 +174,14 @@ static void one_whose_first_thread_ended_is_read_by_another(void **state)
     assert_int_equal(process_init(&process, 10, false, NULL, &view), GPUT_OK);
     assert_int_equal(process_thread_count(&process), 3);
 
-    put_outlived(&fake, 3);
+    append_leader_exited(&fake, 3);
     struct fake_process thread = {.pid = 11, .start_stack = 5, .resident_pages = 510};
     fake_put(&fake, thread);
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_false(process_is_zombie(&process));
     assert_int_equal(process_thread_count(&process), 2);
     assert_int_equal(process.memory.resident_bytes, 510 * view.page_bytes);
-    assert_int_equal(process.image, 5);
+    assert_int_equal(process.exec_generation, 5);
     assert_false(process.memory_is_stale);
 
     /* That thread ends, too. */
@@ -189,17 +189,17 @@ static void one_whose_first_thread_ended_is_read_by_another(void **state)
     thread.pid = 12;
     thread.resident_pages = 520;
     fake_put(&fake, thread);
-    put_outlived(&fake, 2);
-    assert_int_equal(process_look(&process, NULL, &view, 2), GPUT_OK);
+    append_leader_exited(&fake, 2);
+    assert_int_equal(process_poll(&process, NULL, &view, 2), GPUT_OK);
     assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
     assert_int_equal(process_thread_count(&process), 1);
 
     /* Nothing that could be read lives: it is about to end, and what was known stays. */
     fake_end(&fake, 12);
-    assert_int_equal(process_look(&process, NULL, &view, 3), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 3), GPUT_OK);
     assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
-    put_outlived(&fake, 1);
-    assert_int_equal(process_look(&process, NULL, &view, 4), GPUT_OK);
+    append_leader_exited(&fake, 1);
+    assert_int_equal(process_poll(&process, NULL, &view, 4), GPUT_OK);
     assert_true(process_is_zombie(&process));
     process_finish(&process, &view);
     fake_procfs_finish(&fake);
@@ -211,12 +211,12 @@ static void one_that_has_lost_its_first_thread_before_is_known_by_another(void *
     struct fake_procfs fake;
     struct process process;
     fake_procfs_init(&fake);
-    put_outlived(&fake, 2);
+    append_leader_exited(&fake, 2);
     fake_put(&fake, (struct fake_process){.pid = 12, .start_stack = 7, .resident_pages = 30});
     struct process_view view = process_view_of(fake.root);
     assert_int_equal(process_init(&process, 10, true, NULL, &view), GPUT_OK);
     assert_int_equal(process.memory.resident_bytes, 30 * view.page_bytes);
-    assert_int_equal(process.image, 7);
+    assert_int_equal(process.exec_generation, 7);
     process_finish(&process, &view);
     fake_procfs_finish(&fake);
 }
@@ -257,14 +257,14 @@ static void a_process_that_stands_still_is_not_read_again(void **state)
     assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
     /* It may still have been on its way into read(). */
     EVENTUALLY(!process.has_run)
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     process.thread_count = 99;
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_int_equal(process.thread_count, 99);
 
     actors_release(&actors, 3, 1);
     actors_await(&actors, 1);
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_true(process.has_run);
     assert_int_equal(process.thread_count, 1);
     assert_true(process.memory.resident_bytes > 20000000);
@@ -282,7 +282,7 @@ static void an_idle_process_is_read_now_and_then(void **state)
     struct process_view view = process_view_of("/proc");
     assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
     process.thread_count = 99;
-    assert_int_equal(process_look(&process, NULL, &view, 60 * NS_PER_SECOND), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 60 * NS_PER_SECOND), GPUT_OK);
     assert_int_equal(process.thread_count, 1);
     process_finish(&process, &view);
     actors_end(&actors);
@@ -302,11 +302,11 @@ static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
     assert_true(process_cpu_ns(&process) >= 30000000);
     actors_let_go(&actors);
     assert_int_equal(waitid(P_PID, (id_t)actors.pid, &info, WEXITED | WNOWAIT), 0);
-    assert_int_equal(process_look(&process, NULL, &view, 1), GPUT_OK);
+    assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_true(process_is_zombie(&process));
     assert_true(process_cpu_ns(&process) >= 30000000);
     waitpid(actors.pid, NULL, 0);
-    assert_int_equal(process_look(&process, NULL, &view, 2), GPUT_ERROR_GONE);
+    assert_int_equal(process_poll(&process, NULL, &view, 2), GPUT_ERROR_GONE);
     process_finish(&process, &view);
     actors.pid = 0;
     actors_end(&actors);
@@ -360,10 +360,10 @@ static void a_fork_has_its_parents_image_until_it_calls_execve(void **state)
     assert_int_equal(process_init(&parent, one.pid, false, NULL, &view), GPUT_OK);
     assert_int_equal(process_init(&forked, child, false, &parent, &view), GPUT_OK);
     assert_int_equal(process_init(&stranger, other.pid, false, NULL, &view), GPUT_OK);
-    assert_int_not_equal(parent.image, 0);
-    assert_int_equal(forked.image, parent.image);
-    assert_int_not_equal(stranger.image, parent.image);
-    assert_false(forked.borrows_memory);
+    assert_int_not_equal(parent.exec_generation, 0);
+    assert_int_equal(forked.exec_generation, parent.exec_generation);
+    assert_int_not_equal(stranger.exec_generation, parent.exec_generation);
+    assert_false(forked.is_vfork_child);
     process_finish(&parent, &view);
     process_finish(&forked, &view);
     process_finish(&stranger, &view);

@@ -39,7 +39,7 @@ static void announced_families_are_known_without_a_look(void **state)
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
     assert_int_equal(peaks.largest_at_most_bytes, 8192);
-    assert_true(process_log_most_together(&stage.log, NAN) == 4096 + 8192 + 4096);
+    assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 4096 + 8192 + 4096);
     close_stage(&stage);
 }
 
@@ -63,7 +63,7 @@ static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
     assert_true(peaks.has_all);
     assert_int_equal(peaks.largest_bytes, 0);
     assert_int_equal(peaks.largest_at_most_bytes, 40 << 20);
-    assert_true(process_log_most_together(&stage.log, NAN) == 40 << 20);
+    assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 40 << 20);
     close_stage(&stage);
 }
 
@@ -74,16 +74,16 @@ static void a_command_that_ended_before_the_first_look_is_known(void **state)
     open_stage(&stage, everything);
     process_log_finish(&stage.log);
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1});
-    assert_int_equal(process_tree_look(&stage.tree, false, SECOND), GPUT_OK);
+    assert_int_equal(process_tree_scan(&stage.tree, false, SECOND), GPUT_OK);
     stage.tree.processes[0]->record = NULL;
     process_log_init(&stage.log, &everything);
-    process_log_look(&stage.log, &stage.tree, SECOND);
+    process_log_scan(&stage.log, &stage.tree, SECOND);
     execed(&stage, 10);
     forked(&stage, 10, 20);
     told(&stage, 10, 1, 4096);
     exited(&stage, 10, 0x300);
     process_log_end_batch(&stage.log, false);
-    look(&stage);
+    check(&stage);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 2);
     assert_int_equal(stage.log.main->status, 0x300);
@@ -112,7 +112,7 @@ static void what_it_had_before_execve_stays_open(void **state)
     assert_true(peaks.has_all);
     assert_int_equal(peaks.open, 1);
     assert_int_equal(peaks.largest_bytes, 8192);
-    assert_true(process_log_most_together(&stage.log, 100000) == 4096 + 100000);
+    assert_true(process_log_peak_upper_bound(&stage.log, 100000) == 4096 + 100000);
     /* A launched command begins with execve(). */
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
     close_stage(&stage);
@@ -124,7 +124,7 @@ static void what_it_had_before_a_second_execve_stays_open(void **state)
     struct stage stage;
     open_stage(&stage, everything);
     status_of(&stage, 10, 700);
-    look(&stage);
+    check(&stage);
     execed(&stage, 10);
     execed(&stage, 10);
     told(&stage, 10, 1, 16384);
@@ -169,14 +169,14 @@ static void without_events_another_image_is_another_program(void **state)
     (void)state;
     struct stage stage = {0};
     struct process_log_options options = {.keeps_ended = true, .reads_commands = true};
-    options.most_ended = 100;
+    options.max_ended = 100;
     fake_procfs_init(&stage.fake);
     fake_write(&stage.fake, "main -x", "10/cmdline");
     open_stage_of(&stage, options, false);
     assert_string_equal(stage.log.main->command, "main -x");
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .start_stack = 4096});
     fake_write(&stage.fake, "main -y", "10/cmdline");
-    look(&stage);
+    check(&stage);
     assert_string_equal(stage.log.main->command, "main -y");
     close_stage(&stage);
 }
@@ -204,17 +204,17 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     (void)state;
     struct stage stage;
     struct process_log_options few = everything;
-    few.most_ended = 4;
+    few.max_ended = 4;
     open_stage(&stage, few);
     for (int i = 0; i < 200; i++) {
         pid_t pid = 1000 + i;
         forked(&stage, 10, pid);
         int64_t now_ns = stage.now_ns + 1;
-        process_log_hold_gpu_ram(&stage.log, pid, 0, now_ns);
+        process_log_set_gpu_ram(&stage.log, pid, 0, now_ns);
         if (i == 50) {
-            process_log_hold_gpu_ram(&stage.log, pid, 1 << 30, now_ns);
-            process_log_hold_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
-            process_log_hold_gpu_ram(&stage.log, pid, NAN, now_ns);
+            process_log_set_gpu_ram(&stage.log, pid, 1 << 30, now_ns);
+            process_log_set_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
+            process_log_set_gpu_ram(&stage.log, pid, NAN, now_ns);
         }
         told(&stage, pid, 10, 4096);
         exited(&stage, pid, 0);
@@ -222,7 +222,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     }
     /* A list from before its beginning is about another process of that pid. */
     forked(&stage, 10, 20);
-    process_log_hold_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
+    process_log_set_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
     assert_true(find(list, count, 1050)->peak_gpu_ram_bytes == 1 << 30);
@@ -237,12 +237,12 @@ static void without_events_looks_have_to_do(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .most_ended = 100});
+    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake,
         (struct fake_process){.pid = 20, .parent = 10, .resident_pages = 300, .utime = 5});
-    look(&stage);
+    check(&stage);
     fake_end(&stage.fake, 20);
-    look(&stage);
+    check(&stage);
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
     const struct process_record *child = find(list, count, 20);
@@ -260,11 +260,11 @@ static void one_that_ended_before_its_first_look_counts_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .most_ended = 100});
+    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z'});
     fake_children(&stage.fake, 10, 10, "20");
-    look(&stage);
-    look(&stage);
+    check(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.seen, 2);
     assert_true(only_child(&stage, 20)->has_ended);
     close_stage(&stage);
@@ -284,7 +284,7 @@ static void a_child_begins_no_earlier_than_its_parent(void **state)
         (struct fake_process){.pid = 30, .parent = 20, .start_time = ticks_since_boot()});
     fake_children(&stage.fake, 10, 10, "20");
     fake_children(&stage.fake, 20, 20, "30");
-    look(&stage);
+    check(&stage);
     assert_true(
         process_log_get(&stage.log, 30)->start_ns == process_log_get(&stage.log, 20)->start_ns);
     close_stage(&stage);
@@ -298,16 +298,16 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     struct fake_process main = {.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50};
     status_of(&stage, 10, 700);
     fake_put(&stage.fake, main);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
 
     /* Without a fault there is nothing new, whatever stands there. */
     status_of(&stage, 10, 900);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
     main.minor_faults = 51;
     fake_put(&stage.fake, main);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
 
     /* Others who share its memory can fill it, and so can the kernel. */
@@ -315,22 +315,22 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     main.utime = 1;
     status_of(&stage, 10, 1300);
     fake_put(&stage.fake, main);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.log.main->kept_peak_bytes, 1300 * 1024);
     close_stage(&stage);
 }
 
 /* It rose and fell between two looks: the kernel's peak alone tells. */
-static void rise_between_looks(struct stage *stage, int64_t ns)
+static void rise_between_scans(struct stage *stage, int64_t ns)
 {
     fake_put(&stage->fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50});
     status_of(stage, 10, 700);
-    look(stage);
+    check(stage);
     fake_put(&stage->fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 90});
     status_of(stage, 10, 900);
-    look_after(stage, ns);
+    poll_after(stage, ns);
 }
 
 static void the_peak_of_main_is_read_at_a_look_that_comes_early(void **state)
@@ -338,7 +338,7 @@ static void the_peak_of_main_is_read_at_a_look_that_comes_early(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage, (struct process_log_options){0});
-    rise_between_looks(&stage, SECOND - 1);
+    rise_between_scans(&stage, SECOND - 1);
     assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
     close_stage(&stage);
 }
@@ -348,7 +348,7 @@ static void peaks_are_read_once_more_at_the_end(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage, (struct process_log_options){0});
-    rise_between_looks(&stage, SECOND / 100);
+    rise_between_scans(&stage, SECOND / 100);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
     process_log_count(&stage.log);
     assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
@@ -360,9 +360,9 @@ static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage, (struct process_log_options){0});
-    rise_between_looks(&stage, SECOND / 100);
+    rise_between_scans(&stage, SECOND / 100);
     fake_write(&stage.fake, "Name:\tx\nPid:\t10\nPPid:\t1\nThreads:\t1\n", "10/status");
-    look(&stage);
+    check(&stage);
     process_log_refresh(&stage.log);
     assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
     close_stage(&stage);

@@ -20,7 +20,7 @@ static void the_end_of_a_first_thread_is_not_the_end(void **state)
         &(struct taskstats_exit){.thread = 10, .process = 10, .is_leader = true, .cpu_ns = 200});
     process_log_end_batch(&stage.log, false);
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .state = 'Z', .threads = 2});
-    look(&stage);
+    check(&stage);
     process_log_end_batch(&stage.log, false);
     assert_false(stage.log.main->has_ended);
     assert_false(stage.log.main->has_status);
@@ -31,7 +31,7 @@ static void the_end_of_a_first_thread_is_not_the_end(void **state)
     process_log_exit(&stage.log, &last);
     process_log_end_batch(&stage.log, false);
     fake_end(&stage.fake, 10);
-    look(&stage);
+    check(&stage);
     process_log_end_batch(&stage.log, false);
     assert_true(stage.log.main->has_ended);
     assert_int_equal(stage.log.main->end_ns, stage.log.main->start_ns + 90 * SECOND);
@@ -65,26 +65,26 @@ static void the_last_thread_tells_the_end(void **state)
         &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 3});
     process_log_end_batch(&stage.log, false);
     assert_true(process_log_waits_for_threads(&stage.log));
-    look(&stage);
+    check(&stage);
     assert_false(only_child(&stage, 20)->has_ended);
     assert_false(only_child(&stage, 20)->has_status);
 
     thread_exited(&stage, 20, 0x100);
     process_log_end_batch(&stage.log, false);
     assert_false(only_child(&stage, 20)->has_ended);
-    look(&stage);
+    check(&stage);
     thread_exited(&stage, 20, 0x300);
     int64_t end_ns = stage.now_ns;
     fake_end(&stage.fake, 20);
-    look(&stage);
+    check(&stage);
     process_log_end_batch(&stage.log, false);
     const struct process_record *child = only_child(&stage, 20);
-    assert_true(child->has_ended && child->end_is_told && child->has_status);
+    assert_true(child->has_ended && child->end_is_exact && child->has_status);
     assert_int_equal(child->end_ns, end_ns);
     assert_int_equal(child->status, 0x300);
     assert_false(process_log_waits_for_threads(&stage.log));
     assert_false(process_log_end_unannounced(&stage.log));
-    assert_false(process_log_has_unwaited(&stage.log));
+    assert_false(process_log_has_auto_reaped(&stage.log));
     close_stage(&stage);
 }
 
@@ -98,15 +98,15 @@ static void an_end_may_be_announced_after_it_was_seen(void **state)
     fake_put(
         &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 2});
     process_log_end_batch(&stage.log, false);
-    look(&stage);
+    check(&stage);
     fake_end(&stage.fake, 20);
     process_log_end_batch(&stage.log, false);
     assert_true(only_child(&stage, 20)->has_ended);
     assert_int_equal(only_child(&stage, 20)->end_ns, SECOND + 2); /* it lived then */
-    assert_false(only_child(&stage, 20)->end_is_told || only_child(&stage, 20)->has_status);
+    assert_false(only_child(&stage, 20)->end_is_exact || only_child(&stage, 20)->has_status);
     assert_true(process_log_end_unannounced(&stage.log));
     assert_true(process_log_waits_for_threads(&stage.log));
-    look(&stage);
+    check(&stage);
     process_log_end_batch(&stage.log, false);
     thread_exited(&stage, 20, 0x300);
     assert_int_equal(only_child(&stage, 20)->status, 0x300);
@@ -123,7 +123,7 @@ static void an_end_that_nobody_announces_is_found_at_last(void **state)
     process_log_end_batch(&stage.log, false);
     assert_true(process_log_end_unannounced(&stage.log));
     assert_true(only_child(&stage, 20)->has_ended);
-    assert_false(only_child(&stage, 20)->end_is_told);
+    assert_false(only_child(&stage, 20)->end_is_exact);
     close_stage(&stage);
 }
 
@@ -184,12 +184,12 @@ static void a_thread_that_calls_execve_is_no_end(void **state)
                 process_log_end_batch(&stage.log, false);
             execed(&stage, 20);
             process_log_end_batch(&stage.log, false);
-            look(&stage);
+            check(&stage);
             assert_false(only_child(&stage, 20)->has_ended);
             fake_end(&stage.fake, 20);
             exited(&stage, 20, 0x200);
             process_log_end_batch(&stage.log, false);
-            look(&stage);
+            check(&stage);
             process_log_end_batch(&stage.log, false);
             assert_int_equal(only_child(&stage, 20)->status, 0x200);
             assert_int_equal(stage.log.ended_total, 1);
@@ -210,7 +210,7 @@ static void one_whose_first_thread_has_ended_is_met_once(void **state)
     fake_put(
         &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 2});
     fake_children(&stage.fake, 10, 10, "20");
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.log.living.count, 2);
     assert_false(only_child(&stage, 20)->has_ended);
     process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 21,
@@ -220,7 +220,7 @@ static void one_whose_first_thread_has_ended_is_met_once(void **state)
                                      .process_elapsed_ns = (uint64_t)SECOND});
     process_log_end_batch(&stage.log, false);
     const struct process_record *child = only_child(&stage, 20);
-    assert_true(child->has_ended && child->end_is_told);
+    assert_true(child->has_ended && child->end_is_exact);
     assert_int_equal(child->end_ns, child->start_ns + SECOND);
     assert_int_equal(child->status, 0x300);
     close_stage(&stage);

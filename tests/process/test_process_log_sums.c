@@ -60,10 +60,10 @@ static void a_child_that_nobody_waits_for_is_noted_among_any_number(void **state
     open_stage(&stage, everything);
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
-    assert_false(process_log_has_unwaited(&stage.log));
+    assert_false(process_log_has_auto_reaped(&stage.log));
     forked(&stage, 10, 30);
     ended_alone(&stage, 30);
-    assert_true(process_log_has_unwaited(&stage.log));
+    assert_true(process_log_has_auto_reaped(&stage.log));
     process_log_end_batch(&stage.log, false);
 
     for (int i = 0; i < 1000; i++) {
@@ -71,7 +71,7 @@ static void a_child_that_nobody_waits_for_is_noted_among_any_number(void **state
         exited(&stage, 1000 + i, 0);
         process_log_end_batch(&stage.log, false);
     }
-    assert_true(process_log_has_unwaited(&stage.log));
+    assert_true(process_log_has_auto_reaped(&stage.log));
     close_stage(&stage);
 }
 
@@ -81,16 +81,16 @@ static void without_events_parents_are_seen_to_wait_for_nobody(void **state)
     struct stage stage;
     open_stage(&stage, (struct process_log_options){0});
     status_of(&stage, 10, 700);
-    look(&stage);
-    assert_false(process_log_has_unwaited(&stage.log));
+    check(&stage);
+    assert_false(process_log_has_auto_reaped(&stage.log));
     fake_write(&stage.fake,
         "Name:\tx\nPid:\t10\nPPid:\t1\nVmHWM:\t900 kB\nVmRSS:\t1 kB\n"
         "SigIgn:\t0000000000010000\n",
         "10/status");
     fake_put(&stage.fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 999});
-    look(&stage);
-    assert_true(process_log_has_unwaited(&stage.log));
+    check(&stage);
+    assert_true(process_log_has_auto_reaped(&stage.log));
     close_stage(&stage);
 }
 
@@ -166,7 +166,7 @@ static void without_taskstats_parents_tell_what_children_counted(void **state)
     open_stage_of(&stage, (struct process_log_options){.keeps_counts = true}, true);
     fake_put(&stage.fake, orphan);
     assert_int_equal(process_tree_adopt(&stage.tree, 30), GPUT_OK);
-    look(&stage);
+    check(&stage);
 
     /* The child, with another 5 faults and 50 bytes, is collected; the orphan is not. */
     main.minor_faults = 7;
@@ -175,7 +175,7 @@ static void without_taskstats_parents_tell_what_children_counted(void **state)
     io_of(&stage, 10, 1000 + 100 + 450);
     fake_end(&stage.fake, 20);
     fake_end(&stage.fake, 30);
-    look(&stage);
+    check(&stage);
     process_log_count(&stage.log);
     struct task_counts counts = process_log_counts(&stage.log);
     assert_int_equal(counts.minor_faults, 7 + 5 + 3);
@@ -196,7 +196,7 @@ static void without_taskstats_a_line_of_parents_counts_once(void **state)
             (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
         fake_put(&stage.fake, child);
         fake_put(&stage.fake, grandchild);
-        look(&stage);
+        check(&stage);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 40);
         for (int pid = 30; has_events && pid >= 20; pid -= 10)
             exited(&stage, pid, 0);
@@ -204,7 +204,7 @@ static void without_taskstats_a_line_of_parents_counts_once(void **state)
         fake_put(&stage.fake, main);
         fake_end(&stage.fake, 20);
         fake_end(&stage.fake, 30);
-        look(&stage);
+        check(&stage);
         process_log_end_batch(&stage.log, false);
         process_log_count(&stage.log);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 50);
@@ -224,12 +224,12 @@ static void without_taskstats_main_and_its_child_count_once(void **state)
             (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
         fake_put(&stage.fake, main);
         fake_put(&stage.fake, child);
-        look(&stage);
+        check(&stage);
         for (int pid = 20; has_events && pid >= 10; pid -= 10)
             exited(&stage, pid, 0);
         fake_end(&stage.fake, 10);
         fake_end(&stage.fake, 20);
-        look(&stage);
+        check(&stage);
         process_log_end_batch(&stage.log, false);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 47);
         close_stage(&stage);
@@ -267,7 +267,7 @@ static void children_of_records_that_were_summed_up_keep_an_ancestor(void **stat
     (void)state;
     struct stage stage;
     struct process_log_options few = everything;
-    few.most_ended = 2;
+    few.max_ended = 2;
     open_stage(&stage, few);
     forked(&stage, 10, 20);
     forked(&stage, 20, 30);

@@ -69,7 +69,7 @@ static void without_children_files_it_asks_everybody_for_their_parent(void **sta
     assert_int_equal(tree.count, 3);
 
     fake_put(&fake, (struct fake_process){.pid = 13, .parent = 12});
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 4);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
@@ -85,19 +85,19 @@ static void newcomers_and_the_gone_change_the_generation(void **state)
     fake_children(&fake, 10, 10, "");
     init_fake_tree(&tree, &fake, 10, false);
     uint64_t generation = tree.generation;
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.generation, generation);
 
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .utime = 5});
     fake_children(&fake, 10, 10, "11 ");
-    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_true(tree.generation > generation);
     generation = tree.generation;
 
     fake_end(&fake, 11);
     fake_children(&fake, 10, 10, "");
-    assert_int_equal(process_tree_look(&tree, false, 3), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 3), GPUT_OK);
     assert_int_equal(tree.count, 1);
     assert_int_equal(tree.seen, 2);
     assert_true(tree.generation > generation);
@@ -117,9 +117,9 @@ static void where_none_were_started_none_are_looked_for(void **state)
     init_fake_tree(&tree, &fake, 10, false);
     tree.view.has_cpu_clocks = true; /* without them they are looked for each time */
     tree.processes[0]->children_unread = true;
-    assert_int_equal(process_tree_look(&tree, true, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, true, 1), GPUT_OK);
     assert_true(tree.processes[0]->children_unread);
-    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
     assert_false(tree.processes[0]->children_unread);
     tree.view.has_cpu_clocks = false;
     process_tree_finish(&tree);
@@ -143,7 +143,7 @@ static void a_child_whose_parent_ended_stays(void **state)
     fake_end(&fake, 11);
     fake_children(&fake, 10, 10, "");
     fake_put(&fake, (struct fake_process){.pid = 12, .parent = 1});
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_non_null(process_tree_get(&tree, 12));
     process_tree_finish(&tree);
@@ -164,7 +164,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
 
     /* To a child of main: another process of the tree. */
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 10, .start_time = 9, .utime = 3});
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_int_equal(tree.seen, 3);
     assert_int_equal(tree.gone_cpu_ns, 100 * tree.view.ns_per_tick);
@@ -173,7 +173,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
     /* To a stranger: none of ours. */
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 1, .start_time = 12});
     fake_children(&fake, 10, 10, "");
-    assert_int_equal(process_tree_look(&tree, false, 2), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
     assert_int_equal(tree.count, 1);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
@@ -211,7 +211,7 @@ static void in_a_procfs_of_others_nobody_is_our_orphan(void **state)
     fake_children(&fake, 10, 10, "");
     struct process_tree_options options = {.procfs_root = fake.root, .main = 10, .adopts = true};
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 1);
     assert_true(tree.has_children_files);
     process_tree_finish(&tree);
@@ -248,7 +248,7 @@ static void others_are_tracked_along_wherever_they_come_from(void **state)
     fake_children(&fake, 20, 20, "21 22 ");
     fake_put(&fake, (struct fake_process){.pid = 22, .parent = 20});
     fake_end(&fake, 10);
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_non_null(process_tree_get(&tree, 22));
     assert_null(process_tree_main(&tree));
     process_tree_finish(&tree);
@@ -268,7 +268,7 @@ static void the_end_of_main_leaves_the_others(void **state)
     init_fake_tree(&tree, &fake, 10, false);
     assert_non_null(process_tree_main(&tree));
     fake_end(&fake, 10);
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_true(tree.main_is_gone);
     assert_null(process_tree_main(&tree));
     assert_int_equal(tree.count, 1);
@@ -302,7 +302,7 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
     }
     for (int i = 0; i < COUNT; i += 2)
         fake_end(&fake, 1000 + i * 64);
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, COUNT / 2 + 1);
     assert_null(process_tree_get(&tree, 1000));
     assert_non_null(process_tree_get(&tree, 1064));
@@ -347,9 +347,9 @@ static void close_stage(struct stage *stage)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-static void look(struct stage *stage)
+static void check(struct stage *stage)
 {
-    assert_int_equal(process_tree_look(&stage->tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&stage->tree, false, 1), GPUT_OK);
 }
 
 static void finds_a_family_of_three_generations(void **state)
@@ -359,7 +359,7 @@ static void finds_a_family_of_three_generations(void **state)
     open_stage(
         &stage, "child [ child [ tell hear 3 ] tell hear 3 ] child [ tell hear 3 ] tell hear 3", 4);
     assert_int_equal(stage.tree.count, 4);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 4);
     assert_int_equal(stage.tree.seen, 4);
     close_stage(&stage);
@@ -373,7 +373,7 @@ static void finds_children_that_come_later(void **state)
     assert_int_equal(stage.tree.count, 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 3);
     close_stage(&stage);
 }
@@ -385,7 +385,7 @@ static void finds_what_another_thread_forked(void **state)
     open_stage(&stage, "tell hear 3 thread-child [ tell hear 4 ] tell hear 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 2);
     close_stage(&stage);
 }
@@ -398,7 +398,7 @@ static void a_daemon_stays_in_sight(void **state)
     open_stage(&stage, "tell hear 3 daemon [ tell hear 4 ] tell hear 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 2);
     const struct process *daemon = stage.tree.processes[1];
     assert_int_equal(daemon->parent, getpid());
@@ -424,7 +424,7 @@ static void our_own_other_children_are_not_the_trees(void **state)
         .caller = &stage};
     assert_int_equal(process_tree_init(&stage.tree, &options, NULL), GPUT_OK);
     stage.tree.last_pid = 0;
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 2);
     assert_null(process_tree_get(&stage.tree, other.pid));
     actors_let_go(&other);
@@ -441,11 +441,11 @@ static void the_collected_leave_and_zombies_stay(void **state)
     open_stage(&stage, "child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
     assert_int_equal(stage.tree.count, 2);
     actors_release(&stage.actors, 3, 1);
-    EVENTUALLY(process_is_zombie(stage.tree.processes[1])) look(&stage);
+    EVENTUALLY(process_is_zombie(stage.tree.processes[1])) check(&stage);
     assert_int_equal(stage.tree.count, 2);
     actors_release(&stage.actors, 4, 1);
     actors_await(&stage.actors, 1);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 1);
     close_stage(&stage);
 }
@@ -485,21 +485,21 @@ static void a_program_that_tracks_itself_finds_its_children(void **state)
     struct process_tree_options options = {.procfs_root = "/proc", .main = getpid()};
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
     for (int time = 0; time < 2; time++) {
-        process_tree_look(&tree, false, 1);
+        process_tree_scan(&tree, false, 1);
         assert_int_equal(tree.count, 1);
         pid_t child = fork();
         if (child == 0) {
             pause();
             _exit(0);
         }
-        process_tree_look(&tree, false, 2);
+        process_tree_scan(&tree, false, 2);
         bool found = process_tree_get(&tree, child) != NULL;
         kill(child, SIGKILL);
         /* A look leaves its end to who waits for it. */
-        process_tree_look(&tree, false, 3);
+        process_tree_scan(&tree, false, 3);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_true(found);
-        process_tree_look(&tree, false, 4);
+        process_tree_scan(&tree, false, 4);
     }
     process_tree_finish(&tree);
 }
@@ -512,9 +512,9 @@ static void a_swarm_leaves_nothing_behind(void **state)
     actors_release(&stage.actors, 3, 1);
     struct pollfd told = {.fd = stage.actors.told_fd, .events = POLLIN};
     while (poll(&told, 1, 0) == 0)
-        look(&stage);
+        check(&stage);
     actors_await(&stage.actors, 1);
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.view.free_files <= 64 && stage.tree.view.free_files >= 61);
     close_stage(&stage);
@@ -540,7 +540,7 @@ static void what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll(vo
     actors_await(&stage.actors, 2);
 
     set_most_files(3); /* what is open below stays so */
-    look(&stage);
+    check(&stage);
     set_most_files(before.rlim_cur);
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.lacks_files);
@@ -548,7 +548,7 @@ static void what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll(vo
     assert_int_equal(stage.tree.processes[0]->stat_fd, -1); /* it has given way */
     assert_int_equal(stage.tree.view.free_files, 0);
 
-    look(&stage);
+    check(&stage);
     assert_int_equal(stage.tree.count, 2);
     assert_false(stage.tree.lacks_files);
     assert_int_equal(stage.tree.polls_without_files, 1);
@@ -569,7 +569,7 @@ static void a_tree_that_does_not_grow_is_not_searched(void **state)
     EVENTUALLY(!searched)
     {
         stage.tree.processes[0]->children_unread = true;
-        look(&stage);
+        check(&stage);
         searched = !stage.tree.processes[0]->children_unread;
     }
     close_stage(&stage);
@@ -620,7 +620,7 @@ static void a_last_pid_of_0_says_nothing(void **state)
     init_fake_tree(&tree, &fake, child, false);
     assert_true(tree.loadavg_fd >= 0);
     tree.processes[0]->children_unread = true;
-    assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
+    assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_false(tree.processes[0]->children_unread);
     process_tree_finish(&tree);
     kill(child, SIGKILL);

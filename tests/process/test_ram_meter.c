@@ -57,8 +57,8 @@ static void close_stage(struct stage *stage)
 static void measure_at_once(struct stage *stage)
 {
     stage->now_ns++;
-    assert_int_equal(process_tree_look(&stage->tree, false, stage->now_ns), GPUT_OK);
-    assert_int_equal(process_tree_look(&stage->other_tree, false, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_scan(&stage->tree, false, stage->now_ns), GPUT_OK);
+    assert_int_equal(process_tree_scan(&stage->other_tree, false, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
 }
@@ -465,7 +465,7 @@ static void memory_outlives_who_lent_it_and_counts_once(void **state)
         "hear 5",
         4);
     measure(&stage);
-    if (stage.tree.count != 4 || !stage.tree.processes[3]->borrows_memory) {
+    if (stage.tree.count != 4 || !stage.tree.processes[3]->is_vfork_child) {
         close_stage(&stage);
         SKIP("the system does not tell who runs in whose memory");
     }
@@ -491,9 +491,9 @@ static void assert_pages(
     assert_int_equal(rss->total, (private + shared) * tree->view.page_bytes);
 }
 
-static void look_at_fake(struct process_tree *tree, struct ram_meter *meter, int64_t now_ns)
+static void check_fake(struct process_tree *tree, struct ram_meter *meter, int64_t now_ns)
 {
-    assert_int_equal(process_tree_look(tree, false, now_ns), GPUT_OK);
+    assert_int_equal(process_tree_scan(tree, false, now_ns), GPUT_OK);
     assert_int_equal(ram_meter_measure(meter, tree, now_ns), GPUT_OK);
 }
 
@@ -520,7 +520,7 @@ static void what_unreadable_processes_may_share_counts_once(void **state)
     fake_children(&fake, 13, 13, "");
     open_fake_tree(&tree, &fake, 10);
     ram_meter_init(&meter, false, 1);
-    look_at_fake(&tree, &meter, 2);
+    check_fake(&tree, &meter, 2);
     assert_pages(&tree, &meter.figures.main, 80, 20);
     assert_pages(&tree, &meter.figures.descendants, 70 + 60, 40);
     assert_pages(&tree, &meter.figures.combined, 80 + 60, 40);
@@ -530,7 +530,7 @@ static void what_unreadable_processes_may_share_counts_once(void **state)
     fake_put(&fake,
         (struct fake_process){
             .pid = 13, .parent = 1, .is_fork = true, .resident_pages = 70, .shared_pages = 10});
-    look_at_fake(&tree, &meter, 3);
+    check_fake(&tree, &meter, 3);
     assert_int_equal(tree.count, 3);
     assert_pages(&tree, &meter.figures.descendants, 70, 40);
     assert_pages(&tree, &meter.figures.combined, 80, 40);

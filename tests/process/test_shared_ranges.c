@@ -1,5 +1,5 @@
-#include "testing.h"
 #include "process/shared_ranges.h"
+#include "testing.h"
 
 #define MB UINT64_C(1000000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

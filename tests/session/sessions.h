@@ -4,8 +4,8 @@
 #ifndef TESTS_SESSION_SESSIONS_H
 #define TESTS_SESSION_SESSIONS_H
 
-#include "testing.h"
 #include "process/live.h"
+#include "testing.h"
 
 #include <gputracker/gputracker.h>
 

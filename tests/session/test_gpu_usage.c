@@ -1,5 +1,5 @@
-#include "testing.h"
 #include "session/gpu_usage.h"
+#include "testing.h"
 
 #include <math.h>
 

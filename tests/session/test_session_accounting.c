@@ -28,7 +28,7 @@ static void sums_and_differences(void **state)
     assert_int_equal(counts.blocks_read, 8);
     struct gput_accounting accounting;
     session_accounting_clear(&accounting);
-    session_accounting_take(&accounting, &counts.tasks);
+    session_accounting_set_counts(&accounting, &counts.tasks);
     assert_true(accounting.minor_page_faults == 7);
     assert_true(accounting.voluntary_context_switches == 3);
 }
@@ -39,12 +39,12 @@ static void what_was_dropped_before_it_was_written_did_not_reach_storage(void **
     struct gput_accounting accounting;
     session_accounting_clear(&accounting);
     assert_true(isnan(accounting.storage_dirtied_bytes));
-    session_accounting_take(
+    session_accounting_set_counts(
         &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 4000});
     assert_true(accounting.storage_write_bytes == 1000);
     assert_true(accounting.storage_dirtied_bytes == 5000);
     /* Of a file that others had written. */
-    session_accounting_take(
+    session_accounting_set_counts(
         &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 6000});
     assert_true(accounting.storage_write_bytes == 0);
 }
@@ -57,7 +57,7 @@ static void what_was_not_counted_is_missing_and_not_zero(void **state)
     struct session_counts counts = {0};
     session_counts_add_io_fd(&counts, -1);
     assert_int_equal(counts.without_io, 1);
-    session_accounting_take(&accounting, &(struct task_counts){.lacks_io = true});
+    session_accounting_set_counts(&accounting, &(struct task_counts){.lacks_io = true});
     assert_true(isnan(accounting.read_bytes));
     assert_true(isnan(accounting.kernel_cpu_seconds));
     assert_true(isnan(accounting.processes_missed));

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format
 #define MARK_BYTES (8 + 4 * 16)
 
 /* No log grows beyond this: chunks are counted in 32 bits. */
-#define MOST_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
+#define MAX_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
 
 /* A full disk is tried again after this long. */
 #define RETRY_NS (NS_PER_SECOND / 20)
@@ -125,7 +125,7 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
     uint64_t limit = within_file_size_limit(setup->limit_bytes);
     created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
     created->mark_bytes = MARK_BYTES + (exact ? sizeof(struct sub_tracking_exact) : 0);
-    uint64_t chunks = (limit < MOST_BYTES ? limit : MOST_BYTES) / BLOCK_LOG_CHUNK_BYTES;
+    uint64_t chunks = (limit < MAX_BYTES ? limit : MAX_BYTES) / BLOCK_LOG_CHUNK_BYTES;
     created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
     pthread_mutex_init(&created->lock, NULL);
     *log = created;
@@ -292,7 +292,7 @@ int block_log_add_name(
     return code;
 }
 
-static bool take_free_chunk(struct block_log *log, struct block_log_cursor *cursor)
+static bool claim_free_chunk(struct block_log *log, struct block_log_cursor *cursor)
 {
     pthread_mutex_lock(&log->lock);
     bool any = log->n_free > 0;
@@ -306,7 +306,7 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
     struct gput_error *error)
 {
     block_log_drop_cursor(cursor);
-    if (!take_free_chunk(log, cursor)) {
+    if (!claim_free_chunk(log, cursor)) {
         char *start;
         TRY(new_chunk(log, log->kind, &start, error));
         cursor->next = start + sizeof(struct block_log_chunk);

@@ -55,7 +55,7 @@ bool open_starts_push(struct open_starts *open, int64_t time)
     return true;
 }
 
-bool open_starts_take(struct open_starts *open, int64_t time)
+bool open_starts_pop(struct open_starts *open, int64_t time)
 {
     if (!open->latest)
         return false;
@@ -78,12 +78,12 @@ bool open_starts_take(struct open_starts *open, int64_t time)
     return true;
 }
 
-bool open_starts_take_latest(struct open_starts *open, int64_t *time)
+bool open_starts_pop_latest(struct open_starts *open, int64_t *time)
 {
     if (!open->latest)
         return false;
     *time = open->starts[open->latest - 1].time;
-    return open_starts_take(open, *time);
+    return open_starts_pop(open, *time);
 }
 
 void open_starts_finish(struct open_starts *open)

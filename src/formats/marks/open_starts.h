@@ -31,10 +31,10 @@ struct open_starts {
 bool open_starts_push(struct open_starts *open, int64_t time);
 
 /* Takes out the latest start; false when none is open. */
-bool open_starts_take_latest(struct open_starts *open, int64_t *time);
+bool open_starts_pop_latest(struct open_starts *open, int64_t *time);
 
 /* Takes out the latest start of that time; false when none is open. */
-bool open_starts_take(struct open_starts *open, int64_t time);
+bool open_starts_pop(struct open_starts *open, int64_t time);
 
 /* Where callers keep more about a start: its place, below `capacity`, right after it was pushed,
  * and right after it was taken out. */

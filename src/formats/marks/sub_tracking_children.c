@@ -177,7 +177,7 @@ static char *describe(const struct parts *parts, const struct children *children
         str_printf(&text, " and %zu more", children->count - 1);
     str_append(&text, ". Combine all of them first: ");
     append_command(&text, parts, children);
-    return str_take(&text);
+    return str_steal(&text);
 }
 
 char *sub_tracking_children_warning(const char *path, int64_t first_mark_ns)

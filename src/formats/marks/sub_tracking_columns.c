@@ -135,7 +135,7 @@ static const uint32_t decimal_weights[] = {
     1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
 
 /* Up to `most` digits; `*digits` is how many there were. */
-static uint64_t take_digits(const char **text, const char *end, int most, int *digits)
+static uint64_t parse_digits(const char **text, const char *end, int most, int *digits)
 {
     const char *begin = *text;
     const char *stop = end - begin < most ? end : begin + most;
@@ -155,13 +155,13 @@ static bool decimal_ns(const char *text, const char *end, int64_t *ns)
     bool negative = text < end && *text == '-';
     text += negative;
     int digits;
-    uint64_t seconds = take_digits(&text, end, 10, &digits);
+    uint64_t seconds = parse_digits(&text, end, 10, &digits);
     if (digits == 0 || seconds > (uint64_t)(INT64_MAX / NS_PER_SECOND - 1))
         return false;
     uint64_t fraction = 0;
     if (text < end && *text == '.') {
         text++;
-        fraction = take_digits(&text, end, 9, &digits) * decimal_weights[digits];
+        fraction = parse_digits(&text, end, 9, &digits) * decimal_weights[digits];
         fraction += text < end && *text >= '5' && *text <= '9';
         while (text < end && *text >= '0' && *text <= '9')
             text++;
@@ -178,11 +178,11 @@ static const char *parse_usual_timestamp(
     const char *text, const char *end, double *seconds, int64_t *ns)
 {
     int digits;
-    uint64_t whole = take_digits(&text, end, 10, &digits);
+    uint64_t whole = parse_digits(&text, end, 10, &digits);
     if (!quick_seconds(whole) || text == end || *text != '.')
         return NULL;
     text++;
-    uint64_t fraction = take_digits(&text, end, 9, &digits);
+    uint64_t fraction = parse_digits(&text, end, 9, &digits);
     if (digits == 0 || (text < end && *text != ',' && *text != ' ' && *text != '"'))
         return NULL;
     fraction *= decimal_weights[digits];

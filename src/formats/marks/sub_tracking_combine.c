@@ -191,7 +191,7 @@ static char *join(const char *directory, const char *name)
 {
     struct str path = {0};
     str_printf(&path, "%s%s%s", directory, ends_with(directory, "/") ? "" : "/", name);
-    return str_take(&path);
+    return str_steal(&path);
 }
 
 int gput_sub_tracking_combine_directory(const char *output, const char *directory,

@@ -60,7 +60,7 @@ void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, .
     va_end(arguments);
     str_printf(&text, "Sub-tracking file %s: %s", reader->path, what);
     free(reader->warning);
-    reader->warning = str_take(&text);
+    reader->warning = str_steal(&text);
 }
 
 int sub_tracking_require_columns(
@@ -142,9 +142,9 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
     reader->rows += *count;
     if (!salvage_lost(&reader->salvage))
         return GPUT_OK;
-    salvage_tell(&reader->salvage, reader->rows, &text);
+    salvage_describe(&reader->salvage, reader->rows, &text);
     free(reader->warning);
-    reader->warning = str_take(&text);
+    reader->warning = str_steal(&text);
     return reader->warning ? GPUT_OK : error_memory(error);
 }
 

@@ -6,9 +6,9 @@
 #define FORMATS_MARKS_SUB_TRACKING_FORMAT_H
 
 #include "base/part_file.h"
-#include "formats/salvage.h"
 #include "formats/marks/sub_tracking_columns.h"
 #include "formats/marks/sub_tracking_file.h"
+#include "formats/salvage.h"
 
 /* First member of each format's reader. */
 struct sub_tracking_reader {

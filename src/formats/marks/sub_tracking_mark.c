@@ -1,9 +1,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/file_target.h"
-#include "formats/sqlite_file.h"
 #include "formats/marks/sub_tracking_csv.h"
 #include "formats/marks/sub_tracking_sqlite.h"
+#include "formats/sqlite_file.h"
 
 #include <gputracker/sub_tracking.h>
 

@@ -1,8 +1,8 @@
 #include "formats/marks/sub_tracking_sqlite.h"
 
 #include "base/str.h"
-#include "formats/sqlite_file.h"
 #include "formats/marks/sub_tracking_format.h"
+#include "formats/sqlite_file.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -112,7 +112,7 @@ static char *join_name(const char *name, const char *device)
     str_append(&joined, name);
     if (device)
         str_printf(&joined, ":%s", device);
-    return str_take(&joined);
+    return str_steal(&joined);
 }
 
 static struct recorded_metric *add_metric(

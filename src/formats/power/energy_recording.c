@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /* These are a few lines. */
-#define MOST_BYTES ((size_t)64 << 20)
+#define MAX_BYTES ((size_t)64 << 20)
 
 /* A small file that holds one JSON value. *doc stays NULL when there is none. */
 static int read_doc(const struct energy_record *record, const char *file, struct doc **doc,
@@ -15,7 +15,7 @@ static int read_doc(const struct energy_record *record, const char *file, struct
 {
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/%s", record->folder, file);
-    int code = file_read_bounded(str_text(&path), MOST_BYTES, &content, error);
+    int code = file_read_bounded(str_text(&path), MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = doc_read_python_json(content.data, content.length, str_text(&path), doc, error);
     str_finish(&content);

@@ -83,7 +83,7 @@ struct line_reader {
     bool segment_has_lines;
 };
 
-static int take_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
+static int parse_line(struct line_reader *reader, const struct doc *line, struct gput_error *error)
 {
     struct recorded_series *series = &reader->record->series[RECORDED_POWER];
     int64_t time_us;
@@ -117,7 +117,7 @@ static bool begins_as_line(const char *text)
 
 /* A line that is no JSON: the last one was cut off; one where recording began anew was cut off by a
  * kill, so nothing is known from it to the next. */
-static int take_text(
+static int parse_text(
     struct line_reader *reader, const char *text, size_t length, struct gput_error *error)
 {
     struct doc *line;
@@ -138,7 +138,7 @@ static int take_text(
         return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu is no JSON.", reader->path,
             (unsigned long long)reader->number);
     TRY(code);
-    code = take_line(reader, line, error);
+    code = parse_line(reader, line, error);
     doc_destroy(line);
     return code;
 }
@@ -163,7 +163,7 @@ int energy_recording_read_power(struct energy_record *record, bool *found, struc
     int code = GPUT_OK;
     while (code == GPUT_OK && (length = getline(&text, &capacity, file)) >= 0) {
         reader.number++;
-        code = take_text(&reader, text, (size_t)length, error);
+        code = parse_text(&reader, text, (size_t)length, error);
     }
     if (code == GPUT_OK && ferror(file))
         code = error_set(error, GPUT_ERROR_IO, "Cannot read %s", path.data);

@@ -184,7 +184,7 @@ static const char *text_at(const struct sums_reader *reader, int column)
 }
 
 /* Begins a moment where the row is of another than the one before. */
-static int take_moment(struct sums_reader *reader, struct gput_error *error)
+static int read_moment_row(struct sums_reader *reader, struct gput_error *error)
 {
     int64_t time_us, segment = sqlite3_column_int64(reader->rows, SEGMENT);
     if (!recording_date_parse(text_at(reader, DATE), &time_us))
@@ -201,11 +201,11 @@ static int take_moment(struct sums_reader *reader, struct gput_error *error)
     return recorded_series_add(reader->series, time_us, reader->segment, error);
 }
 
-static int take_row(struct sums_reader *reader, struct gput_error *error)
+static int read_row(struct sums_reader *reader, struct gput_error *error)
 {
     const char *device = text_at(reader, DEVICE), *name = text_at(reader, NAME);
     double value = sqlite3_column_double(reader->rows, VALUE);
-    TRY(take_moment(reader, error));
+    TRY(read_moment_row(reader, error));
     if (sqlite3_column_type(reader->rows, VALUE) == SQLITE_NULL)
         return GPUT_OK;
     if (strcmp(device, "gpu") == 0)
@@ -220,7 +220,7 @@ static int read_rows(struct sums_reader *reader, sqlite3 *database, struct gput_
 {
     int result;
     while ((result = sqlite3_step(reader->rows)) == SQLITE_ROW)
-        TRY(take_row(reader, error));
+        TRY(read_row(reader, error));
     return result == SQLITE_DONE ? GPUT_OK
                                  : sqlite_file_error(database, "read", reader->path, error);
 }

@@ -15,16 +15,16 @@
 #include <string.h>
 
 /* A year of one reading a second. */
-#define MOST_BYTES ((size_t)1 << 30)
+#define MAX_BYTES ((size_t)1 << 30)
 
-#define MOST_COLUMNS 64
+#define MAX_COLUMNS 64
 
 /* Splits a line in place at any of `separators`, which may have blanks around them. */
-static size_t split(char *line, const char *separators, char *cells[MOST_COLUMNS])
+static size_t split(char *line, const char *separators, char *cells[MAX_COLUMNS])
 {
     size_t count = 0;
     bool blanks = strchr(separators, ' ') != NULL;
-    for (char *at = line; at && count < MOST_COLUMNS;) {
+    for (char *at = line; at && count < MAX_COLUMNS;) {
         char *next = at + strcspn(at, separators);
         bool last = *next == '\0';
         *next = '\0';
@@ -40,7 +40,7 @@ static size_t split(char *line, const char *separators, char *cells[MOST_COLUMNS
 }
 
 struct table {
-    char *columns[MOST_COLUMNS];
+    char *columns[MAX_COLUMNS];
     size_t count;
     size_t time, ok; /* places; `count`: there is none */
     char separators[3];
@@ -95,7 +95,7 @@ static bool parse_time(const char *text, int64_t *time_us)
 static int add_row(
     struct recorded_series *series, const struct table *table, char *line, struct gput_error *error)
 {
-    char *cells[MOST_COLUMNS];
+    char *cells[MAX_COLUMNS];
     int64_t time_us;
     double watts;
     size_t count = split(line, table->separators, cells);
@@ -112,7 +112,7 @@ static int add_row(
     return GPUT_OK;
 }
 
-static int take_lines(struct energy_record *record, char *text, struct gput_error *error)
+static int parse_lines(struct energy_record *record, char *text, struct gput_error *error)
 {
     struct table table = {.count = 0};
     char *line = text;
@@ -146,10 +146,10 @@ int energy_recording_read_wattmeter(
 {
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/omegawatt.csv", record->folder);
-    int code = file_read_bounded(str_text(&path), MOST_BYTES, &content, error);
+    int code = file_read_bounded(str_text(&path), MAX_BYTES, &content, error);
     *found = code == GPUT_OK;
     if (code == GPUT_OK && content.length > 0)
-        code = take_lines(record, content.data, error);
+        code = parse_lines(record, content.data, error);
     str_finish(&content);
     str_finish(&path);
     return code == GPUT_ERROR_NOT_FOUND ? GPUT_OK : code;

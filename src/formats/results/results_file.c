@@ -87,7 +87,7 @@ static char *absolute_path(const char *path)
         append_uuid(&text);
         str_append(&text, ".results");
     }
-    return str_take(&text);
+    return str_steal(&text);
 }
 
 /*

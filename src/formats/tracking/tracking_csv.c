@@ -210,7 +210,7 @@ static int read_static_data(struct csv_tracking_reader *reader, struct gput_erro
                 cells[i].text, cells[i].length, error);
     }
     free(copy);
-    return code == GPUT_OK ? tracking_reader_take_static_data(&reader->base, error) : code;
+    return code == GPUT_OK ? tracking_reader_parse_static_data(&reader->base, error) : code;
 }
 
 static int read_header(struct csv_tracking_reader *reader, struct gput_error *error)

@@ -117,7 +117,7 @@ int tracking_reader_add_cell(struct tracking_reader *reader, const char *name, s
     const char *text, size_t text_length, struct gput_error *error);
 
 /* Makes static_data of the cells. */
-int tracking_reader_take_static_data(struct tracking_reader *reader, struct gput_error *error);
+int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gput_error *error);
 
 /* Checks that the columns marked in `has` are enough to be a tracking file. */
 int tracking_reader_check_columns(struct tracking_reader *reader, struct gput_error *error);

@@ -84,7 +84,7 @@ int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *ro
     if (salvage_rest(salvage, code, &damage) != GPUT_OK)
         return error_set(error, damage.code, "%s", damage.message);
     if (salvage_lost(salvage))
-        salvage_tell(salvage, reader->rows, &reader->warning);
+        salvage_describe(salvage, reader->rows, &reader->warning);
     return reader->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
@@ -179,7 +179,7 @@ static int cell_count(
     return GPUT_OK;
 }
 
-static int take_units(struct tracking_reader *reader, struct gput_error *error)
+static int parse_units(struct tracking_reader *reader, struct gput_error *error)
 {
     struct gput_static_data *data = &reader->static_data;
     struct gput_error reason;
@@ -198,11 +198,11 @@ static int take_units(struct tracking_reader *reader, struct gput_error *error)
     return GPUT_OK;
 }
 
-int tracking_reader_take_static_data(struct tracking_reader *reader, struct gput_error *error)
+int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gput_error *error)
 {
     struct gput_static_data *data = &reader->static_data;
     double ram, gpu_ram;
-    TRY(take_units(reader, error));
+    TRY(parse_units(reader, error));
     TRY(cell_number(reader, "ram_system_capacity", &ram, error));
     TRY(cell_number(reader, "gpu_ram_system_capacity", &gpu_ram, error));
     TRY(cell_count(reader, "system_core_count", &data->system_core_count, error));

@@ -377,7 +377,7 @@ static size_t value_text(sqlite3_stmt *statement, int column, char *number, cons
     }
 }
 
-static int take_static_cells(
+static int read_static_cells(
     struct sqlite_tracking_reader *reader, sqlite3_stmt *statement, struct gput_error *error)
 {
     int result = sqlite3_step(statement);
@@ -394,7 +394,7 @@ static int take_static_cells(
             return error_memory(error);
         TRY(tracking_reader_add_cell(&reader->base, name, strlen(name), text, length, error));
     }
-    return tracking_reader_take_static_data(&reader->base, error);
+    return tracking_reader_parse_static_data(&reader->base, error);
 }
 
 static int read_sqlite_static_data(struct sqlite_tracking_reader *reader, struct gput_error *error)
@@ -402,7 +402,7 @@ static int read_sqlite_static_data(struct sqlite_tracking_reader *reader, struct
     sqlite3_stmt *statement;
     const char *sql = "SELECT * FROM static_data LIMIT 1";
     TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &statement, error));
-    int code = take_static_cells(reader, statement, error);
+    int code = read_static_cells(reader, statement, error);
     sqlite3_finalize(statement);
     return code;
 }
@@ -471,7 +471,7 @@ static unsigned long long row_number(const struct sqlite_tracking_reader *reader
     return reader->base.rows + reader->base.salvage.rows_left_out + 1;
 }
 
-static int take_value(
+static int read_value(
     struct sqlite_tracking_reader *reader, int place, double *value, struct gput_error *error)
 {
     sqlite3_value *cell = sqlite3_column_value(reader->rows, place); /* looked up once: quicker */
@@ -494,7 +494,7 @@ static int take_value(
         tracking_column_at((size_t)reader->columns[place]).name);
 }
 
-static int take_row(
+static int read_row(
     struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
 {
     double values[TRACKING_COLUMNS];
@@ -502,7 +502,7 @@ static int take_row(
         values[i] = NAN;
     for (int i = 0; i < reader->column_count; i++) {
         if (reader->columns[i] >= 0)
-            TRY(take_value(reader, i, &values[reader->columns[i]], error));
+            TRY(read_value(reader, i, &values[reader->columns[i]], error));
     }
     if (isnan(values[TRACKING_TIMESTAMP]))
         return tracking_reader_invalid(
@@ -524,7 +524,7 @@ static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows
         }
         if (result != SQLITE_ROW)
             return reader_error(sqlite, error);
-        int code = take_row(sqlite, &rows[*count], error);
+        int code = read_row(sqlite, &rows[*count], error);
         TRY(salvage_row(&reader->salvage, code, error));
         if (code != GPUT_OK)
             continue;

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* Profiles of whole programs have some megabytes. */
-#define MOST_BYTES ((size_t)1 << 30)
+#define MAX_BYTES ((size_t)1 << 30)
 
 static const enum cprofile_order orders[] = {
     [GPUT_PYTHON_TOTTIME] = CPROFILE_BY_TOTAL_TIME,
@@ -44,7 +44,7 @@ static void note_file(struct sum *sum, const char *path)
 static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
 {
     struct str content = {0};
-    int code = file_read_bounded(profile->path, MOST_BYTES, &content, error);
+    int code = file_read_bounded(profile->path, MAX_BYTES, &content, error);
     if (code == GPUT_OK && profile->pyinstrument) {
         code = pyinstrument_add(
             &sum->pyinstrument, str_text(&content), content.length, profile->path, error);
@@ -201,7 +201,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
             str_finish(&out);
             return code;
         }
-        *text = str_take(&out);
+        *text = str_steal(&out);
         return *text ? GPUT_OK : error_memory(error);
     }
     struct gput_tables *made = tables_create(), *tables = NULL;

@@ -1,10 +1,10 @@
 #include "training/pytorch/kineto.h"
 
 #include "base/str.h"
-#include "training/pytorch/kineto_merged.h"
-#include "training/row_sorter.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
+#include "training/pytorch/kineto_merged.h"
+#include "training/row_sorter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,12 +90,12 @@ static int add_launch(
     return launch.correlation < 0 ? GPUT_OK : row_sorter_add(reading->launches, &launch, error);
 }
 
-static int take_event(
+static int add_event(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     bool kernel = json_is(&event->category, "kernel");
     if (event->type == 'M')
-        return kineto_merged_take(&reading->file, event, error);
+        return kineto_merged_parse(&reading->file, event, error);
     if (event->type != 'X')
         return GPUT_OK;
     if (!event->has_start || !event->has_duration || event->duration_ns < 0 ||
@@ -164,11 +164,11 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     bool there;
     TRY(event_stream_next(stream, &event, &there, error));
     while (there) {
-        TRY(take_event(reading, &event, error));
-        event_stream_tell_progress(stream, report);
+        TRY(add_event(reading, &event, error));
+        event_stream_report_progress(stream, report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
-    event_stream_tell_end(stream, report);
+    event_stream_report_end(stream, report);
     kineto_merged_end(&reading->file);
     if (reading->launches)
         TRY(join_launches(reading, error));

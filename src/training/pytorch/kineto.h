@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "training/pytorch/kineto_ranks.h"
 #include "trace/read_report.h"
+#include "training/pytorch/kineto_ranks.h"
 
 #include <gputracker/profile.h>
 

@@ -2,9 +2,9 @@
 
 #include "base/names.h"
 #include "base/str.h"
-#include "training/pytorch/kineto_merged.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
+#include "training/pytorch/kineto_merged.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,11 @@ struct comparing {
     struct kineto_ranks ranks[2];
 };
 
-static int take_event(struct comparing *comparing, struct kineto_merged *file,
+static int add_event(struct comparing *comparing, struct kineto_merged *file,
     const struct trace_event *event, int side, struct gput_error *error)
 {
     if (event->type == 'M')
-        return kineto_merged_take(file, event, error);
+        return kineto_merged_parse(file, event, error);
     if (event->type != 'X')
         return GPUT_OK;
     if (!event->has_duration || event->duration_ns < 0 || event->name.kind != JSON_STRING) {
@@ -73,11 +73,11 @@ static int read_trace(struct comparing *comparing, uint32_t number, int side,
     while (code == GPUT_OK && there) {
         code = event_stream_next(stream, &event, &there, error);
         if (code == GPUT_OK && there)
-            code = take_event(comparing, &file, &event, side, error);
-        event_stream_tell_progress(stream, report);
+            code = add_event(comparing, &file, &event, side, error);
+        event_stream_report_progress(stream, report);
     }
     if (code == GPUT_OK) {
-        event_stream_tell_end(stream, report);
+        event_stream_report_end(stream, report);
         kineto_merged_end(&file);
         read_report_warn(report, event_stream_warning(stream));
         read_report_warn_unusable(report, event_stream_name(stream), comparing->unusable);

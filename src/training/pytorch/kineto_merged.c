@@ -33,7 +33,7 @@ static int set_path(const struct kineto_merged *merged, const struct merged_mark
     str_printf(&path, "%s: ", event_stream_name(merged->stream));
     json_append_string(&mark->name, &path);
     free(rank->path);
-    rank->path = str_take(&path);
+    rank->path = str_steal(&path);
     return rank->path ? GPUT_OK : error_memory(error);
 }
 
@@ -54,7 +54,7 @@ static int add_trace(struct kineto_merged *merged, const struct merged_mark *mar
     return GPUT_OK;
 }
 
-int kineto_merged_take(
+int kineto_merged_parse(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error)
 {
     struct merged_mark mark;

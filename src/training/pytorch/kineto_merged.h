@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "training/pytorch/kineto_ranks.h"
 #include "trace/event_stream.h"
+#include "training/pytorch/kineto_ranks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ struct kineto_merged kineto_merged_of(
     struct kineto_ranks *ranks, uint32_t file, const struct event_stream *stream);
 
 /* Takes what an event tells of its process. To be called for all events of type 'M'. */
-int kineto_merged_take(
+int kineto_merged_parse(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error);
 
 /* The number of the rank that an event is of. */

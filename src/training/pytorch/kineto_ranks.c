@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* How many ranks or traces a message names. */
-#define MOST_NAMED 20
+#define MAX_NAMED 20
 
 int kineto_ranks_append(
     struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error)
@@ -92,13 +92,13 @@ void kineto_ranks_warn_of_unknown(
     struct str paths = {0}, text = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < ranks->count && ranks->count > 1; i++)
-        if (ranks->all[i].rank < 0 && count++ < MOST_NAMED)
+        if (ranks->all[i].rank < 0 && count++ < MAX_NAMED)
             str_printf(&paths, "%s%s", count > 1 ? ", " : "", ranks->all[i].path);
     if (count > 0) {
         str_printf(&text,
             "%" PRIu32 " of %" PRIu32 " traces %s not tell %s rank (distributedInfo): %s%s", count,
             ranks->count, count == 1 ? "does" : "do", count == 1 ? "its" : "their",
-            str_text(&paths), count > MOST_NAMED ? ", ..." : "");
+            str_text(&paths), count > MAX_NAMED ? ", ..." : "");
         warn(report, &text);
     }
     str_finish(&paths);
@@ -163,12 +163,12 @@ void kineto_ranks_warn_of_missing(
             world = ranks->all[i].world_size;
     }
     for (int64_t rank = 0; rank < world && rank < 100000; rank++)
-        if (!has_rank(ranks, rank) && missing++ < MOST_NAMED)
+        if (!has_rank(ranks, rank) && missing++ < MAX_NAMED)
             str_printf(&numbers, "%s%" PRId64, numbers.length > 0 ? ", " : "", rank);
     if (missing > 0) {
         str_printf(&text, "%" PRId64 " of %" PRId64 " ranks %s missing%s: %s%s", missing, world,
             missing == 1 ? "is" : "are", where, str_text(&numbers),
-            missing > MOST_NAMED ? ", ..." : "");
+            missing > MAX_NAMED ? ", ..." : "");
         if (unknown > 0)
             str_printf(&text, "; %" PRIu32 " trace%s of unknown rank may be of these", unknown,
                 unknown == 1 ? "" : "s");
@@ -192,13 +192,13 @@ static void append_ranks(const struct kineto_rank *ranks, uint32_t count, struct
     if (unknown > 0)
         str_printf(text, "%" PRIu32 " trace%s of unknown rank%s", unknown, unknown == 1 ? "" : "s",
             unknown < count ? " and " : "");
-    for (uint32_t i = unknown; i < count && i < unknown + MOST_NAMED; i++)
+    for (uint32_t i = unknown; i < count && i < unknown + MAX_NAMED; i++)
         str_printf(text, "%s%" PRId64,
             i > unknown            ? ", "
             : count - unknown == 1 ? "rank "
                                    : "ranks ",
             ranks[i].rank);
-    if (count > unknown + MOST_NAMED)
+    if (count > unknown + MAX_NAMED)
         str_append(text, ", ...");
 }
 

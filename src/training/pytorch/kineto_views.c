@@ -259,16 +259,16 @@ struct kernel {
     uint8_t work;
     int64_t count;
     int64_t total_ns;
-    int64_t least_ns;
-    int64_t most_ns;
+    int64_t min_ns;
+    int64_t max_ns;
 };
 
 static void add_call(struct kernel *kernel, const struct kernel *call)
 {
-    if (kernel->count == 0 || call->least_ns < kernel->least_ns)
-        kernel->least_ns = call->least_ns;
-    if (kernel->count == 0 || call->most_ns > kernel->most_ns)
-        kernel->most_ns = call->most_ns;
+    if (kernel->count == 0 || call->min_ns < kernel->min_ns)
+        kernel->min_ns = call->min_ns;
+    if (kernel->count == 0 || call->max_ns > kernel->max_ns)
+        kernel->max_ns = call->max_ns;
     kernel->count += call->count;
     kernel->total_ns += call->total_ns;
 }
@@ -289,8 +289,8 @@ static void put_kernel(const struct kernel *kernel, const char *name, const char
     table_put_int(table, kernel->count);
     table_put_double(table, us(kernel->total_ns));
     table_put_double(table, us(kernel->total_ns) / (double)kernel->count);
-    table_put_double(table, us(kernel->least_ns));
-    table_put_double(table, us(kernel->most_ns));
+    table_put_double(table, us(kernel->min_ns));
+    table_put_double(table, us(kernel->max_ns));
     table_put_double(table, percent(kernel->total_ns, all_ns));
 }
 
@@ -314,7 +314,7 @@ static int add_kernel(void *user, const struct gpu_span *span, struct gput_error
         kernels->capacity = capacity;
     }
     int64_t ns = span->end_ns - span->start_ns;
-    struct kernel call = {.count = 1, .total_ns = ns, .least_ns = ns, .most_ns = ns};
+    struct kernel call = {.count = 1, .total_ns = ns, .min_ns = ns, .max_ns = ns};
     struct kernel *sum = kernels->sums + span->name;
     sum->name = span->name;
     sum->work = span->work;

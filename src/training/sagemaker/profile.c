@@ -136,12 +136,12 @@ static int assign_steps(struct profile_frame *frame, const struct gput_profile_r
     struct framework_row row;
     struct step step;
     for (size_t i = 0; i < rows->event_count; i++) {
-        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        TRY(profile_frame_add(frame, rows->events + i, &row, error));
         TRY(step_index_add(index, frame, &row, error));
     }
     TRY(step_index_sort(index, error));
     for (size_t i = 0; i < rows->event_count; i++) {
-        TRY(profile_frame_take(frame, rows->events + i, &row, error));
+        TRY(profile_frame_add(frame, rows->events + i, &row, error));
         steps[i] = row.step;
         if (row.step == -1 && step_index_find(index, frame, &row, &step))
             steps[i] = step.number;

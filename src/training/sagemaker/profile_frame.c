@@ -62,7 +62,7 @@ static int add_reading(
     return row_sorter_add(frame->readings, &row, error);
 }
 
-static int take_reading(void *user, const struct system_reading *reading, struct gput_error *error)
+static int on_reading(void *user, const struct system_reading *reading, struct gput_error *error)
 {
     const struct gput_profile_reading row = {.time_us = reading->time_us,
         .value = reading->value,
@@ -111,7 +111,7 @@ static uint32_t pin_memory(struct filling *filling, const struct json_value *val
 }
 
 /* What the args say about a row. */
-static void take_args(
+static void parse_args(
     struct filling *filling, const struct json_value *args, struct framework_row *row)
 {
     struct json_walk walk = json_walk(args);
@@ -138,7 +138,7 @@ static void take_args(
         row->metric = add_json_text(filling, &name);
 }
 
-static int take_event(void *user, const struct framework_event *event, struct gput_error *error)
+static int on_event(void *user, const struct framework_event *event, struct gput_error *error)
 {
     struct filling *filling = user;
     struct profile_frame *frame = filling->frame;
@@ -155,7 +155,7 @@ static int take_event(void *user, const struct framework_event *event, struct gp
     row.name = row.metric = names_add(&frame->names, event->name, event->name_length);
     row.phase = add_text(frame, event->phase);
     row.node = add_text(frame, event->node);
-    take_args(filling, &event->args, &row);
+    parse_args(filling, &event->args, &row);
     if (row.metric == NAMES_NONE || row.phase == NAMES_NONE || row.node == NAMES_NONE ||
         row.pin_memory == NAMES_NONE)
         return error_memory(error);
@@ -202,9 +202,9 @@ static int read_files(struct filling *filling, const struct trace_root *root, co
             continue;
         uint64_t unusable = report->unusable;
         if (system)
-            TRY(system_metrics_read(file->path, take_reading, filling, report, error));
+            TRY(system_metrics_read(file->path, on_reading, filling, report, error));
         else
-            TRY(framework_events_read(file, take_event, filling, report, error));
+            TRY(framework_events_read(file, on_event, filling, report, error));
         read_report_warn_unusable(report, file->path, report->unusable - unusable);
     }
     return GPUT_OK;
@@ -242,7 +242,7 @@ static int read_path(
     return code;
 }
 
-int profile_frame_take(struct profile_frame *frame, const struct gput_profile_event *event,
+int profile_frame_add(struct profile_frame *frame, const struct gput_profile_event *event,
     struct framework_row *row, struct gput_error *error)
 {
     *row = (struct framework_row){.start_us = event->start_us,
@@ -262,13 +262,13 @@ int profile_frame_take(struct profile_frame *frame, const struct gput_profile_ev
     return GPUT_OK;
 }
 
-static int take_rows(
+static int add_rows(
     struct filling *filling, const struct gput_profile_rows *rows, struct gput_error *error)
 {
     struct framework_row row;
     filling->frame->start_us = rows->start_us;
     for (size_t i = 0; i < rows->event_count; i++) {
-        TRY(profile_frame_take(filling->frame, rows->events + i, &row, error));
+        TRY(profile_frame_add(filling->frame, rows->events + i, &row, error));
         if (selects_event(filling->selection, &row))
             TRY(add_event(filling, &row, error));
     }
@@ -296,7 +296,7 @@ int profile_frame_read(const struct profile_frame_selection *selection, struct p
         .reading_span = {INT64_MAX, INT64_MIN}, .event_span = {INT64_MAX, INT64_MIN}};
     int code = make_sorters(frame, options, error);
     if (code == GPUT_OK)
-        code = options->rows ? take_rows(&filling, options->rows, error)
+        code = options->rows ? add_rows(&filling, options->rows, error)
                              : read_path(&filling, options->path, report, error);
     str_finish(&filling.text);
     if (code != GPUT_OK)

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "training/row_sorter.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
+#include "training/row_sorter.h"
 
 #include <gputracker/profile.h>
 
@@ -80,7 +80,7 @@ int profile_frame_read(const struct profile_frame_selection *selection, struct p
     struct read_report *report, struct gput_error *error);
 
 /* An event of the caller's as a row. */
-int profile_frame_take(struct profile_frame *frame, const struct gput_profile_event *event,
+int profile_frame_add(struct profile_frame *frame, const struct gput_profile_event *event,
     struct framework_row *row, struct gput_error *error);
 
 void profile_frame_finish(struct profile_frame *frame);

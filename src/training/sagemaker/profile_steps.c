@@ -1,6 +1,6 @@
 #include "training/sagemaker/profile_views.h"
-#include "training/statistics.h"
 #include "training/sagemaker/step_index.h"
+#include "training/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static int compare_lines(const void *left, const void *right)
 
 /* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one behind
  * them then. */
-static int take_span(
+static int add_span(
     struct row_sorter *members, const void **row, double *span_us, struct gput_error *error)
 {
     const struct member first = *(const struct member *)*row, *member = *row;
@@ -84,13 +84,13 @@ static int take_span(
 }
 
 /* The durations of the steps of one key: what `*row` is the first of. */
-static int take_line(
+static int parse_line(
     struct row_sorter *members, const void **row, struct figures *spans, struct gput_error *error)
 {
     const uint32_t key = ((const struct member *)*row)->key;
     double span_us;
     while (*row && ((const struct member *)*row)->key == key) {
-        TRY(take_span(members, row, &span_us, error));
+        TRY(add_span(members, row, &span_us, error));
         if (!figures_add(spans, span_us))
             return error_memory(error);
     }
@@ -109,7 +109,7 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
             return error_memory(error);
         lines->all = all;
         all[lines->count].key = profile_frame_text(frame, ((const struct member *)row)->key);
-        int code = take_line(members, &row, &spans, error);
+        int code = parse_line(members, &row, &spans, error);
         if (code == GPUT_OK)
             all[lines->count++].durations = figures_summarize(&spans);
         figures_finish(&spans);

@@ -270,13 +270,13 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
 
 static const struct gput_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
 
-#define MOST_RANGES 32
+#define MAX_RANGES 32
 
 /* One row of the result: the readings of a resource of a node, by range. */
 struct usage {
     uint32_t resource;
     const char *node;
-    int64_t counts[MOST_RANGES + 1]; /* the last place used: of those in no range */
+    int64_t counts[MAX_RANGES + 1]; /* the last place used: of those in no range */
 };
 
 struct usages {
@@ -373,9 +373,9 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     size_t range_count = options->range_count ? options->range_count : 3;
     struct usages usages = {0};
     TRY(check_resources(options, error));
-    if (range_count > MOST_RANGES)
+    if (range_count > MAX_RANGES)
         return error_set(
-            error, GPUT_ERROR_INVALID, "At most %d ranges can be told apart", MOST_RANGES);
+            error, GPUT_ERROR_INVALID, "At most %d ranges can be told apart", MAX_RANGES);
     struct gput_table *table = tables_add(tables, "devices");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);

@@ -1,7 +1,7 @@
 #include "formats/sqlite_file.h"
+#include "formats/temporary.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
-#include "formats/temporary.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "formats/sqlite_file.h"
-#include "formats/tracking/tracking_reader.h"
 #include "formats/temporary.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-#include "training/python/python_profiles.h"
 #include "testing.h"
+#include "training/python/python_profiles.h"
 
 #include <math.h>
 #include <string.h>

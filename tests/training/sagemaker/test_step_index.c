@@ -9,7 +9,7 @@
 
 #define TRAIN "Step:ModeKeys.TRAIN"
 #define EVAL "Step:ModeKeys.EVAL"
-#define MOST_RANKS 1000
+#define MAX_RANKS 1000
 
 static struct gput_profile_event event(
     const char *metric, const char *node, int64_t step, int64_t start_us, int64_t end_us)
@@ -33,16 +33,16 @@ static void assert_steps(
 static void finds_the_step_of_a_node_among_those_of_a_thousand(void **state)
 {
     (void)state;
-    static struct gput_profile_event events[2 * MOST_RANKS];
-    static char nodes[MOST_RANKS][16];
-    static int64_t expected[2 * MOST_RANKS];
-    for (int rank = 0; rank < MOST_RANKS; rank++) {
+    static struct gput_profile_event events[2 * MAX_RANKS];
+    static char nodes[MAX_RANKS][16];
+    static int64_t expected[2 * MAX_RANKS];
+    for (int rank = 0; rank < MAX_RANKS; rank++) {
         snprintf(nodes[rank], sizeof nodes[rank], "%d-host", rank);
         events[2 * rank] = event(TRAIN, nodes[rank], rank, 100 + rank, 100000 + rank);
         events[2 * rank + 1] = event("op", nodes[rank], -1, 50000, 50010);
         expected[2 * rank] = expected[2 * rank + 1] = rank;
     }
-    assert_steps(events, 2 * MOST_RANKS, expected);
+    assert_steps(events, 2 * MAX_RANKS, expected);
 }
 
 static void an_event_is_of_a_step_of_its_own_node(void **state)

@@ -1,4 +1,4 @@
-#include "process/cpu_books.h"
+#include "process/cpu_totals.h"
 #include "process/fake_procfs.h"
 #include "process/live.h"
 
@@ -8,7 +8,7 @@
 struct family {
     struct fake_procfs fake;
     struct process_tree tree;
-    struct cpu_books books;
+    struct cpu_totals totals;
     struct fake_process main, child, grandchild;
     int64_t tick_ns;
 };
@@ -31,16 +31,16 @@ static void open_family(struct family *family, bool is_old)
     family->tick_ns = family->tree.view.ns_per_tick;
 }
 
-static void look(struct family *family)
+static void check(struct family *family)
 {
-    assert_int_equal(process_tree_look(&family->tree, false, 1), GPUT_OK);
-    cpu_books_update(&family->books, &family->tree, 0, 0);
+    assert_int_equal(process_tree_scan(&family->tree, false, 1), GPUT_OK);
+    cpu_totals_update(&family->totals, &family->tree, 0, 0);
 }
 
 static void expect(const struct family *family, int64_t main_ticks, int64_t descendants_ticks)
 {
-    assert_int_equal(family->books.main_ns, main_ticks * family->tick_ns);
-    assert_int_equal(family->books.descendants_ns, descendants_ticks * family->tick_ns);
+    assert_int_equal(family->totals.main_ns, main_ticks * family->tick_ns);
+    assert_int_equal(family->totals.descendants_ns, descendants_ticks * family->tick_ns);
 }
 
 static void close_family(struct family *family)
@@ -54,7 +54,7 @@ static void the_living_are_what_their_clocks_say(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    look(&family);
+    check(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
@@ -75,23 +75,23 @@ static void what_nobody_collects_of_others_is_kept(void **state)
         .others = &other,
         .n_others = 1};
     assert_int_equal(process_tree_init(&family.tree, &options, NULL), GPUT_OK);
-    look(&family);
+    check(&family);
     expect(&family, 0, 0);
 
     /* It used 3 ticks and collected a child of 2 that was never seen, then ended. */
     stranger.utime += 3;
     stranger.cutime += 2;
     fake_put(&family.fake, stranger);
-    look(&family);
+    check(&family);
     expect(&family, 0, 5);
     fake_end(&family.fake, 20);
-    look(&family);
+    check(&family);
     expect(&family, 0, 5);
 
     /* And main collected one that was never seen either. */
     family.main.cutime = 4;
     fake_put(&family.fake, family.main);
-    look(&family);
+    check(&family);
     expect(&family, 0, 9);
     close_family(&family);
 }
@@ -101,20 +101,20 @@ static void a_child_that_ends_counts_once_all_the_way_up(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    look(&family);
+    check(&family);
 
     /* The grandchild used 5 ticks more, ended, and was collected. */
     fake_end(&family.fake, 12);
     fake_children(&family.fake, 11, 11, "");
     family.child.cutime = 25;
     fake_put(&family.fake, family.child);
-    look(&family);
+    check(&family);
     expect(&family, 100, 75);
 
     /* The child ended as a zombie: main has not collected it yet. */
     family.child.state = 'Z';
     fake_put(&family.fake, family.child);
-    look(&family);
+    check(&family);
     expect(&family, 100, 75);
 
     /* Main collects it, and with it what it had collected. */
@@ -122,7 +122,7 @@ static void a_child_that_ends_counts_once_all_the_way_up(void **state)
     fake_children(&family.fake, 10, 10, "");
     family.main.cutime = 75;
     fake_put(&family.fake, family.main);
-    look(&family);
+    check(&family);
     expect(&family, 100, 75);
     close_family(&family);
 }
@@ -135,7 +135,7 @@ static void children_that_no_look_saw_count(void **state)
     family.main.cutime = 300;
     family.main.cstime = 40;
     fake_put(&family.fake, family.main);
-    look(&family);
+    check(&family);
     expect(&family, 100, 410);
     close_family(&family);
 }
@@ -145,11 +145,11 @@ static void children_that_nobody_collects_count_as_far_as_seen(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    look(&family);
+    check(&family);
     /* Main ignores SIGCHLD: the kernel throws the child's figures away. */
     fake_end(&family.fake, 11);
     fake_children(&family.fake, 10, 10, "");
-    look(&family);
+    check(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
@@ -159,8 +159,8 @@ static void what_we_collected_from_orphans_counts(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    assert_int_equal(process_tree_look(&family.tree, false, 1), GPUT_OK);
-    cpu_books_update(&family.books, &family.tree, 9 * family.tick_ns, 0);
+    assert_int_equal(process_tree_scan(&family.tree, false, 1), GPUT_OK);
+    cpu_totals_update(&family.totals, &family.tree, 9 * family.tick_ns, 0);
     expect(&family, 100, 79);
     close_family(&family);
 }
@@ -170,7 +170,7 @@ static void the_trackers_own_thread_is_no_work_of_mains(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    cpu_books_update(&family.books, &family.tree, 0, 30 * family.tick_ns);
+    cpu_totals_update(&family.totals, &family.tree, 0, 30 * family.tick_ns);
     expect(&family, 70, 70);
     close_family(&family);
 }
@@ -180,13 +180,13 @@ static void the_books_never_go_back(void **state)
     (void)state;
     struct family family;
     open_family(&family, false);
-    look(&family);
+    check(&family);
     /* Figures are read one after the other: for a moment they can come to less. */
     family.main.utime = 99;
     family.child.utime = 49;
     fake_put(&family.fake, family.main);
     fake_put(&family.fake, family.child);
-    look(&family);
+    check(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
@@ -196,12 +196,12 @@ static void what_was_used_before_tracking_never_counts(void **state)
     (void)state;
     struct family family;
     open_family(&family, true);
-    look(&family);
+    check(&family);
     expect(&family, 0, 0);
 
     family.child.utime += 3;
     fake_put(&family.fake, family.child);
-    look(&family);
+    check(&family);
     expect(&family, 0, 3);
 
     /* Main collects a child that was old when tracking began: with all that it ever used. */
@@ -209,13 +209,13 @@ static void what_was_used_before_tracking_never_counts(void **state)
     fake_children(&family.fake, 11, 11, "");
     family.child.cutime = 22;
     fake_put(&family.fake, family.child);
-    look(&family);
+    check(&family);
     expect(&family, 0, 5);
     fake_end(&family.fake, 11);
     fake_children(&family.fake, 10, 10, "");
     family.main.cutime = 53 + 22 + 1;
     fake_put(&family.fake, family.main);
-    look(&family);
+    check(&family);
     expect(&family, 0, 6);
     close_family(&family);
 }
@@ -227,7 +227,7 @@ static void a_swarm_of_short_children_is_in_the_books(void **state)
     (void)state;
     struct actors actors;
     struct process_tree tree;
-    struct cpu_books books = {0};
+    struct cpu_totals totals = {0};
     actors_start(&actors, "tell hear 3 swarm 40 0.02 tell hear 3");
     actors_await(&actors, 1);
     struct process_tree_options options = {
@@ -238,16 +238,16 @@ static void a_swarm_of_short_children_is_in_the_books(void **state)
     struct pollfd told = {.fd = actors.told_fd, .events = POLLIN};
     int64_t before = 0;
     do {
-        assert_int_equal(process_tree_look(&tree, false, 1), GPUT_OK);
-        cpu_books_update(&books, &tree, 0, 0);
-        assert_true(books.descendants_ns >= before);
-        before = books.descendants_ns;
+        assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
+        cpu_totals_update(&totals, &tree, 0, 0);
+        assert_true(totals.descendants_ns >= before);
+        before = totals.descendants_ns;
     } while (poll(&told, 1, 5) == 0);
     actors_await(&actors, 1);
-    process_tree_look(&tree, false, 1);
-    cpu_books_update(&books, &tree, 0, 0);
+    process_tree_scan(&tree, false, 1);
+    cpu_totals_update(&totals, &tree, 0, 0);
     /* 0.8 s; forking and ending cost something too. */
-    assert_in_range(books.descendants_ns, 780 * MS, 1300 * MS);
+    assert_in_range(totals.descendants_ns, 780 * MS, 1300 * MS);
     process_tree_finish(&tree);
     actors_end(&actors);
 }
@@ -266,5 +266,5 @@ int main(void)
         cmocka_unit_test(what_was_used_before_tracking_never_counts),
         cmocka_unit_test(a_swarm_of_short_children_is_in_the_books),
     };
-    return cmocka_run_group_tests_name("track/cpu_books", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("track/cpu_totals", tests, NULL, NULL);
 }

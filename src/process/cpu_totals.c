@@ -1,12 +1,12 @@
-#include "process/cpu_books.h"
+#include "process/cpu_totals.h"
 
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-void cpu_books_update(
-    struct cpu_books *books, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns)
+void cpu_totals_update(
+    struct cpu_totals *totals, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns)
 {
     int64_t living_ns = 0;
     int64_t collected_ns = orphans_ns + tree->gone_others_ns;
@@ -15,7 +15,7 @@ void cpu_books_update(
         const struct process *process = tree->processes[i];
         collected_ns += process_children_ns(process, &tree->view);
         if (process->is_main)
-            books->main_ns = most(books->main_ns, process_cpu_ns(process) - own_ns);
+            totals->main_ns = most(totals->main_ns, process_cpu_ns(process) - own_ns);
         else
             living_ns += process_cpu_ns(process);
     }
@@ -25,5 +25,5 @@ void cpu_books_update(
      * what they used before), and what their clocks said when last seen.
      */
     int64_t ended_ns = most(collected_ns - tree->gone_before_ns, tree->gone_cpu_ns);
-    books->descendants_ns = most(books->descendants_ns, living_ns + ended_ns);
+    totals->descendants_ns = most(totals->descendants_ns, living_ns + ended_ns);
 }

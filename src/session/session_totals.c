@@ -42,7 +42,7 @@ static int64_t ends_cpu_ns(const struct gput_session *session)
     return ns - session->sampler.own_cpu_ns;
 }
 
-int64_t session_told_cpu_ns(const struct gput_session *session)
+int64_t session_kernel_cpu_ns(const struct gput_session *session)
 {
     struct cgroup_usage group;
     int64_t ends_ns = ends_cpu_ns(session);
@@ -52,10 +52,10 @@ int64_t session_told_cpu_ns(const struct gput_session *session)
     return ends_ns > group_ns ? ends_ns : group_ns;
 }
 
-int64_t session_unwaited_cpu_ns(const void *user)
+int64_t session_auto_reaped_cpu_ns(const void *user)
 {
     const struct gput_session *session = user;
-    return process_log_has_unwaited(&session->log) ? session_told_cpu_ns(session) : 0;
+    return process_log_has_auto_reaped(&session->log) ? session_kernel_cpu_ns(session) : 0;
 }
 
 /* ---- the end ---- */
@@ -79,7 +79,7 @@ static void add_living_counts(struct gput_session *session)
     }
 }
 
-void session_close_books(struct gput_session *session)
+void session_close_totals(struct gput_session *session)
 {
     struct session_counts *counts = &session->counts;
     if (session->mode != SESSION_LAUNCHED && session->mode != SESSION_SELF)
@@ -169,10 +169,10 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
 static double seen_or_told(
     const struct gput_session *session, int64_t not_theirs_ns, double sampled_seconds)
 {
-    int64_t told_ns;
+    int64_t reported_ns;
     double most = sampled_seconds;
-    if (process_log_cpu_ns(&session->log, &told_ns))
-        most = fmax(most, clock_seconds_of_ns(told_ns - not_theirs_ns));
+    if (process_log_cpu_ns(&session->log, &reported_ns))
+        most = fmax(most, clock_seconds_of_ns(reported_ns - not_theirs_ns));
     return most - before_cut_seconds(&session->sampler.tree);
 }
 
@@ -229,7 +229,7 @@ static void fill_collected_cpu(const struct gput_session *session,
     bool group_has_all =
         has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
     exactness->cpu = group_has_all || (exactness->all_collected && !is_short);
-    if (is_short || (exactness->has_unwaited && !group_has_all))
+    if (is_short || (exactness->has_auto_reaped && !group_has_all))
         accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     fit_parts(accounting);
 }
@@ -243,7 +243,7 @@ static bool is_living(const struct process *process)
 
 /* What the living have used and collected, at least: what a process had collected before tracking
  * began is known as two figures in clock ticks. */
-static int64_t in_books_ns(const struct process_tree *tree)
+static int64_t sampled_ns_total(const struct process_tree *tree)
 {
     int64_t ns = -tree->gone_before_ns;
     for (size_t i = 0; i < tree->count; i++) {
@@ -269,10 +269,10 @@ static void read_collected(struct process_tree *tree)
     }
 }
 
-void session_compare_ends(struct gput_session *session)
+void session_compare_exit_records(struct gput_session *session)
 {
     struct process_log *log = &session->log;
-    int64_t told_ns;
+    int64_t reported_ns;
     bool is_needed = session->mode == SESSION_ATTACHED && session->events.has_ends;
     if (!is_needed || log->ended_total == session->ends_compared)
         return;
@@ -281,11 +281,12 @@ void session_compare_ends(struct gput_session *session)
     /* The end of whatever was collected by then was told before. */
     session_events_read(&session->events);
     process_log_refresh(log);
-    if (!process_log_cpu_ns(log, &told_ns))
+    if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t untold_ns = in_books_ns(&session->sampler.tree) - (told_ns - log->ended_outside_ns);
-    if (untold_ns > session->untold_ns)
-        session->untold_ns = untold_ns;
+    int64_t unreported_ns =
+        sampled_ns_total(&session->sampler.tree) - (reported_ns - log->ended_outside_ns);
+    if (unreported_ns > session->unreported_ns)
+        session->unreported_ns = unreported_ns;
 }
 
 /*
@@ -296,10 +297,11 @@ void session_compare_ends(struct gput_session *session)
 static void fill_attached_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
-    int64_t told_ns;
-    if (process_log_cpu_ns(&session->log, &told_ns))
-        accounting->kernel_cpu_seconds = fmax(clock_seconds_of_ns(told_ns + session->untold_ns),
-            accounting->sampled_cpu_seconds - before_cut_seconds(&session->sampler.tree));
+    int64_t reported_ns;
+    if (process_log_cpu_ns(&session->log, &reported_ns))
+        accounting->kernel_cpu_seconds =
+            fmax(clock_seconds_of_ns(reported_ns + session->unreported_ns),
+                accounting->sampled_cpu_seconds - before_cut_seconds(&session->sampler.tree));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -333,7 +335,7 @@ static void fill_collected_counts(const struct gput_session *session,
             stored = task_counts_stored_bytes(&seen);
     }
     sum.lacks_io = false;
-    session_accounting_take(accounting, &sum);
+    session_accounting_set_counts(accounting, &sum);
     if (!counts->without_io)
         return;
     /* What was dropped before it was written is not told by wait4. */
@@ -354,7 +356,7 @@ static void fill_attached_counts(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
     struct task_counts counts = process_log_counts(&session->log);
-    session_accounting_take(accounting, &counts);
+    session_accounting_set_counts(accounting, &counts);
     if (!session->events.has_ends)
         accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
 }
@@ -371,9 +373,9 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
     if (process_log_has_all(log)) {
         accounting->processes_missed = 0;
-        bool has_unwaited = process_log_has_unwaited(log);
+        bool has_auto_reaped = process_log_has_auto_reaped(log);
         text_fit(reason, size, "the kernel announced each one (process connector)%s",
-            has_unwaited ? "; nobody waited for some: what is missing is in `sources`" : "");
+            has_auto_reaped ? "; nobody waited for some: what is missing is in `sources`" : "");
         return;
     }
     if (session->events.has_events) {
@@ -413,11 +415,11 @@ struct session_exactness session_fill_accounting(
 {
     struct session_exactness exactness = {0};
     session_accounting_clear(accounting);
-    session_surroundings_fill(&session->surroundings, accounting);
+    system_counters_fill(&session->system_counters, accounting);
     if (session->mode == SESSION_MACHINE)
         return exactness;
-    accounting->sampled_cpu_seconds =
-        clock_seconds_of_ns(session->sampler.books.main_ns + session->sampler.books.descendants_ns);
+    accounting->sampled_cpu_seconds = clock_seconds_of_ns(
+        session->sampler.totals.main_ns + session->sampler.totals.descendants_ns);
     fill_processes(session, accounting);
     if (session->has_ended)
         exactness = fill_end(session, accounting);
@@ -440,5 +442,5 @@ void session_fill_bytes_so_far(struct gput_session *session, struct gput_account
         return;
     struct task_counts now = process_log_counts(&session->log);
     task_counts_raise(&session->bytes_so_far, &now);
-    session_accounting_take_bytes(accounting, &session->bytes_so_far);
+    session_accounting_set_bytes(accounting, &session->bytes_so_far);
 }

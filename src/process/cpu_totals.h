@@ -2,15 +2,15 @@
  * The CPU time of a tree, from the kernel's own counters: the clocks of the living, and what
  * parents have collected from those that ended, whether a look ever saw them or not.
  */
-#ifndef PROCESS_CPU_BOOKS_H
-#define PROCESS_CPU_BOOKS_H
+#ifndef PROCESS_CPU_TOTALS_H
+#define PROCESS_CPU_TOTALS_H
 
 #include "process/process_tree.h"
 
 #include <stdint.h>
 
 /* CPU time used since tracking began; never goes back. */
-struct cpu_books {
+struct cpu_totals {
     int64_t main_ns;        /* by the main process itself, all its threads */
     int64_t descendants_ns; /* by all others, ended ones too */
 };
@@ -23,7 +23,7 @@ struct cpu_books {
  * Collected time comes in clock ticks, so the figure for ended processes may lag by up to two ticks
  * a parent; it never adds up, because every reading is of the whole.
  */
-void cpu_books_update(
-    struct cpu_books *books, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns);
+void cpu_totals_update(
+    struct cpu_totals *totals, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns);
 
 #endif
