@@ -1,5 +1,5 @@
 /*
- * What an analysis costs beside reading its two files alone. Writes a tracking file of ROWS rows
+ * What an analysis costs next to reading its two files alone. Writes a tracking file of ROWS rows
  * and a sub-tracking file of CALLS calls of NAMES code blocks in 4 processes to a temporary folder,
  * then prints CPU seconds of both, their ratio and the memory of the analysis.
  *

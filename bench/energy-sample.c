@@ -1,5 +1,5 @@
 /*
- * What the energy of one sample costs, beside bare reads of the same files that it cannot do
+ * What the energy of one sample costs, next to bare reads of the same files that it cannot do
  * without: two packages with core and DRAM each, and a platform, made of files in a temporary
  * folder. The real files of sysfs add the same time (the register's reading) to every row.
  */

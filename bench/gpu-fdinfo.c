@@ -1,5 +1,5 @@
 /*
- * What it costs to find out what 100 processes use of graphics cards, beside two ways of doing it
+ * What it costs to find out what 100 processes use of graphics cards, next to two ways of doing it
  * plainly: reading the fdinfo of every descriptor, and of those alone that link to a card. The
  * processes are a tree of files that the program makes: 20 descriptors each, two of them cards.
  */

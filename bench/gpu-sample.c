@@ -1,5 +1,5 @@
 /*
- * What one sample of the GPUs costs, beside the bare calls of the NVIDIA library that it cannot do
+ * What one sample of the GPUs costs, next to the bare calls of the NVIDIA library that it cannot do
  * without: a process of eight GPUs with 16 processes each, and a library that answers at once (a
  * fake one; a real driver adds the same time to every row). The last rows are what a tick itself
  * waits for: the drivers are asked from other threads.

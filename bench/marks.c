@@ -1,7 +1,7 @@
 /*
- * What marking a block costs: a start and a stop, to each kind of file, beside the least that could
- * be done (two readings of the clock and two stores to memory). Prints one line a kind: nanoseconds
- * of CPU a pair, and the ratio to that floor.
+ * What marking a block costs: a start and a stop, to each kind of file, next to the least that
+ * could be done (two readings of the clock and two stores to memory). Prints one line a kind:
+ * nanoseconds of CPU a pair, and the ratio to that floor.
  *
  *     marks [THREADS]      default 1
  */

@@ -117,7 +117,7 @@ static void measure_rate(double hertz, double seconds)
     gput_session_stop(session, NULL);
     gput_session_results(session, &results, NULL);
     gput_session_destroy(session);
-    /* The first and the last sample are beside the ticks, and so is the early one. */
+    /* The first and the last sample are next to the ticks, and so is the early one. */
     uint64_t extra = hertz < 20 ? 3 : 2;
     char what[64];
     snprintf(what, sizeof what, "rate at %g Hz (%llu of %llu late)", hertz,

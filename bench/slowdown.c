@@ -1,6 +1,6 @@
 /*
  * By how much tracking slows a program down that holds 1 GB in small pages and is always busy with
- * it. The program works on without end, and `gpu-tracker attach --st 0.1` beside it is stopped and
+ * it. The program works on without end, and `gpu-tracker attach --st 0.1` next to it is stopped and
  * continued in turn: stretches alone and tracked that lie side by side are compared, in the order
  * ABBA, so that what drifts cancels. A tracker that goes on reads more at first than it would have
  * without the stop: the figures are rather too high.

@@ -128,7 +128,7 @@ static int add_use(
     return GPUT_OK;
 }
 
-/* " run" or "": to be put behind "gpu-tracker" in messages. */
+/* " run" or "": to be put after "gpu-tracker" in messages. */
 static const char *name_after_blank(const struct command *command, char buffer[64])
 {
     snprintf(buffer, 64, "%s%s", command->name[0] ? " " : "", command->name);

@@ -49,7 +49,7 @@ bool arguments_have(const struct arguments *arguments, enum option_id id);
 /* The value last given to an option, or NULL. */
 const char *arguments_value(const struct arguments *arguments, enum option_id id);
 
-/* For repeatable options: the next value from use number *position on, which moves behind it; NULL
+/* For repeatable options: the next value from use number *position on, which moves after it; NULL
  * at the end. Start at 0. */
 const char *arguments_next(const struct arguments *arguments, enum option_id id, size_t *position);
 

@@ -1,4 +1,4 @@
-/* gpu-tracker run: a command with its arguments, behind which we disappear. */
+/* gpu-tracker run: a command with its arguments, after which we disappear. */
 #include "arguments.h"
 #include "launch.h"
 #include "message.h"

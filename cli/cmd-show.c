@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the figures leave out, as one more source in the report, and said beside it. */
+/* What the figures leave out, as one more source in the report, and said next to it. */
 static void add_note(struct gput_results *results)
 {
     message_warning(NULL,

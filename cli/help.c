@@ -48,7 +48,7 @@ void help_option_usage(const struct option *option, char *buffer, size_t size)
         option->long_name ? option->long_name : "", argument);
 }
 
-/* A term and behind it, from `column` on, its text; on a line of its own when the term is long. */
+/* A term and after it, from `column` on, its text; on a line of its own when the term is long. */
 static void print_entry(FILE *file, const char *term, const char *text, int column)
 {
     int used = fprintf(file, "%*s%s", OPTION_INDENT, "", term);

@@ -4,7 +4,7 @@
  * Signals. What a terminal sends (Ctrl-C, Ctrl-\, a new window size) reaches the command without
  * us; what another process sends us alone is meant for the command and sent on. The kernel tells
  * the two apart (si_code). What the command or a descendant sends (`kill 0` in a script) has
- * reached it too. Somebody else's signal to the whole process group cannot be told from one to us
+ * reached it too. Somebody else's signal to the whole process group cannot be known from one to us
  * alone; the command then gets it twice. When we lead the session, a hang-up of the terminal is
  * sent to us alone, and passed on.
  *

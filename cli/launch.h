@@ -1,5 +1,5 @@
 /*
- * Runs a command under a session and stays beside it until it ends, so that terminals, shells and
+ * Runs a command under a session and stays next to it until it ends, so that terminals, shells and
  * whoever sends signals see one program.
  */
 #ifndef CLI_LAUNCH_H

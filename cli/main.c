@@ -13,7 +13,7 @@
  *   words.c              the text of -e, split as a shell splits it
  *   tracking.c           command line over config file over defaults: the options of a session
  *   track.c              a tracked command from its options to the exit status
- *   launch.c             starts it and stays beside it: signals, Ctrl-C, job control
+ *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control
  *   signals.c            signals as plain data, and dying or stopping of one
  *   report.c             the report: which format, to which file or screen
  *   analysis-output.c    the same for analyses and comparisons
@@ -33,7 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints to the standard output; a full disk or a closed pipe behind it is a failure. */
+/* Prints to the standard output; a full disk or a closed pipe after it is a failure. */
 static int finish_output(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

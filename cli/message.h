@@ -23,7 +23,7 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* What is said: the sentence of an error, a line of information, and
- * `gpu-tracker: warning: …`, so that it can be told from what the tracked command prints. */
+ * `gpu-tracker: warning: …`, so that it can be known from what the tracked command prints. */
 enum message_kind {
     MESSAGE_ERROR,
     MESSAGE_NOTE,
@@ -45,7 +45,7 @@ void message_error_until(const struct gput_error *error, int stop_fd);
 /* Prints a line of information, not of trouble, on the standard error. */
 void message_note(const char *text);
 
-/* Prints `gpu-tracker: warning: …`, so that it can be told from what the tracked command prints.
+/* Prints `gpu-tracker: warning: …`, so that it can be known from what the tracked command prints.
  * Has the form of gput_options.warn; `user` is not used. May be called from any thread. */
 void message_warning(void *user, const char *text);
 

@@ -21,7 +21,7 @@ static int write_waiting(int fd, const char *bytes, size_t length)
 }
 
 /*
- * Writes to what has room for PIPE_BUF bytes. Of a pipe others can take that room first; its
+ * Writes to what has space for PIPE_BUF bytes. Of a pipe others can take that space first; its
  * descriptor is shared with them, so that it cannot be made non-blocking, but a single call can
  * be (older kernels: not).
  */
@@ -37,7 +37,7 @@ static ssize_t write_some(int fd, const char *bytes, size_t length, bool is_pipe
     return write(fd, part.iov_base, part.iov_len);
 }
 
-/* 0 when `fd` has room, else an errno. */
+/* 0 when `fd` has space, else an errno. */
 static int wait_for_room(int fd, int stop_fd)
 {
     struct pollfd events[] = {

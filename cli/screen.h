@@ -9,7 +9,7 @@
 /* For `stop_fd`: */
 enum {
     SCREEN_WAITS = -1,       /* for ever */
-    SCREEN_NEVER_WAITS = -2, /* writes what finds room at once */
+    SCREEN_NEVER_WAITS = -2, /* writes what finds space at once */
 };
 
 /*

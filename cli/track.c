@@ -19,7 +19,8 @@ static int status_code(int status)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Beside a report that goes to the standard output, and to nowhere else, it would be part of it. */
+/* Next to a report that goes to the standard output, and to nowhere else, it would be part of it.
+ */
 static void announce(int status, const char *output, int stop_fd)
 {
     char line[128];

@@ -20,11 +20,11 @@ struct tracking {
     /* No warnings for now: the report will say what is missing, and is alone where they would go.
      */
     _Atomic bool leaves_warnings_to_report;
-    /* Lines for which the standard error had no room: sampling does not wait for a reader. */
+    /* Lines for which the standard error had no space: sampling does not wait for a reader. */
     pthread_mutex_t lock;
     char held[8192];
     size_t held_length;
-    unsigned not_held; /* those for which there was no room here either */
+    unsigned not_held; /* those for which there was no space here either */
 };
 
 /*
@@ -48,7 +48,7 @@ int tracking_create_session(
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
 
-/* Says what found no room before, when nothing is tracked any more; waits no longer than until
+/* Says what found no space before, when nothing is tracked any more; waits no longer than until
  * `stop_fd` can be read. */
 void tracking_say_held(struct tracking *tracking, int stop_fd);
 

@@ -191,7 +191,7 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
 /**
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
  * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
- * and behind it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
+ * and after it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
  * num_calls, num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_…
  * in joules and exact_… where known); "code_block_usage" with a row a block and measurement. With
  * `details` also p50, p95, p99, self_time_total, cpu_time_total.

@@ -60,7 +60,7 @@ struct gput_blocks_options {
     bool join;
     /** .csv and .sqlite: have the columns thread_id and started_ns from the start. Default: they
      * are added when a second thread marks, or a block begins while it runs, so that calls of one
-     * block that run at the same time can be told apart. (A log has them always.) */
+     * block that run at the same time can be distinguished. (A log has them always.) */
     bool thread_ids;
     /** .gputblocks: once the file has this size further marks are lost. Default: 1 GiB (67 million
      * calls). */
@@ -167,7 +167,7 @@ GPUT_API int gput_blocks_stop(
 struct gput_blocks_status {
     char path[4096]; /**< the file of this process */
     /** Marks that could not be kept. A call is in the file as a whole or not at all: with its start
-     * its stop is lost, and a stop that found no room is written when there is some. */
+     * its stop is lost, and a stop that found no space is written when there is some. */
     uint64_t marks_lost;
     struct gput_error lost; /**< why the first of them was lost; GPUT_OK when none was */
 };

@@ -33,7 +33,7 @@ GPUT_API int gput_file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
 
 /**
- * Whether gput_file_write() could write there, as far as can be told without trying: to be asked
+ * Whether gput_file_write() could write there, as far as can be known without trying: to be asked
  * before hours of work. Errors, which name the file: GPUT_ERROR_NOT_FOUND (the folder),
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (it is a folder), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
@@ -47,7 +47,7 @@ GPUT_API int gput_file_add(
     struct gput_file *file, const void *bytes, size_t length, struct gput_error *error);
 /** Closes and frees it, also on failure. */
 GPUT_API int gput_file_end(struct gput_file *file, struct gput_error *error);
-/** Closes and frees it, and leaves nothing behind. NULL is fine. */
+/** Closes and frees it, and leaves nothing after. NULL is fine. */
 GPUT_API void gput_file_discard(struct gput_file *file);
 
 #ifdef __cplusplus

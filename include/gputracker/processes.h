@@ -21,7 +21,7 @@ extern "C" {
 
 /** How far the peak of a process can be trusted. */
 enum gput_process_peak {
-    GPUT_PROCESS_PEAK_UNKNOWN, /**< nobody ever looked at it */
+    GPUT_PROCESS_PEAK_UNKNOWN, /**< nobody ever polled it */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
     /** The kernel's (VmHWM), as last read before its end; or given at its end, but of the program
      * alone that it was then: what it had before execve() may have been more. */
@@ -45,7 +45,7 @@ struct gput_process {
     int64_t start_ns;         /**< since the epoch */
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
     bool is_final; /**< the figures are the kernel's, made at its end (taskstats); else those of
-                        the last look, and it may have gone on since */
+                        the last scan, and it may have gone on since */
     /** Since tracking began. The kernel makes its record before the end of a process is over: what
      * freeing the memory takes (a tenth of a second for some gigabytes) is not in it. NaN where
      * that leaves 0. */
@@ -55,13 +55,13 @@ struct gput_process {
     double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
                                   that processes share counts in each */
     /** Where the kernel does not tell ends, with those of the children that it waited for. */
-    double read_bytes, write_bytes; /**< through read(), write() and their kin */
+    double read_bytes, write_bytes; /**< through read(), write() and the like */
     double storage_read_bytes;
     double storage_write_bytes; /**< less what it dropped before it was written (removed files) */
     bool has_status;
     int status; /**< as of wait(2) */
     /** It ended at end_ns: the kernel announced it, or it was collected. Else end_ns is
-     * the last look that saw it alive, or the first that saw it ended and not yet collected. */
+     * the last scan that saw it alive, or the first that saw it ended and not yet collected. */
     bool end_is_exact;
 };
 
@@ -108,7 +108,7 @@ GPUT_API void gput_processes_free(struct gput_processes *processes);
 
 /**
  * The report of a session with its processes: in JSON as further members "processes" and
- * "other_processes" (of a pickle's `details` too), in text as a tree behind the rest.
+ * "other_processes" (of a pickle's `details` too), in text as a tree after the rest.
  *
  * Returns and errors as gput_results_render().
  */

@@ -199,7 +199,7 @@ GPUT_API int gput_python_top(const struct gput_python_options *options, enum gpu
  * What cProfile counted, of all dumps that fit, added up: the tables "functions" (file, line, name,
  * prim_calls, total_calls, total_time, cumulative_time; times in seconds) in the order of the
  * dumps, and "callers" (function and caller as row numbers of "functions", and the same figures). A
- * caller that was not profiled itself follows behind the functions, without figures. Errors: as
+ * caller that was not profiled itself follows after the functions, without figures. Errors: as
  * gput_python_top().
  */
 GPUT_API int gput_python_functions(const struct gput_python_options *options,

@@ -63,7 +63,7 @@ GPUT_API int gput_recorded_tables(
  * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks), as they are: the table "marks"
  * with the columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp
  * (seconds since the epoch), in the order of the file. A file with the kernel's counts has them
- * behind: thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
+ * after: thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
  *
  * Ownership and errors as gput_recorded_samples().
  */
@@ -73,7 +73,7 @@ GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_op
 /**
  * The calls that those marks make: the table "calls" with the columns process_id, thread_id,
  * code_block_name, start, stop (seconds since the epoch) and compute_time (seconds), sorted by
- * start. Calls that are still open are left out. A file with the kernel's counts has behind them
+ * start. Calls that are still open are left out. A file with the kernel's counts has after them
  * what was counted in each call, by enum gput_exact_figure: exact_thread_cpu_time (seconds) and so
  * on, missing where it is not known.
  *

@@ -1,7 +1,7 @@
 /*
  * What a session gives: maxima and means, the machine's constants, the kernel's own peaks and
- * books, the tracker's own cost, and a state for every source. Plain data without pointers: copy it
- * freely.
+ * totals, the tracker's own cost, and a state for every source. Plain data without pointers: copy
+ * it freely.
  */
 #ifndef GPUTRACKER_RESULTS_H
 #define GPUTRACKER_RESULTS_H
@@ -46,7 +46,7 @@ enum gput_source_state {
 /** "exact", "sampled" or "unavailable". Static text. */
 GPUT_API const char *gput_source_state_name(enum gput_source_state state);
 
-/** Room for why a figure is missing, with its final 0. */
+/** Space for why a figure is missing, with its final 0. */
 #define GPUT_REASON_SIZE 512
 
 struct gput_source {
@@ -121,7 +121,7 @@ struct gput_accounting {
     /** What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
      * sampled. Never less than the samples add up to. */
     double kernel_cpu_seconds;
-    double kernel_user_cpu_seconds;   /**< of that, in programs; NaN beside children that nobody
+    double kernel_user_cpu_seconds;   /**< of that, in programs; NaN next to children that nobody
                                            waited for and no control group counted */
     double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /**< what the samples add up to */
@@ -134,9 +134,9 @@ struct gput_accounting {
     double major_page_faults;            /**< pages that had to come from storage */
     double voluntary_context_switches;   /**< it waited for something */
     double involuntary_context_switches; /**< another had to have the CPU */
-    double read_bytes;  /**< through read() and its kin, cached or not, pipes and sockets too; not
+    double read_bytes;  /**< through read() and the like, cached or not, pipes and sockets too; not
                              through io_uring, splice() and mapped files */
-    double write_bytes; /**< through write() and its kin */
+    double write_bytes; /**< through write() and the like */
     double storage_read_bytes; /**< really fetched from storage */
     /** Written to storage: storage_dirtied_bytes without pages that were dropped before they were
      * written, because their file was removed or cut. At least, where some were dropped (source
@@ -180,7 +180,7 @@ struct gput_results {
 
     /**
      * GPU RAM of the tracked processes, over all GPUs: at least what drivers' lists of processes
-     * said; at most what the memory in use on the GPUs rose to, less what was in use there beside
+     * said; at most what the memory in use on the GPUs rose to, less what was in use there next to
      * them, where nobody else used a GPU. Both are of the moments at which drivers were asked: what
      * rose and fell between two readings is in neither. NaN without a GPU.
      */

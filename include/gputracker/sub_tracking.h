@@ -33,8 +33,8 @@ GPUT_API struct gput_combine_options gput_combine_options_default(void);
 /**
  * Combines sub-tracking files into a new one: their rows in the order of `paths`. Memory does not
  * grow with the number of files or rows, and one file at a time is open. The new file is written
- * beside and put in place when it is whole. It has the optional columns (thread ids, exact figures)
- * that any of the files has.
+ * next to and put in place when it is whole. It has the optional columns (thread ids, exact
+ * figures) that any of the files has.
  *
  * Errors: GPUT_ERROR_EXISTS (`Cannot create sub-tracking file x. File already exists.`),
  * GPUT_ERROR_INVALID (`File a does not end with the same extension as x. Must end in ".csv".`),

@@ -77,7 +77,7 @@ GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_form
 struct gput_table_writer; /**< renders tables part by part */
 
 /** Renders a list of `table_count` tables as gput_tables_render() does, but that columns of text
- * are as wide as what was met so far wants. Freed by gput_table_writer_destroy(). */
+ * are as wide as what was seen so far wants. Freed by gput_table_writer_destroy(). */
 GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error);
 
@@ -86,7 +86,7 @@ GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_coun
 GPUT_API int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,
     const char **text, struct gput_error *error);
 
-/** The text behind the last table. Valid until the next call. */
+/** The text after the last table. Valid until the next call. */
 GPUT_API int gput_table_writer_end(
     struct gput_table_writer *writer, const char **text, struct gput_error *error);
 

@@ -437,7 +437,7 @@ static int find_log(struct marker *self)
     return 0;
 }
 
-/* Which of several calls of one object stops first cannot be told: recursion ends with the last,
+/* Which of several calls of one object stops first cannot be known: recursion ends with the last,
  * tasks and threads end as they like. The marks are then paired by thread. */
 static void note_call(struct marker *self, const struct gput_block_call *call)
 {

@@ -23,7 +23,7 @@ static void merge(struct native_sample *into, const struct native_sample *other)
     into->device_ram_bytes = fmax(into->device_ram_bytes, other->device_ram_bytes);
 }
 
-/* Room for as many again. */
+/* Space for as many again. */
 static void halve(struct native_samples *samples)
 {
     for (size_t i = 0; i < samples->count / 2; i++) {
@@ -36,7 +36,7 @@ static void halve(struct native_samples *samples)
     samples->pending = samples->merged;
 }
 
-/* Into the last item while that has room, or a new one. */
+/* Into the last item while that has space, or a new one. */
 static void add_item(struct native_samples *samples, const struct native_sample *item)
 {
     if (!samples->items)

@@ -152,7 +152,7 @@ static bool find_start(struct open_starts *open, double told, double stop, doubl
     return true;
 }
 
-/* The calls of a lane whose marks do not simply take turns; `calls` has room for two times a stop.
+/* The calls of a lane whose marks do not simply take turns; `calls` has space for two times a stop.
  */
 static int pair_overlapping(const struct call_table *table, struct call_lane *lane,
     struct open_starts *open, double *calls, struct gput_error *error)

@@ -55,7 +55,7 @@ int comparison_add(struct gput_comparison *comparison, const char *name,
 int comparison_match(struct gput_comparison *comparison,
     void (*warn)(void *user, const char *message), void *user, struct gput_error *error);
 
-/* "energy_package" …, by enum gput_energy_figure: measurements beside those of the analyses. */
+/* "energy_package" …, by enum gput_energy_figure: measurements next to those of the analyses. */
 extern const char *const comparison_energy_measurements[GPUT_ENERGY_FIGURE_COUNT];
 
 /* Whether some run has that figure. */

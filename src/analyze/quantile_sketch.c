@@ -35,7 +35,7 @@ static double value_of(int key)
     return key < 0 ? -middle : middle;
 }
 
-/* Makes room for the bucket of that key. */
+/* Reserves space for the bucket of that key. */
 static int reach_key(struct quantile_sketch *sketch, int key, struct gput_error *error)
 {
     int first = sketch->first_key, count = sketch->n_buckets;

@@ -43,14 +43,14 @@ int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t 
 int file_write_fd(
     int fd, const char *name, const void *bytes, size_t length, struct gput_error *error);
 
-/* Whether file_writing_begin() could write there, as far as can be told without trying. */
+/* Whether file_writing_begin() could write there, as far as can be known without trying. */
 int file_check(const char *path, struct gput_error *error);
 
 /* Opens a file for reading and writing that has no name and is gone once closed. */
 int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
 
 /*
- * A file written piece by piece, beside its target (of a link, what it leads to: the link stays);
+ * A file written piece by piece, next to its target (of a link, what it leads to: the link stays);
  * file_writing_end() gives it its name when it is whole, so that the path holds either its old
  * content or all of the new. Until then it has no name, or is a temporary file where the file
  * system knows no nameless files. What has to be written straight is.
@@ -69,7 +69,7 @@ int file_writing_add(
     struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error);
 /* Closed in any case. */
 int file_writing_end(struct file_writing *writing, struct gput_error *error);
-/* Closes it and leaves nothing behind. */
+/* Closes it and leaves nothing after. */
 void file_writing_discard(struct file_writing *writing);
 
 /* All of that at once. */

@@ -22,7 +22,7 @@ int file_target(const char *path, char **target, struct gput_error *error);
 /*
  * Whether what is at `path` has to be written straight: a pipe, a terminal, and /dev/stdout also
  * where it leads to a regular file, since the link there is the system's. To be opened with
- * O_APPEND. All else, as what is not there, can be written beside its target and renamed. False
+ * O_APPEND. All else, as what is not there, can be written next to its target and renamed. False
  * also where file_target() refuses.
  */
 bool file_is_straight(const char *path);

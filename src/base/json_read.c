@@ -15,7 +15,7 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Copies the text and writes ".0" behind whole numbers that do not fit an int64_t. */
+/* Copies the text and writes ".0" after whole numbers that do not fit an int64_t. */
 static void mark_large_integers(const char *text, size_t length, struct str *marked)
 {
     const char *end = text + length;

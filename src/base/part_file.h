@@ -1,7 +1,7 @@
 /*
- * Files that are written beside their target, `TARGET.PID-N.part`, and renamed when they are whole.
- * Each holds a lock while its writer lives: one that is free was left by a writer that was killed,
- * and the next writer of that target removes it.
+ * Files that are written next to their target, `TARGET.PID-N.part`, and renamed when they are
+ * whole. Each holds a lock while its writer lives: one that is free was left by a writer that was
+ * killed, and the next writer of that target removes it.
  */
 #ifndef BASE_PART_FILE_H
 #define BASE_PART_FILE_H
@@ -14,7 +14,7 @@ struct part_file {
 };
 
 /*
- * Makes an empty file beside `target`, with the mode that the umask gives (this may be another
+ * Makes an empty file next to `target`, with the mode that the umask gives (this may be another
  * program's process, whose umask must not be changed even for a moment), and removes those that
  * were left. `*fd` is open for reading and writing and the caller's. `path` is for messages.
  */

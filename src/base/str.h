@@ -23,12 +23,13 @@ void str_finish(struct str *string);
 /* Makes it empty and keeps the memory. Also clears `failed`. */
 void str_clear(struct str *string);
 
-/* Makes room for `extra` bytes more and a NUL. Returns false, and marks `failed`, without memory.
+/* Reserves space for `extra` bytes more and a NUL. Returns false, and marks `failed`, without
+ * memory.
  */
 bool str_reserve(struct str *string, size_t extra);
 
 void str_append(struct str *string, const char *text);
-/* With a full stop, where it has none, and a blank behind it. */
+/* With a full stop, where it has none, and a blank after it. */
 void str_append_sentence(struct str *string, const char *sentence);
 void str_append_bytes(struct str *string, const void *bytes, size_t length);
 void str_append_char(struct str *string, char byte);

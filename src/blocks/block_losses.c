@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more where arrays double. */
+/* Space for one more where arrays double. */
 static void *grow(void *array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)

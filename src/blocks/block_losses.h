@@ -1,7 +1,7 @@
 /*
  * What one thread's marks lack in a file that could not take them (a full disk), so that its calls
  * stay whole: the stop of a start that was lost is not written either, and a stop that found no
- * room waits with its time for when there is some. All zero while nothing was lost.
+ * space waits with its time for when there is some. All zero while nothing was lost.
  */
 #ifndef BLOCKS_BLOCK_LOSSES_H
 #define BLOCKS_BLOCK_LOSSES_H

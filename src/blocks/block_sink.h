@@ -35,7 +35,7 @@ struct block_sink {
     unsigned columns; /* enum sub_tracking_columns that the file began with */
     uint64_t limit_bytes;
     /* Files that have no thread ids get them when a second thread marks, or when a block is begun
-     * within itself: without, calls of one block in two threads at once could not be told apart,
+     * within itself: without, calls of one block in two threads at once could not be distinguished,
      * and nobody reads the marks of a block as brackets. */
     _Atomic int64_t only_thread;     /* 0 before the first mark */
     _Atomic bool thread_ids_settled; /* there from the start, added, or not to be had */

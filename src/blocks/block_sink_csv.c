@@ -65,7 +65,7 @@ static int csv_join(struct block_sink *base, struct gput_error *error)
 
 /* ---- Lines ---- */
 
-/* Blanks out a part of a line, where others may have written behind it: readers pass over empty
+/* Blanks out a part of a line, where others may have written after it: readers pass over empty
  * lines. */
 static bool blank_out(struct csv_sink *sink)
 {

@@ -49,7 +49,7 @@ static inline int64_t now_ns(void)
     return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* The clock is read as close to the block as can be: after making room at a start, before it at a
+/* The clock is read as close to the block as can be: after making space at a start, before it at a
  * stop. */
 static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)

@@ -46,7 +46,7 @@ void block_thread_destroy(struct block_thread *thread);
 /* Forgets names, and takes the blocks that are open for a parent's. */
 void block_thread_inherit(struct block_thread *thread);
 
-/* block_thread_push() when there is no room. */
+/* block_thread_push() when there is no space. */
 void block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
 
 static inline void block_thread_push(struct block_thread *thread, const struct block_name *name)

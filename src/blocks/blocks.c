@@ -80,7 +80,7 @@ static void mark_found(struct gput_blocks *blocks)
         blocks->sink->methods->count_lost(blocks->sink, -1);
 }
 
-/* Writes the stops that wait, the first first, as far as there is room. */
+/* Writes the stops that wait, the first first, as far as there is space. */
 static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
@@ -99,11 +99,11 @@ static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *t
 /* How a process comes to its file. */
 enum beginning {
     BEGINS,       /* at the path */
-    BEGINS_CHILD, /* beside it */
-    JOINS,        /* at the path, where another process shared it, else beside it */
+    BEGINS_CHILD, /* next to it */
+    JOINS,        /* at the path, where another process shared it, else next to it */
 };
 
-/* Tries the path, and for a child others beside it: its process id may have been used before. */
+/* Tries the path, and for a child others next to it: its process id may have been used before. */
 static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
     bool child = beginning != BEGINS;

@@ -1,6 +1,6 @@
 /*
  * One counter of energy, read again and again: how much was added since the last reading, with
- * wraps undone and readings that cannot be right told apart.
+ * wraps undone and readings that cannot be right distinguished.
  */
 #ifndef ENERGY_ENERGY_COUNTER_H
 #define ENERGY_ENERGY_COUNTER_H

@@ -93,7 +93,7 @@ double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
 bool energy_meter_is_partial(const struct energy_meter *meter);
 
 /* Writes everything that is wrong with the counters of the CPU, and the figures of GPUs, as far as
- * there is room: "the psys counter stood still; …". "" when nothing is. */
+ * there is space: "the psys counter stood still; …". "" when nothing is. */
 void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size);
 void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
 

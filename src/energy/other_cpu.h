@@ -27,7 +27,7 @@ struct other_cpu_reading {
 };
 
 struct other_cpu {
-    double seconds; /* used by the others since the beginning, as far as ours ran beside them */
+    double seconds; /* used by the others since the beginning, as far as ours ran next to them */
     /* A ring; from the start of the stretch to the last reading. */
     struct other_cpu_reading readings[OTHER_CPU_READINGS];
     size_t first, count;

@@ -91,7 +91,7 @@ static int add_zone(
     return GPUT_OK;
 }
 
-/* Those without a name come last, mmio before them; a part comes behind its package. */
+/* Those without a name come last, mmio before them; a part follows its package. */
 static int in_order(const void *left, const void *right)
 {
     const struct powercap_zone *a = left, *b = right;

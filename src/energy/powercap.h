@@ -46,7 +46,7 @@ struct powercap_zone {
 struct powercap {
     struct powercap_zone *zones; /* owned */
     size_t count;                /* of counters that are known */
-    size_t n_unnamed;            /* behind them; not opened */
+    size_t n_unnamed;            /* after them; not opened */
     size_t capacity;
 };
 

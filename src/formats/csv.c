@@ -92,7 +92,7 @@ static bool make_room(struct csv_reader *reader)
     return true;
 }
 
-/* Reads more behind what is in the buffer, which may move to its front. */
+/* Reads more after what is in the buffer, which may move to its front. */
 static int read_more(struct csv_reader *reader, struct gput_error *error)
 {
     if (reader->fill - reader->start > CSV_RECORD_MAX)
@@ -155,7 +155,7 @@ static int next_record(
 {
     enum place place = CELL_START;
     uint64_t lines = 0;
-    size_t scanned = 0; /* bytes behind `start` that need not be looked at again */
+    size_t scanned = 0; /* bytes after `start` that need not be looked at again */
     char *line_end = NULL;
 
     while (!(line_end = find_record_end(
@@ -211,7 +211,7 @@ size_t csv_count_cells(const struct csv_record *record)
     return count;
 }
 
-/* Takes the quotes off the cell at `at`; returns the comma or the end behind it. */
+/* Takes the quotes off the cell at `at`; returns the comma or the end after it. */
 static char *unquote(char *at, char *end, struct csv_cell *cell)
 {
     enum place place = CELL_START;

@@ -40,7 +40,7 @@ int csv_reader_open(const char *path, struct csv_reader **reader, struct gput_er
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
 /* From here on a line end ends a record also within quotes: a quote that is damage does then not
- * take the lines behind it along. For files whose cells have no line ends. */
+ * take the lines after it along. For files whose cells have no line ends. */
 void csv_reader_end_at_lines(struct csv_reader *reader);
 
 /*

@@ -13,7 +13,7 @@
 
 struct salvage {
     bool wanted;             /* false: damage is an error */
-    bool cut_short;          /* what comes behind a place cannot be read */
+    bool cut_short;          /* what follows a place cannot be read */
     uint64_t rows_left_out;  /* that are damaged */
     struct gput_error first; /* what was wrong first */
 };

@@ -67,7 +67,7 @@ static int try_open(const char *name, int flags, sqlite3 **database)
     return result;
 }
 
-/* "file:…?immutable=1": reads the file alone, whatever lies beside it. */
+/* "file:…?immutable=1": reads the file alone, whatever lies next to it. */
 static char *immutable_uri(const char *path)
 {
     struct str uri = {0};
@@ -82,7 +82,7 @@ static char *immutable_uri(const char *path)
     return str_steal(&uri);
 }
 
-/* Reading the file alone would leave out what a log or a journal beside it says. */
+/* Reading the file alone would leave out what a log or a journal next to it says. */
 static int refuse_left_over(const char *path, struct gput_error *error)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -186,7 +186,7 @@ int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *e
     int result = SQLITE_OK, code = GPUT_OK;
     /* This moves the log into the file and removes it. A reader that has the file open is in the
      * way of that; then the log stays, and the last one to close the file moves it. What is now
-     * beside the path of a file that has gone belongs to another database. */
+     * next to the path of a file that has gone belongs to another database. */
     if (!has_moved(database))
         result = sqlite3_exec(database, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (result != SQLITE_OK && result != SQLITE_BUSY && result != SQLITE_LOCKED)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /*
- * Opens an existing database for reading. What a killed writer left beside it (a write-ahead log)
+ * Opens an existing database for reading. What a killed writer left next to it (a write-ahead log)
  * is taken in; where that cannot be done, because the folder cannot be written to, the file is
  * refused rather than read without it. The caller owns `*database` (sqlite3_close()).
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (no SQLite database).
@@ -31,7 +31,7 @@ int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *
 /* The same for a database that was opened. */
 void sqlite_file_use_log(sqlite3 *database);
 
-/* Brings everything into the one file, leaves no journal beside it, and closes the database, also
+/* Brings everything into the one file, leaves no journal next to it, and closes the database, also
  * when it fails. All statements must be finalized. A file that was removed meanwhile stays so, and
  * another one that has its name is left alone. */
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);

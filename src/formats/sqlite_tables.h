@@ -1,6 +1,6 @@
 /*
  * The further tables of a tracking file that is a database: gpu_data, energy_data, process_data,
- * and whatever else somebody put beside `data` and `static_data`.
+ * and whatever else somebody put next to `data` and `static_data`.
  */
 #ifndef FORMATS_SQLITE_TABLES_H
 #define FORMATS_SQLITE_TABLES_H

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define DRM_MAJOR 226
-/* A descriptor that was no card can be closed and opened as one: after this long all are looked at
+/* A descriptor that was no card can be closed and opened as one: after this long all are polled
  * again. */
 #define REMEMBER_NS (3 * NS_PER_SECOND)
 #define MAX_REMEMBERED_FD (1 << 20)
@@ -53,7 +53,7 @@ void drm_client_reader_finish(struct drm_client_reader *reader)
     *reader = (struct drm_client_reader){0};
 }
 
-/* Makes room for one more element at the end; false without memory. */
+/* Reserves space for one more element at the end; false without memory. */
 static bool reserve(void **array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)

@@ -18,7 +18,7 @@
 /* From what difference on the memory in use on a device has moved. */
 #define MIN_MOVE_BYTES (1024 * 1024.0)
 
-/* Drivers expect room on the stack; only what they touch becomes memory. */
+/* Drivers expect space on the stack; only what they touch becomes memory. */
 #define STACK_BYTES (1024 * 1024)
 
 struct gpu_feed {

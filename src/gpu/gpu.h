@@ -88,7 +88,7 @@ struct gpu_device {
 };
 
 /*
- * Names what is missing and why: "power: not supported by this GPU; …", as much as there is room
+ * Names what is missing and why: "power: not supported by this GPU; …", as much as there is space
  * for. Figures that are missing for one reason share it. `but` is left out (GPU_FIGURE_COUNT:
  * none).
  */
@@ -108,7 +108,7 @@ struct gpu_device_sample {
     double main_ram_bytes;
     double descendants_ram_bytes;
     double combined_ram_bytes;
-    double untracked_ram_bytes; /* in use beside what the tracked processes held, the driver's own
+    double untracked_ram_bytes; /* in use next to what the tracked processes held, the driver's own
                                    and others': as of the last list during which the RAM in use
                                    stood still. NaN: not known */
     bool may_have_others;       /* others use it, or its list leaves such out */
@@ -162,7 +162,7 @@ enum gpu_source_state {
     GPU_SOURCE_ASLEEP,  /* its GPUs are suspended, and are not woken only to look */
     GPU_SOURCE_ABSENT,  /* this machine has no such GPU, or no driver for it */
     GPU_SOURCE_FAILED,  /* there is something, and it does not work */
-    GPU_SOURCE_SKIPPED, /* not looked at: another brand was asked for */
+    GPU_SOURCE_SKIPPED, /* not polled: another brand was asked for */
 };
 
 /* One place figures come from, for reports and `doctor`. */

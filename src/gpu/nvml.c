@@ -573,7 +573,7 @@ static bool may_hide_processes(const struct nvml_state *state, const struct gpu_
     return in_use;
 }
 
-/* The library opens /dev/nvidiactl, and processes that use a GPU others beside it; not so in WSL.
+/* The library opens /dev/nvidiactl, and processes that use a GPU others next to it; not so in WSL.
  */
 static bool has_driver_files(struct nvml_state *state)
 {

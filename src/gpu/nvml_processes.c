@@ -30,7 +30,7 @@ void nvml_process_reader_finish(struct nvml_process_reader *reader)
     memset(reader, 0, sizeof *reader);
 }
 
-/* Makes room for `count` entries of `size` bytes in a buffer whose content is not kept. */
+/* Reserves space for `count` entries of `size` bytes in a buffer whose content is not kept. */
 static bool grow(void **buffer, unsigned *capacity, unsigned count, size_t size)
 {
     if (count <= *capacity)

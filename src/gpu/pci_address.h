@@ -11,7 +11,7 @@ struct pci_address {
     uint32_t domain, bus, device, function;
 };
 
-/* Room for the text of any address. */
+/* Space for the text of any address. */
 #define PCI_ADDRESS_TEXT_SIZE 24
 
 /* Reads a whole text, upper or lower case; false when it is no PCI address. */

@@ -155,7 +155,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     report_loss(set, at, reading);
 }
 
-/* What a device had in use around the list that was attributed last, beside what is ours there. */
+/* What a device had in use around the list that was attributed last, next to what is ours there. */
 static void compare_memory(struct gpu_member *member)
 {
     const struct gpu_feed_view *view = member->view;

@@ -42,7 +42,7 @@ static bool same_address(const struct gpu_device *a, const struct gpu_device *b)
 }
 
 /* Where a device of a member belongs: its place so far, that of the sleeping GPU it was, or a new
- * one at the end. GPU_MAX_DEVICES when there is no room. */
+ * one at the end. GPU_MAX_DEVICES when there is no space. */
 static uint32_t place(struct gpu_set *set, const struct gpu_device *device, const bool *taken)
 {
     for (uint32_t i = 0; i < set->n_devices; i++)

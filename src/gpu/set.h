@@ -65,7 +65,7 @@ void gpu_set_warn(struct gpu_set *set, const char *format, ...)
 /* Takes over what the sources gave out since the last time. */
 void gpu_set_update(struct gpu_set *set);
 
-/* Warns once of a source that fails beside others that work. */
+/* Warns once of a source that fails next to others that work. */
 void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member);
 
 /* True when there are GPUs that do not show, so that nothing is not zero. */

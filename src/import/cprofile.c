@@ -51,7 +51,7 @@ struct slice {
     size_t length;
 };
 
-/* What tells functions apart; `whole` is "file\nline\nname". */
+/* What distinguishes functions ; `whole` is "file\nline\nname". */
 struct function_key {
     struct slice whole;
     struct slice file;
@@ -59,7 +59,7 @@ struct function_key {
     int64_t line;
 };
 
-/* The number of a function, a new one when it was not met before. */
+/* The number of a function, a new one when it was not seen before. */
 static int add_function(struct cprofile *profile, const struct function_key *key, uint32_t *number,
     struct gput_error *error)
 {
@@ -165,7 +165,8 @@ static int add_callers(struct adding *adding, uint32_t callee, uint32_t value)
     return GPUT_OK;
 }
 
-/* A function takes its place in the order when it is first counted, not when it is met as a caller.
+/* A function takes its place in the order when it is first counted, not when it is seen as a
+ * caller.
  */
 static void count_function(struct cprofile *profile, uint32_t function)
 {
@@ -479,7 +480,7 @@ static void put_functions(const struct cprofile *profile, const uint32_t *functi
     }
 }
 
-/* All functions, the counted ones by their order, the others behind them. */
+/* All functions, the counted ones by their order, the others after them. */
 static void list_functions(const struct cprofile *profile, uint32_t *functions)
 {
     uint32_t uncounted = profile->counted;

@@ -192,7 +192,7 @@ void pickle_array_finish(struct pickle_array *array)
     *array = (struct pickle_array){0};
 }
 
-/* Room for `count` missing items in one dimension. */
+/* Space for `count` missing items in one dimension. */
 static int array_create(struct pickle_array *array, size_t count)
 {
     *array = (struct pickle_array){.count = count, .shape = {count, 1}};

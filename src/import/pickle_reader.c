@@ -175,7 +175,7 @@ static bool parse_number(struct reader *reader, size_t size, uint64_t *number)
     return true;
 }
 
-/* Text or bytes behind a length of `size` bytes. */
+/* Text or bytes after a length of `size` bytes. */
 static int push_text(struct reader *reader, enum pickle_kind kind, size_t size)
 {
     uint64_t length;

@@ -1,6 +1,6 @@
 /*
  * Control groups: in which groups a process is, how much they let it have, what they have used.
- * Versions 1 and 2 and both mounted beside each other ("hybrid"); cgroup namespaces and containers
+ * Versions 1 and 2 and both mounted next to each other ("hybrid"); cgroup namespaces and containers
  * that mount only their own part.
  */
 #ifndef OS_CGROUP_H
@@ -80,7 +80,7 @@ void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);
 double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2);
 double cgroup_mapped_bytes_read(const char *directory, bool is_v2);
 
-/* By which the kernel's statistics of a group may be behind: each CPU holds back some pages. */
+/* By which the kernel's statistics of a group may be after: each CPU holds back some pages. */
 double cgroup_lag_bytes(void);
 
 /* The same of one directory of version 2, for example one made for a tracked command. */

@@ -24,7 +24,7 @@ struct mountinfo_entry {
  * sense are passed over. */
 bool mountinfo_next(const char **position, const char *end, struct mountinfo_entry *entry);
 
-/* The piece as a string that the caller frees, with \040 and its kin made blanks again. NULL when
+/* The piece as a string that the caller frees, with \040 and the like made blanks again. NULL when
  * memory ran out. */
 char *mountinfo_unescape(struct mountinfo_piece piece);
 

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct proc_io {
-    uint64_t read_call_bytes;       /* rchar: through read() and its kin, cached or not */
+    uint64_t read_call_bytes;       /* rchar: through read() and the like, cached or not */
     uint64_t write_call_bytes;      /* wchar */
     uint64_t read_calls;            /* syscr */
     uint64_t write_calls;           /* syscw */

@@ -55,7 +55,7 @@ static const char *scan_fields(const char *text, uint64_t *values)
 }
 
 /* The number `count` fields on; false when there is none. What lies between, mostly long addresses,
- * is only passed over. `*text` stands before a blank, and afterwards behind that number. */
+ * is only passed over. `*text` stands before a blank, and afterwards after that number. */
 static bool scan_later_field(const char **text, int count, uint64_t *value)
 {
     const char *position = *text;

@@ -38,7 +38,7 @@ struct smaps_fields {
 /* As much of a line as smaps_key_of() looks at. */
 #define SMAPS_SHORTEST_LINE 9
 
-/* The kernel pads keys to 16 columns: eight bytes, and once the ninth, tell them apart. */
+/* The kernel pads keys to 16 columns: eight bytes, and once the ninth, distinguish them . */
 static inline enum smaps_key smaps_key_of(const char *line)
 {
     switch (line[0]) {

@@ -15,7 +15,7 @@
 struct task_counts {
     uint64_t minor_faults, major_faults;
     uint64_t voluntary_switches, involuntary_switches;
-    uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and their kin */
+    uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and the like */
     uint64_t read_bytes;                        /* from storage */
     uint64_t write_bytes; /* in pages that were filled to be written to storage */
     /* In such pages that were dropped before they were written, as their file was removed or cut:

@@ -5,7 +5,7 @@
 
 struct writer {
     const struct comparison_report *report;
-    const char **names; /* room for one a session */
+    const char **names; /* space for one a session */
     double *values;
     struct str *text;
 };

@@ -7,7 +7,7 @@
 #include "analyze/comparison.h"
 #include "base/str.h"
 
-/* A comparison on its way out. `values` has room for one value a session. */
+/* A comparison on its way out. `values` has space for one value a session. */
 struct comparison_report {
     const struct gput_comparison *comparison;
     struct gput_comparison_options options;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "main_n_threads" as "Main N Threads", each line behind tabs. */
+/* "main_n_threads" as "Main N Threads", each line after tabs. */
 static void write_title(const char *name, int indent, struct str *text)
 {
     bool inside = false;
@@ -30,7 +30,7 @@ static void write_name(const char *name, int indent, struct str *text)
     str_append(text, ":\n");
 }
 
-/* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be told. */
+/* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be known. */
 static void set_change(
     struct text_table *table, size_t row, size_t column, const struct comparison_value *value)
 {

@@ -12,7 +12,7 @@
 /* Appends a text, quoted where it has to be. */
 void csv_text_append(struct str *text, const char *value);
 
-/* Each appends a comma and a number; nothing behind the comma for NaN, or when it is not known. */
+/* Each appends a comma and a number; nothing after the comma for NaN, or when it is not known. */
 void csv_text_append_number(struct str *text, double value);
 void csv_text_append_count(struct str *text, bool known, int64_t value);
 

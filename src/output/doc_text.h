@@ -9,7 +9,7 @@
 
 /*
  * Appends the members of an object: "Max RAM:", "   System: 1984.791". Numbers are rounded to three
- * decimals, null is "n/a", items of an array stand on lines of their own behind "- ", or behind
+ * decimals, null is "n/a", items of an array stand on lines of their own after "- ", or after
  * their label.
  */
 void doc_text_write(const struct doc *object, struct str *text);

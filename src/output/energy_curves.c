@@ -146,7 +146,7 @@ int gput_energy_curves_render(const struct gput_energy_recording *recording,
 #define BOTTOM 50
 #define TICKS 5
 
-/* Colours that people who are colour-blind tell apart too (Okabe and Ito). */
+/* Colours that people who are colour-blind distinguish  too (Okabe and Ito). */
 static const char *const colours[] = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
 #define COLOURS (sizeof colours / sizeof colours[0])

@@ -20,7 +20,7 @@ static const struct section {
 };
 
 /* An object of a data class, whose fields are named as the members are. They are numbers: what is
- * missing is 0.0 there, and None in the details beside them. */
+ * missing is 0.0 there, and None in the details next to them. */
 static void write_object(
     const struct doc *values, const char *class_name, const char *part_class_name, struct str *text)
 {

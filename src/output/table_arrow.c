@@ -109,7 +109,7 @@ int gput_table_arrow_schema(
 
 /* ---- Arrays ---- */
 
-/* What an array owns beside its children. */
+/* What an array owns next to its children. */
 struct array_memory {
     const struct gput_table *table;
     uint8_t *validity; /* a bit a row, least significant first; NULL: nothing is missing */

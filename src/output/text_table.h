@@ -28,7 +28,7 @@ void text_table_set_number(struct text_table *table, size_t row, size_t column, 
 /* An integer, one wider than its digits, as pandas has it. */
 void text_table_set_integer(struct text_table *table, size_t row, size_t column, double value);
 
-/* Appends the lines, each behind `indent` tabs. A NULL table makes `text` failed. */
+/* Appends the lines, each after `indent` tabs. A NULL table makes `text` failed. */
 void text_table_write(const struct text_table *table, int indent, struct str *text);
 
 #endif

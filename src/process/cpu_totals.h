@@ -1,6 +1,6 @@
 /*
  * The CPU time of a tree, from the kernel's own counters: the clocks of the living, and what
- * parents have collected from those that ended, whether a look ever saw them or not.
+ * parents have collected from those that ended, whether a scan ever saw them or not.
  */
 #ifndef PROCESS_CPU_TOTALS_H
 #define PROCESS_CPU_TOTALS_H
@@ -16,9 +16,9 @@ struct cpu_totals {
 };
 
 /*
- * Brings the books up to the last look. `orphans_ns` is what the calling process has collected from
- * orphans that it adopted. `own_ns` is what the tracker itself used inside the main process (0 when
- * it is a process of its own): it is no work of main's.
+ * Brings the totals up to the last scan. `orphans_ns` is what the calling process has collected
+ * from orphans that it adopted. `own_ns` is what the tracker itself used inside the main process (0
+ * when it is a process of its own): it is no work of main's.
  *
  * Collected time comes in clock ticks, so the figure for ended processes may lag by up to two ticks
  * a parent; it never adds up, because every reading is of the whole.

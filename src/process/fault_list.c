@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for "; and 99 more". */
+/* Space for "; and 99 more". */
 #define ROOM_FOR_MORE 16
 
 void fault_list_begin(struct fault_list *list, char *text, size_t size)

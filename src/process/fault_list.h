@@ -9,14 +9,14 @@
 struct fault_list {
     char *text; /* borrowed */
     size_t size, length;
-    unsigned more; /* that there was no room for */
+    unsigned more; /* that there was no space for */
 };
 
-/* Begins an empty list in `text`, which has room for `size` bytes, at least one. */
+/* Begins an empty list in `text`, which has space for `size` bytes, at least one. */
 void fault_list_begin(struct fault_list *list, char *text, size_t size);
 void fault_list_add(struct fault_list *list, const char *fault);
 
-/* Says how many there was no room for. */
+/* Says how many there was no space for. */
 void fault_list_end(const struct fault_list *list);
 
 #endif

@@ -51,7 +51,7 @@ void memory_set_cheap(struct memory *memory, uint64_t resident_bytes, uint64_t f
 
 /*
  * Reads smaps: everything. Or, with `rollup`, only the sums, which is cheaper for many mappings;
- * the ranges stay as they are. Call after memory_set_cheap() in the same look. Errors: see
+ * the ranges stay as they are. Call after memory_set_cheap() in the same scan. Errors: see
  * os/procfs.h; with PERMISSION the memory is marked `refused`. The old figures stay.
  */
 int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool rollup);

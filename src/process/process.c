@@ -124,7 +124,7 @@ static int read_statm_of_thread(
     return code == GPUT_OK && *resident == 0 ? GPUT_ERROR_GONE : code;
 }
 
-/* After the stat of the same look. */
+/* After the stat of the same scan. */
 static int read_cheap(struct process *process, struct process_view *view)
 {
     uint64_t resident, file;
@@ -132,7 +132,7 @@ static int read_cheap(struct process *process, struct process_view *view)
         set_memory_pid(process, process->pid, view);
         TRY(read_statm(process, view, &resident, &file));
     } else if (read_statm_of_thread(process, view, &resident, &file) != GPUT_OK) {
-        /* It is just ending: the next look will tell. */
+        /* It is just ending: the next scan will tell. */
         return GPUT_OK;
     }
     memory_set_cheap(&process->memory, resident, file);

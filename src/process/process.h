@@ -1,7 +1,7 @@
 /*
- * One process of the tracked tree, and what the last look at it gave.
+ * One process of the tracked tree, and what the last poll of it gave.
  *
- * A look begins with the process's CPU clock, which costs a third of a microsecond. A clock that
+ * A scan begins with the process's CPU clock, which costs a third of a microsecond. A clock that
  * stands still means that the process has not run: it cannot have started children or threads,
  * ended, called execve or touched memory, so everything else is as it was. Only processes that have
  * run are read further.
@@ -51,24 +51,24 @@ struct process {
     bool is_main;
     bool is_other;        /* tracked along with main, and no child of one in the tree */
     bool is_old;          /* it began before tracking did */
-    bool is_new;          /* found by the last look */
+    bool is_new;          /* found by the last scan */
     bool is_gone;         /* it has ended; the tree is about to drop it */
     bool is_fork;         /* it has not called execve since it was forked */
-    bool has_run;         /* its CPU clock moved between the last two looks */
+    bool has_run;         /* its CPU clock moved between the last two scans */
     bool children_unread; /* it ran since its children were last read */
     bool is_unread;       /* it ran, and could not be read for want of descriptors */
-    bool is_vfork_child;  /* it runs in its lender's memory (vfork) until it calls execve */
+    bool is_vfork_child;  /* it runs in its vfork parent's memory (vfork) until it calls execve */
 
     pid_t vfork_parent; /* its parent, as a rule; 0: it never borrowed, or nobody is left to have
                            lent */
     struct memory memory;
-    uint64_t peak_resident_bytes;  /* the highest RSS of all looks, of memory not borrowed */
+    uint64_t peak_resident_bytes;  /* the highest RSS of all scans, of memory not borrowed */
     struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
     uint32_t exec_generation_members; /* tracked processes with this image, itself included */
     uint64_t faults_when_read;        /* minor_faults at the last exact reading */
     uint64_t private_when_notified; /* what it had alone when those it shares with were last told */
-    uint64_t peak_anonymous_bytes;  /* the most of all looks */
+    uint64_t peak_anonymous_bytes;  /* the most of all scans */
     bool has_forks;                 /* scratch: some process has its image from it */
     uint64_t family_bytes; /* scratch: the most that one of its forks has, itself included */
     bool was_refused;      /* its memory could not be read, now or before an execve */
@@ -86,7 +86,7 @@ struct process_view {
     bool has_cpu_clocks; /* pids of procfs_root are ours: CPU clocks are of the same processes */
     int64_t ns_per_tick; /* of the times in stat */
     uint64_t page_bytes;
-    uint64_t lag_bytes;  /* by which counters of memory may be behind */
+    uint64_t lag_bytes;  /* by which counters of memory may be after */
     unsigned free_files; /* descriptors that may still be kept open */
 };
 
@@ -94,8 +94,8 @@ struct process_view {
 struct process_view process_view_of(const char *procfs_root);
 
 /*
- * Takes a first look at a process; `parent` may be NULL. With `is_old` what it used so far does not
- * count. On success the caller calls process_finish(). Errors: GPUT_ERROR_GONE and others of
+ * Polls a process for the first time; `parent` may be NULL. With `is_old` what it used so far does
+ * not count. On success the caller calls process_finish(). Errors: GPUT_ERROR_GONE and others of
  * os/procfs.h.
  */
 int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
@@ -108,8 +108,9 @@ void process_close_files(struct process *process, struct process_view *view);
 void process_finish(struct process *process, struct process_view *view);
 
 /*
- * Looks again; `lender` is whose memory it borrows, or NULL. GPUT_ERROR_GONE: it has ended, or its
- * pid is another process's now. GPUT_ERROR_FILES: the next poll reads what this one could not.
+ * Polls it again; `vfork parent` is whose memory it borrows, or NULL. GPUT_ERROR_GONE: it has
+ * ended, or its pid is another process's now. GPUT_ERROR_FILES: the next poll reads what this one
+ * could not.
  */
 int process_poll(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns);
@@ -132,7 +133,7 @@ int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children);
 
 /*
- * Sends a signal to the very process that was looked at, never to another that has its number now;
+ * Sends a signal to the very process that was polled, never to another that has its number now;
  * 0 only asks. Returns 0 or an errno: ESRCH when it is gone, or cannot be proven to be the one.
  */
 int process_signal(struct process *process, struct process_view *view, int number);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Room above `most`, so that few of those that end bring about a ranking. */
+/* Space above `most`, so that few of those that end bring about a ranking. */
 #define MIN_ROOM 64
 
 /* Sums up a record that will not be kept. */

@@ -129,7 +129,7 @@ static void report_end(
     end_record(log, record, time_ns);
 }
 
-/* A look found its first thread ended, and others alive. */
+/* A scan found its first thread ended, and others alive. */
 static void outlive(struct process_log *log, struct process_record *record)
 {
     if (!record->has_ended)
@@ -156,7 +156,7 @@ static bool lives(
 
 /*
  * The end of the first thread is announced as the end of the process is: but others may live on, or
- * one of them take its place (execve). So the process is looked at once more.
+ * one of them take its place (execve). So the process is polled once more.
  */
 static void check_end(struct process_log *log, struct process_record *record)
 {
@@ -293,7 +293,7 @@ static void add_process(struct process_log *log, struct process *process)
     }
 }
 
-/* A process that has run since the last look, or whose turn to be read has not come yet. */
+/* A process that has run since the last scan, or whose turn to be read has not come yet. */
 static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
 {
     struct process *process = record->process;
@@ -398,7 +398,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     struct process_record *parent = process_log_get(log, event->parent);
     struct process_record *record = process_log_get(log, event->pid);
     if (record && !record->has_ended && !record->is_announced) {
-        /* A look was faster. */
+        /* A scan was faster. */
         record->is_announced = true;
         record->start_ns = event->time_ns;
         return;
@@ -478,7 +478,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
         report_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
-/* Of those that no look has seen yet: they may be gone before the next one. */
+/* Of those that no scan has seen yet: they may be gone before the next one. */
 static void read_name(const struct process_log *log, struct process_record *record)
 {
     struct proc_stat stat;
@@ -498,7 +498,7 @@ static void read_names(struct process_log *log)
     }
 }
 
-/* Ends those of whom nothing is left, and no look finds them any more. */
+/* Ends those of whom nothing is left, and no scan finds them any more. */
 static void end_missing(struct process_log *log)
 {
     struct process_record *after;

@@ -1,9 +1,9 @@
 /*
- * A record of every process of a tree that was ever looked at or announced: who it was, how long it
+ * A record of every process of a tree that was ever polled or announced: who it was, how long it
  * lived, what it used.
  *
- * Fed by looks at the tree, and, where the kernel gives them, by events: process events say who
- * descends from whom, also of processes that no look ever saw, and taskstats what they had used at
+ * Fed by scans of the tree, and, where the kernel gives them, by events: process events say who
+ * descends from whom, also of processes that no scan ever saw, and taskstats what they had used at
  * their end. Memory is bounded: not all of those that ended are kept (process_archive).
  */
 #ifndef PROCESS_PROCESS_LOG_H
@@ -41,9 +41,9 @@ struct process_log {
     struct process_record *main; /* NULL when it was not kept */
     unsigned round;
     size_t awaited;           /* of `ending`, those whose last end was not told in the last batch */
-    bool has_gap;             /* events were lost: who was not looked at may be missing */
+    bool has_gap;             /* events were lost: who was not polled may be missing */
     bool ran_out;             /* of memory: processes are missing */
-    int64_t now_ns;           /* of the last look */
+    int64_t now_ns;           /* of the last scan */
     uint64_t seen;            /* processes so far */
     uint64_t ended_total;     /* of them, that have ended */
     int64_t ended_cpu_ns;     /* what those had used, as far as it is known */
@@ -66,13 +66,13 @@ void process_log_init(struct process_log *log, const struct process_log_options 
 void process_log_finish(struct process_log *log);
 
 /*
- * Takes over what a look at the tree found. The tree's `gone` must be process_log_remove() with
+ * Takes over what a scan of the tree found. The tree's `gone` must be process_log_remove() with
  * this log as its user.
  */
 void process_log_scan(struct process_log *log, struct process_tree *tree, int64_t now_ns);
 
 /*
- * After a look: gives the tree those that it cannot find by itself, orphans that were adopted by a
+ * After a scan: gives the tree those that it cannot find by itself, orphans that were adopted by a
  * process outside of it.
  */
 void process_log_adopt_orphans(struct process_log *log, struct process_tree *tree);
@@ -80,7 +80,7 @@ void process_log_adopt_orphans(struct process_log *log, struct process_tree *tre
 /* A process is about to leave the tree. */
 void process_log_remove(void *log, struct process *process);
 
-/* After a look: GPU RAM that a process held at that time. NaN says nothing. */
+/* After a scan: GPU RAM that a process held at that time. NaN says nothing. */
 void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
 
 /* An event, in order. */
@@ -103,7 +103,7 @@ bool process_log_waits_for_threads(const struct process_log *log);
  * of an end may come a moment after the process is gone. */
 bool process_log_end_unannounced(struct process_log *log);
 
-/* The last figures of the living; call before records are looked at. */
+/* The last figures of the living; call before records are polled. */
 void process_log_refresh(struct process_log *log);
 
 /* The process that has not ended, or ended in this batch, with that pid; or NULL. */
@@ -140,7 +140,7 @@ bool process_log_has_auto_reaped(const struct process_log *log);
  * every one. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
-/* Reads what the living have counted and their peaks; call before these are looked at. */
+/* Reads what the living have counted and their peaks; call before these are polled. */
 void process_log_count(struct process_log *log);
 
 /*

@@ -1,6 +1,6 @@
 /*
  * What is known of one process: who it was, and what it used, with how far each figure can be
- * trusted. Figures come from looks, from files of the kernel's own, and from what it tells at the
+ * trusted. Figures come from scans, from files of the kernel's own, and from what it tells at the
  * end; a record takes them over so that none counts twice and none goes back.
  */
 #ifndef PROCESS_PROCESS_RECORD_H
@@ -18,7 +18,7 @@
 
 /* How far the peak of a process's RSS can be trusted. */
 enum process_peak {
-    PROCESS_PEAK_UNKNOWN, /* nobody ever looked at it */
+    PROCESS_PEAK_UNKNOWN, /* nobody ever polled it */
     PROCESS_PEAK_SAMPLED, /* the highest of the looks */
     PROCESS_PEAK_KEPT,    /* kept by the kernel (VmHWM), as of the last reading; or told at its end
                              (taskstats), but of the program alone that it was then */
@@ -27,7 +27,7 @@ enum process_peak {
 
 struct process_record {
     pid_t pid, parent_pid;
-    pid_t last_parent; /* as of the last look: another than parent_pid's when that ended */
+    pid_t last_parent; /* as of the last scan: another than parent_pid's when that ended */
     struct process_record *parent; /* NULL: main's, or not known */
     struct process *process;       /* where the tree has it, NULL: nowhere */
     struct process_record *next;   /* of the same slot of the table */
@@ -55,13 +55,13 @@ struct process_record {
     bool is_watched;   /* whether it ends, and what is told of it then */
     bool is_over;      /* nothing of it is left: its end needs no other look */
     int64_t polled_ns; /* when its process was last read */
-    int64_t cpu_ns;    /* since tracking began; of looks, or of its end; -1: not known */
+    int64_t cpu_ns;    /* since tracking began; of scans, or of its end; -1: not known */
     int64_t exited_ns; /* CPU time of its threads that ended, as told by taskstats */
     int64_t before_ns; /* CPU time used before tracking began */
     bool has_execed;   /* it called execve() itself */
     bool
         has_replaced_memory; /* that is gone: what it came to after its last reading nobody tells */
-    bool was_apart; /* a look saw it with memory that is not its parent's own, as after vfork() */
+    bool was_apart; /* a scan saw it with memory that is not its parent's own, as after vfork() */
     uint64_t peak_rss_bytes;
     enum process_peak peak;
     double peak_gpu_ram_bytes; /* the highest of what drivers listed; NaN: not known */
@@ -92,14 +92,14 @@ void process_record_free(struct process_record *record);
 /* Events were lost while it lived, or told of its end: threads that ended, and execve(). */
 void process_record_take_gap(struct process_record *record);
 
-/* Takes over the figures of the last look at its process. */
+/* Takes over the figures of the last poll of its process. */
 void process_record_update(struct process_record *record);
 
 /* The name it goes by now; reads its command line again where one is wanted and the name is new. */
 void process_record_update_name(
     struct process_record *record, const char *name, const char *procfs_root, bool reads_command);
 
-/* What the kernel tells at the end of one of its threads; the name is not looked at. */
+/* What the kernel tells at the end of one of its threads; the name is not polled. */
 void process_record_add_exit(struct process_record *record, const struct taskstats_exit *exit);
 
 /* Whether anything of it is left; `leader_has_exited`: others of its threads than the first one.
@@ -113,7 +113,7 @@ void process_record_read_peak(struct process_record *record, const char *procfs_
 /* Reads what its living threads have counted. */
 void process_record_read_threads(struct process_record *record, const char *procfs_root);
 
-/* Takes over page faults of it and of the children that it waited for, as of the last look. */
+/* Takes over page faults of it and of the children that it waited for, as of the last scan. */
 void process_record_update_faults(struct process_record *record);
 
 /* Reads what it and the children that it waited for have read and written. */
@@ -130,7 +130,7 @@ bool process_record_may_have_risen(const struct process_record *record);
 
 /*
  * False for a child that ended as it began: after vfork() its peak is its parent's, and so no peak
- * of a descendant; after fork() it is its own. Which it was cannot be told where no look saw it.
+ * of a descendant; after fork() it is its own. Which it was cannot be known where no scan saw it.
  */
 bool process_record_has_own_memory(const struct process_record *record);
 

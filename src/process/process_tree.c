@@ -26,7 +26,7 @@ static void table_put(struct process **table, size_t size, struct process *proce
     table[slot] = process;
 }
 
-/* After processes went: cheaper than marking holes, and it happens in few looks. */
+/* After processes went: cheaper than marking holes, and it happens in few scans. */
 static void table_rebuild(struct process_tree *tree)
 {
     memset(tree->by_pid, 0, tree->table_size * sizeof *tree->by_pid);
@@ -67,7 +67,7 @@ static int reserve(struct process_tree *tree)
 
 /* ---- who runs in whose memory ---- */
 
-/* Of those that could be its lender, no more are asked. */
+/* Of those that could be its vfork parent, no more are asked. */
 #define MAX_ASKED 16
 
 /*
@@ -137,7 +137,7 @@ static void note_lack(struct process_tree *tree, int code)
 
 /* ---- members ---- */
 
-/* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be looked at. */
+/* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be polled. */
 static int add(struct process_tree *tree, pid_t pid, const struct process *parent, bool is_old)
 {
     TRY(reserve(tree));
@@ -338,7 +338,7 @@ static bool has_children(void)
 
 /*
  * Whether a process may have been started since children were last read. The kernel's last pid is
- * asked before any process is looked at: one started after that is found by the next look. It moves
+ * asked before any process is polled: one started after that is found by the next scan. It moves
  * for processes of anybody; a program that tracks itself alone asks for its own.
  */
 static bool may_have_grown(struct process_tree *tree)

@@ -45,7 +45,7 @@ struct process_tree {
 
     bool main_is_gone;
     bool has_others;         /* main is not the only one that was to be tracked */
-    bool has_changed;        /* the last look found processes or lost some */
+    bool has_changed;        /* the last scan found processes or lost some */
     uint64_t generation;     /* goes up whenever has_changed */
     uint64_t seen;           /* distinct processes so far, main included */
     int64_t gone_cpu_ns;     /* what descendants that are gone had used when last seen */
@@ -63,7 +63,7 @@ struct process_tree {
 };
 
 /*
- * Takes the first look. On success the caller calls process_tree_finish().
+ * Scans for the first time. On success the caller calls process_tree_finish().
  * Errors: GPUT_ERROR_NOT_FOUND when there is no such process; GPUT_ERROR_MEMORY.
  */
 int process_tree_init(struct process_tree *tree, const struct process_tree_options *options,
@@ -72,8 +72,8 @@ int process_tree_init(struct process_tree *tree, const struct process_tree_optio
 void process_tree_finish(struct process_tree *tree);
 
 /*
- * Looks at every process again, drops those that have ended and finds those that were started.
- * `none_started`: no process was started on the machine since the look before, as far as the caller
+ * Polls every process again, drops those that have ended and finds those that were started.
+ * `none_started`: no process was started on the machine since the scan before, as far as the caller
  * knows; then none are looked for. Errors: GPUT_ERROR_MEMORY; the tree is then whole, but new
  * processes may be missing from it.
  */
@@ -81,7 +81,7 @@ int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_
 
 /*
  * Adds a process that is known to be a descendant, though no parent in the tree has it: an orphan
- * that another process adopted. What it starts is found by later looks. GPUT_ERROR_GONE and others
+ * that another process adopted. What it starts is found by later scans. GPUT_ERROR_GONE and others
  * of os/procfs.h.
  */
 int process_tree_adopt(struct process_tree *tree, pid_t pid);

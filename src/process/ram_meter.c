@@ -206,7 +206,7 @@ static bool contradicts(const struct memory *memory, const struct memory *other)
 
 /*
  * A file or segment that one process had alone, and that another has begun to map: nothing moves
- * in the first one. What was its own when it was last read would count beside what is shared now.
+ * in the first one. What was its own when it was last read would count next to what is shared now.
  */
 static void notify_mappers(
     struct ram_meter *meter, struct process_tree *tree, struct process *process)
@@ -327,7 +327,7 @@ static void read_group(struct ram_meter *meter, struct process_tree *tree,
     /* Who ended or called execve() meanwhile has left the others more than they showed before. */
     for (size_t i = 0; group->count > 1 && i < group->count; i++)
         process_refresh(group->members[i], &tree->view);
-    /* Figures of one look fit together. */
+    /* Figures of one scan fit together. */
     for (size_t i = 0; i < group->count; i++) {
         if (group->members[i]->exact_read_ns == now_ns)
             group->members[i]->memory_is_stale = false;
@@ -360,7 +360,7 @@ static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree
     }
     earn_credit(meter, now_ns);
     meter->is_behind = false;
-    /* Again for those whose figures the first time has made old: one look is to fit together. */
+    /* Again for those whose figures the first time has made old: one scan is to fit together. */
     for (int time = 0; time < 2; time++) {
         meter->has_notified = false;
         read_groups(meter, tree, members, is_alone, true, now_ns);

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a look at the tree comes to. */
+/* What a scan of the tree comes to. */
 struct ram_figures {
     struct rss main, descendants, combined;
 };
@@ -50,9 +50,9 @@ struct ram_meter {
     struct process **by_exec_generation; /* scratch, owned */
     size_t by_exec_generation_capacity;
 
-    struct ram_figures figures; /* of the last look */
+    struct ram_figures figures; /* of the last scan */
     uint64_t exact_readings;    /* so far */
-    uint64_t unread_bytes;      /* that the figures of one look may lack: the most so far, of those
+    uint64_t unread_bytes;      /* that the figures of one scan may lack: the most so far, of those
                                  * that may lack more than a hundredth */
     uint64_t hugetlb_bytes;     /* that no figure has: the most of one process so far */
     uint64_t refused;           /* processes so far whose maps could not be read */
@@ -61,7 +61,7 @@ struct ram_meter {
 void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns);
 void ram_meter_finish(struct ram_meter *meter);
 
-/* Measures the tree as its last look found it. Errors: GPUT_ERROR_MEMORY; figures stay. */
+/* Measures the tree as its last scan found it. Errors: GPUT_ERROR_MEMORY; figures stay. */
 int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns);
 
 #endif

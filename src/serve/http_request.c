@@ -37,7 +37,7 @@ static struct span trim(struct span span)
     return span;
 }
 
-/* Cuts what is before the first `separator` off `rest`, which then begins behind it. */
+/* Cuts what is before the first `separator` off `rest`, which then begins after it. */
 static struct span cut(struct span *rest, char separator)
 {
     const char *found = memchr(rest->at, separator, rest->length);

@@ -61,7 +61,7 @@ double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usa
 
 /*
  * RAM that the tracked processes can have held on a device at most: its highest reading, less what
- * was in use there beside theirs. NaN: not known; or others may have used it too, also such as the
+ * was in use there next to theirs. NaN: not known; or others may have used it too, also such as the
  * driver hides, who can have given back as much as the tracked ones took; or a list said more, so
  * that readings missed it.
  */

@@ -122,7 +122,7 @@ static unsigned check_figures(struct gput_results *results)
     return found;
 }
 
-/* What rests on the same proof cannot be exact beside one that is not. */
+/* What rests on the same proof cannot be exact next to one that is not. */
 static unsigned check_labels(struct gput_results *results)
 {
     unsigned found = 0;

@@ -1,6 +1,6 @@
 /*
  * Whether the figures of a report contradict each other: a lower bound above an upper one, a part
- * above its whole, an exact figure beside one that says that something is missing.
+ * above its whole, an exact figure next to one that says that something is missing.
  *
  * That is a fault of ours, and never to be seen. Where it is there all the same, nobody is to rely
  * on what is contradicted.

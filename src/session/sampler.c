@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Percents are rounded to this many places: the clocks behind them are not finer. */
+/* Percents are rounded to this many places: the clocks after them are not finer. */
 #define PERCENT_DECIMALS 4
 /* How long a sample waits for GPU drivers to say what was used up to it. */
 #define MAX_WAIT_NS (NS_PER_SECOND / 20)
@@ -93,7 +93,7 @@ static void put_threads(struct sampler *sampler, bool in_main)
 
 /* ---- CPU ---- */
 
-/* Children that nobody waits for are in no parent's books. */
+/* Children that nobody waits for are in no parent's totals. */
 static void read_descendants(struct sampler *sampler)
 {
     const struct sampler_options *options = &sampler->options;
@@ -117,7 +117,7 @@ static void read_others(struct sampler *sampler, int64_t now_ns)
 static double percent(const struct sampler *sampler, int64_t cpu_ns, int64_t interval_ns)
 {
     double value = 100.0 * (double)cpu_ns / (double)interval_ns;
-    /* The clocks of a look are read one after the other, so a very short interval can overshoot. */
+    /* The clocks of a scan are read one after the other, so a very short interval can overshoot. */
     double highest = 100.0 * sampler->options.system_core_count;
     return number_round(value < highest ? value : highest, PERCENT_DECIMALS);
 }
@@ -234,7 +234,7 @@ static void request_lists(struct sampler *sampler, unsigned flags)
     gpu_set_request_lists(sampler->options.gpus, &tree);
     if (is_last || flags & SAMPLER_AWAIT_LISTS)
         gpu_set_await_lists(sampler->options.gpus, LIST_WAIT_NS);
-    /* What is in use around the first list, so that later rises can be told from it. */
+    /* What is in use around the first list, so that later rises can be known from it. */
     if (is_first && flags & SAMPLER_AWAIT_LISTS) {
         gpu_set_refresh(sampler->options.gpus);
         gpu_set_await(sampler->options.gpus, MAX_WAIT_NS);

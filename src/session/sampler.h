@@ -1,5 +1,5 @@
 /*
- * One sample of everything: looks at the tree, measures RAM, CPU, threads, the system and the GPUs,
+ * One sample of everything: scans of the tree, measures RAM, CPU, threads, the system and the GPUs,
  * and puts the figures into a row.
  */
 #ifndef SESSION_SAMPLER_H
@@ -27,7 +27,7 @@ struct sampler_options {
     int64_t interval_ns;  /* between ticks */
     struct gpu_set *gpus; /* borrowed; NULL: none */
     const char *sysfs_root;
-    /* CPU time of all processes that is known otherwise, at least; asked after each look. NULL:
+    /* CPU time of all processes that is known otherwise, at least; asked after each scan. NULL:
      * nothing is. */
     int64_t (*known_cpu_ns)(const void *user);
     const void *user; /* its argument */
@@ -39,8 +39,8 @@ struct sampler {
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
     struct cpu_totals totals;
-    /* CPU time of all descendants by which joules are shared out: at least that of the books. Never
-     * goes back. */
+    /* CPU time of all descendants by which joules are shared out: at least that of the totals.
+     * Never goes back. */
     int64_t descendants_ns;
     struct other_cpu others;
     struct energy_meter energy;

@@ -3,7 +3,7 @@
  *
  * Read when the kernel tells of starts and ends in the tree, and some times after that, as memory
  * grows after a start. A control group tells what its processes have mapped by one small file, each
- * page once and of one moment; a look at all processes costs far more. Each is repeated only after
+ * page once and of one moment; a scan at all processes costs far more. Each is repeated only after
  * a rest of 200 times what it cost: 0.5 % of one core at most.
  */
 #include "session/session_state.h"

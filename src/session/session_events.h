@@ -46,7 +46,7 @@ void session_events_init(struct session_events *events);
  * process is started. */
 void session_events_open(struct session_events *events, const char *procfs_root);
 
-/* What they are for, beside the log. */
+/* What they are for, next to the log. */
 enum session_events_use {
     SESSION_EVENTS_COUNT, /* nothing: they may wait for as long as the kernel keeps them */
     SESSION_EVENTS_NAMES, /* to read names of processes that live for some milliseconds: soon */

@@ -43,7 +43,7 @@ bool session_is_alone(const struct gput_session *session)
     return was_one && !has_others;
 }
 
-/* Descendants that had ended when last looked at, and that nobody had collected. */
+/* Descendants that had ended when last polled, and that nobody had collected. */
 static bool has_zombies(const struct process_tree *tree)
 {
     bool has_some = false;

@@ -1,6 +1,6 @@
 /*
  * Each GPU by itself: its figures in the results, and a row for each sample in the table gpu_data
- * of a tracking file that has room for tables.
+ * of a tracking file that has space for tables.
  */
 #include "session/session_state.h"
 

@@ -18,7 +18,7 @@
  * the middle of a call to a device, or that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
 
-/* The highest of what is known: children that nobody waits for are in no parent's books. */
+/* The highest of what is known: children that nobody waits for are in no parent's totals. */
 static double cpu_seconds(const struct gput_session *session)
 {
     const struct cpu_totals *totals = &session->sampler.totals;
@@ -45,7 +45,7 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     return NAN;
 }
 
-/* Sends it to every process of the tree as last looked at, and never to ourselves; 0 sends nothing.
+/* Sends it to every process of the tree as last polled, and never to ourselves; 0 sends nothing.
  * Returns how many there were. */
 static size_t signal_tree(struct gput_session *session, int signal_number)
 {
@@ -131,8 +131,8 @@ static void end_tree(struct gput_session *session, int64_t now_ns)
 {
     if (now_ns < kill_time_ns(session))
         return;
-    /* Whoever is there after the grace, newcomers too, at each look. */
-    own_cgroup_kill(&session->cgroup); /* those that no look is fast enough for */
+    /* Whoever is there after the grace, newcomers too, at each scan. */
+    own_cgroup_kill(&session->cgroup); /* those that no scan is fast enough for */
     signal_tree(session, SIGKILL);
     size_t left = count_living(session);
     if (left == 0 || now_ns < kill_time_ns(session) + KILLING_NS)
@@ -170,6 +170,6 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
 {
     if (session->terminated_ns == 0 || !session->has_thread || session->gave_up_ending)
         return false;
-    /* Who was started last is known to a later look alone. */
+    /* Who was started last is known to a later scan alone. */
     return session->last_sample_ns <= since_ns || count_living(session) > 0;
 }

@@ -45,7 +45,7 @@ bool session_is_callers(void *user, pid_t pid)
         return owner == CALLERS;
     /*
      * The kernel announces those that descend from the command; one that it has announced since
-     * events were read, before this look, is for the next look: to read events in the middle of a
+     * events were read, before this scan, is for the next scan: to read events in the middle of a
      * look could end the record of a process that the look has just found.
      */
     return !process_log_get(&session->log, pid);
@@ -74,7 +74,7 @@ void session_open_orphans_io(struct gput_session *session)
 static void collect(struct gput_session *session, pid_t pid)
 {
     struct rusage usage;
-    /* After the last look nobody else would notice that it is gone. */
+    /* After the last scan nobody else would notice that it is gone. */
     struct process *process =
         session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
     if (process && process->io_fd >= 0)

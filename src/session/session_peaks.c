@@ -1,5 +1,5 @@
 /*
- * Peaks: what the kernel kept between two looks, as bounds where it does not say of whom.
+ * Peaks: what the kernel kept between two scans, as bounds where it does not say of whom.
  */
 #include "session/session_state.h"
 
@@ -33,7 +33,7 @@ static double no_less(double at_most, double least)
 /*
  * Whether one peak is certainly another's. The kernel gives the same one in two places as different
  * figures: RSS is the sum of three counters of pages (of files, anonymous, shared), and each may be
- * behind.
+ * after.
  */
 static bool is_above(const struct gput_session *session, double a, double b)
 {
@@ -261,7 +261,7 @@ void session_fill_peaks(
     take_between(session, results);
     struct gput_peak *main = &results->peaks.main;
     session_fill_main_peak(session, main);
-    /* The counters behind the kernel's peak may lag behind what a sample saw. */
+    /* The counters after the kernel's peak may lag behind what a sample saw. */
     if (main->bytes < results->max[GPUT_MAIN_RAM])
         main->bytes = results->max[GPUT_MAIN_RAM];
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);

@@ -51,7 +51,7 @@ void session_update_gpu_holdings(struct gput_session *session)
 
 /* ---- the list ---- */
 
-/* It ended after the last look: "at least 0" says nothing. */
+/* It ended after the last scan: "at least 0" says nothing. */
 static bool ended_unseen(const struct process_record *record)
 {
     return record->has_ended && !record->is_final;

@@ -1,5 +1,5 @@
 /*
- * A recording of power beside a session: lines for each measurement period, in the form of
+ * A recording of power next to a session: lines for each measurement period, in the form of
  * AIPowerMeter (store/energy_recording.h).
  */
 #ifndef SESSION_SESSION_RECORDING_H

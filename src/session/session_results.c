@@ -1,5 +1,5 @@
 /*
- * From samples and books to results.
+ * From samples and totals to results.
  */
 #include "session/results_check.h"
 #include "session/session_state.h"

@@ -5,11 +5,11 @@
  *   session_track.c    the four ways to begin, waiting, stopping
  *   session_ticks.c    the sampling thread
  *   session_orphans.c  what the command leaves to us
- *   session_results.c  from samples and books to results
+ *   session_results.c  from samples and totals to results
  *   session_snapshot.c results so far, for those who watch
  *   session_serving.c  them as a page of metrics, over HTTP
  *   session_energy.c   energy, into the results and the tracking file
- *   session_recording.c  a recording of power beside them
+ *   session_recording.c  a recording of power next to them
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     each GPU by itself
  *   session_between.c  RAM between two samples
@@ -182,7 +182,7 @@ void session_end_ticks(struct gput_session *session);
 /* Collects orphans that have ended (launched sessions). */
 void session_reap_orphans(struct gput_session *session);
 
-/* After a look: keeps open what orphans have read and written, for when they have ended. */
+/* After a scan: keeps open what orphans have read and written, for when they have ended. */
 void session_open_orphans_io(struct gput_session *session);
 
 /* True of a child of ours that is no orphan: the caller's own. `session` is one. */
@@ -195,7 +195,7 @@ void session_between_init(struct session_between *between);
 /* What the control group's processes have mapped now, unless that was read a moment ago. */
 void session_read_group(struct gput_session *session);
 
-/* When processes were started or have ended: that, and a look at all of them, unless one was taken
+/* When processes were started or have ended: that, and a scan at all of them, unless one was taken
  * a moment ago. */
 void session_look_between(struct gput_session *session);
 
@@ -279,7 +279,7 @@ uint64_t session_unknown_starts(const struct gput_session *session);
  * far as others have collected them. Of attached sessions alone, where it is needed. */
 void session_compare_exit_records(struct gput_session *session);
 
-/* After a look of the sampler: CPU time of all processes, at least, by the control group or as the
+/* After a scan of the sampler: CPU time of all processes, at least, by the control group or as the
  * kernel told at their ends. 0: not known. */
 int64_t session_kernel_cpu_ns(const struct gput_session *session);
 
@@ -298,7 +298,7 @@ void session_fill_bytes_so_far(struct gput_session *session, struct gput_account
 
 /* session_processes.c */
 
-/* After a look: tells the log what GPU RAM processes hold. The lock is held, or no thread runs. */
+/* After a scan: tells the log what GPU RAM processes hold. The lock is held, or no thread runs. */
 void session_update_gpu_holdings(struct gput_session *session);
 
 /* Adds the table process_data to the tracking file, where processes were asked for and the format
@@ -324,7 +324,7 @@ void session_check_limits(struct gput_session *session);
 /* When a sample is to be taken for a limit, if not earlier (monotonic clock); INT64_MAX: never. */
 int64_t session_next_limit_ns(const struct gput_session *session);
 
-/* Whether the tree is being ended for a limit and some of it lives on, as of a look after
+/* Whether the tree is being ended for a limit and some of it lives on, as of a scan after
  * `since_ns`. False once nothing more can be done about it, which is warned of. */
 bool session_is_ending_tree(struct gput_session *session, int64_t since_ns);
 

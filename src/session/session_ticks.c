@@ -79,12 +79,12 @@ static void warn_of_files(struct gput_session *session)
                           "be read: figures are at least what they say. Raise the limit.");
 }
 
-/* Takes a sample; the very first, in the caller's thread, has no interval behind it and is no row.
+/* Takes a sample; the very first, in the caller's thread, has no interval after it and is no row.
  */
 static void take_sample(struct gput_session *session, enum moment moment)
 {
     bool is_row = moment != FIRST, is_last = moment == LAST;
-    /* Who was announced first, so that none is met that is gone already. */
+    /* Who was announced first, so that none is seen that is gone already. */
     session_events_read(&session->events);
     if (session->mode == SESSION_LAUNCHED)
         session_reap_orphans(session);

@@ -1,5 +1,6 @@
 /*
- * The books of a session: what the kernel counted for its processes, held against what samples saw.
+ * The totals of a session: what the kernel counted for its processes, held against what samples
+ * saw.
  */
 #include "session/session_state.h"
 
@@ -25,7 +26,7 @@ static bool is_living_descendant(const struct process *process)
 
 /* ---- at each sample ---- */
 
-/* What the kernel told of those that ended, and what the others have used by the last look. */
+/* What the kernel told of those that ended, and what the others have used by the last scan. */
 static int64_t ends_cpu_ns(const struct gput_session *session)
 {
     const struct process_tree *tree = &session->sampler.tree;
@@ -98,7 +99,7 @@ void session_close_totals(struct gput_session *session)
 
 /* ---- CPU time ---- */
 
-/* Adds CPU time of descendants that had not ended when last looked at. Its parts are as those of
+/* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of
  * stat, which come in clock ticks: below the first one all is the user's. */
 static void add_living_descendants(
     const struct gput_session *session, int64_t *user_ns, int64_t *system_ns)
@@ -152,7 +153,7 @@ static void undo_before_cut(const struct process_tree *tree, struct gput_account
 }
 
 /*
- * wait4() and getrusage() cut times to whole microseconds; the clocks behind the samples do not. As
+ * wait4() and getrusage() cut times to whole microseconds; the clocks after the samples do not. As
  * far as that explains it, what samples saw is what the kernel counted.
  */
 static void undo_cut(const struct session_counts *counts, struct gput_accounting *accounting)
@@ -291,8 +292,8 @@ void session_compare_exit_records(struct gput_session *session)
 
 /*
  * What is told of each process at its end misses the end itself, and what it used since its last
- * clock tick; parents' books miss orphans that others collected, and all since the last look. So:
- * what was told, and what the books had more than that when they did.
+ * clock tick; parents' totals miss orphans that others collected, and all since the last scan. So:
+ * what was told, and what the totals had more than that when they did.
  */
 static void fill_attached_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)

@@ -39,7 +39,7 @@
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 #define STATUS_UNKNOWN (-1)
 
-/* How many are open; all that may be where that cannot be told. */
+/* How many are open; all that may be where that cannot be known. */
 static rlim_t open_files(rlim_t limit)
 {
     int fd;

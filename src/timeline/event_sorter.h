@@ -22,19 +22,19 @@ struct sorted_record {
     int64_t start_ns;
     int64_t duration_ns;
     uint32_t length;
-    const void *bytes; /* until the next call; SORTER_PADDING bytes behind them can be read */
+    const void *bytes; /* until the next call; SORTER_PADDING bytes after them can be read */
 };
 
 /*
  * `folder` is where the temporary file goes once more than `memory_bytes` (at least 1 MiB) are
- * held; it must have room for all records. The sorter is freed by event_sorter_destroy().
+ * held; it must have space for all records. The sorter is freed by event_sorter_destroy().
  */
 int event_sorter_create(const char *folder, size_t memory_bytes, struct event_sorter **sorter,
     struct gput_error *error);
 
 /*
- * Makes room for a record of `length` bytes and hands out where to write it (aligned to 8), before
- * the next call. NULL on failure, with `error` set.
+ * Reserves space for a record of `length` bytes and hands out where to write it (aligned to 8),
+ * before the next call. NULL on failure, with `error` set.
  */
 void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
     size_t length, struct gput_error *error);

@@ -29,7 +29,7 @@ struct output_file {
     struct gput_error error;
 };
 
-/* Whether there is no folder to write beside. */
+/* Whether there is no folder to write next to. */
 bool output_file_is_straight(const char *path);
 
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error);
@@ -41,7 +41,7 @@ int output_file_flow(struct output_file *file, struct gput_error *error);
 /* Writes the rest and gives the file its name. The file is closed in any case. */
 int output_file_commit(struct output_file *file, struct gput_error *error);
 
-/* Closes it and leaves nothing behind. Nothing to do after a commit. */
+/* Closes it and leaves nothing after. Nothing to do after a commit. */
 void output_file_discard(struct output_file *file);
 
 #endif

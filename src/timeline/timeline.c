@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* How an event lies in the sorter, with its texts behind it or where they stand in a file. Behind
+/* How an event lies in the sorter, with its texts after it or where they stand in a file. Behind
  * the record, before the texts: the id of an event that has one. */
 struct record_head {
     uint32_t thread;

@@ -56,7 +56,7 @@ struct timeline {
     struct event_sorter *sorter;
     struct source_texts *texts;
     int64_t start_ns; /* events that end before this are left out; INT64_MIN: none */
-    int64_t end_ns;   /* events that begin behind this are left out; INT64_MAX: none */
+    int64_t end_ns;   /* events that begin after this are left out; INT64_MAX: none */
     uint64_t slices, counters, others;
     uint64_t left_out;
     int64_t first_ns; /* of what was added */
@@ -77,7 +77,7 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
 
 /*
  * Takes the next event out, in the order of event_sorter.h; `*there` is false after the last. Its
- * texts hold until the next call, and JSON_PADDING bytes behind each can be read. Nothing can be
+ * texts hold until the next call, and JSON_PADDING bytes after each can be read. Nothing can be
  * added after the first call.
  */
 int timeline_next(

@@ -125,7 +125,7 @@ static char *put_int(char *at, int64_t value)
     return at + number_format_int64(value, at);
 }
 
-/* Thousandths behind a whole number. */
+/* Thousandths after a whole number. */
 static char *put_decimals(char *at, unsigned thousandths)
 {
     const char decimals[4] = {'.', (char)('0' + thousandths / 100),

@@ -101,7 +101,7 @@ static bool short_key(const struct json_value *value, uint64_t *key)
     if (value->length > 7 || value->kind == JSON_OBJECT || value->kind == JSON_ARRAY)
         return false;
     if (value->kind != JSON_NONE) {
-        memcpy(key, value->text, sizeof *key); /* there is padding behind every text */
+        memcpy(key, value->text, sizeof *key); /* there is padding after every text */
         *key = le64toh(*key) & ((UINT64_C(1) << 8 * value->length) - 1);
     }
     return true;
@@ -279,7 +279,7 @@ static void note_step(struct adding *adding, const struct trace_event *event, in
         step_search_note(adding->inputs->search, step, start_ns);
 }
 
-/* The text with JSON_PADDING zeroes behind it; NULL for an empty one, or without memory. */
+/* The text with JSON_PADDING zeroes after it; NULL for an empty one, or without memory. */
 static char *padded_copy(struct json_text text)
 {
     char *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
@@ -483,7 +483,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
         event_stream_report_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
-    /* Only now: what tells the rank may stand behind the events. */
+    /* Only now: what tells the rank may follow the events. */
     struct timeline_trace *trace = adding->inputs->timeline->tracks.traces + adding->trace;
     trace->rank = adding->header->rank;
     trace->world_size = adding->header->world_size;

@@ -33,7 +33,7 @@ static bool replace(char **text, const char *with)
     return true;
 }
 
-/* Room for one more where arrays double at powers of two. */
+/* Space for one more where arrays double at powers of two. */
 static void *grow(void *array, uint32_t count, size_t size)
 {
     if ((count & (count - 1)) != 0)
@@ -188,7 +188,7 @@ static bool has_room_for_tid(struct timeline_tracks *tracks)
     return true;
 }
 
-/* Marks a (pid, tid) of the output as used; false when it was. There is room for one more. */
+/* Marks a (pid, tid) of the output as used; false when it was. There is space for one more. */
 static bool claim_tid(struct timeline_tracks *tracks, uint32_t process, int64_t tid)
 {
     uint64_t hash = hash_of(process, 0, tid) | 1;

@@ -15,7 +15,7 @@ struct begun_event {
     /* Owned by whoever holds the event: begun_event_finish(). */
     char *name;
     char *category; /* NULL: none, or of no use to the reader */
-    char *args;     /* the same: an object, with JSON_PADDING zeroes behind it */
+    char *args;     /* the same: an object, with JSON_PADDING zeroes after it */
 };
 
 void begun_event_finish(struct begun_event *event);

@@ -121,7 +121,7 @@ int byte_source_open_memory(
     return started(source, error);
 }
 
-/* After a member: another one, or the end. Zeroes behind the last one are padding. */
+/* After a member: another one, or the end. Zeroes after the last one are padding. */
 static int next_member(struct byte_source *source, struct gput_error *error)
 {
     if (source->input_at == source->input_length)

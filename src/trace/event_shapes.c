@@ -10,20 +10,20 @@
 #define MAX_SIBLINGS 32
 #define PATIENCE 8192 /* events that had no shape before all are forgotten */
 
-/* What stands between two values of an event, before the first one, or behind the last one. */
+/* What stands between two values of an event, before the first one, or after the last one. */
 struct glue {
     const char *text;
     uint16_t length;
     uint16_t args_open;  /* where in it the arguments begin; NOWHERE: they do not */
-    uint16_t args_close; /* behind the end of the arguments */
+    uint16_t args_close; /* after the end of the arguments */
     uint16_t last_bytes; /* of its last 16 bytes or less: a bit each */
     uint8_t flags;       /* of the keys in it */
-    uint8_t field;       /* enum trace_field of the value behind it */
+    uint8_t field;       /* enum trace_field of the value after it */
     bool ends;           /* the event ends with it */
     bool plain;          /* neither that nor anything of the arguments but their middle */
     uint32_t members;    /* of the event, when it ends */
     uint32_t next;       /* another glue that may stand at this place; 0: none */
-    uint32_t child;      /* the first of those behind the value; 0: none */
+    uint32_t child;      /* the first of those after the value; 0: none */
 };
 
 #define NOWHERE UINT16_MAX
@@ -83,7 +83,7 @@ static inline bool is_at(const struct glue *glue, const char *at)
 }
 #endif
 
-/* The glue at `at`, of those that may stand behind the value after `glue`. */
+/* The glue at `at`, of those that may follow the value after `glue`. */
 static inline const struct glue *glue_at(
     const struct event_shapes *shapes, const struct glue *glue, const char *at)
 {
@@ -95,7 +95,7 @@ static inline const struct glue *glue_at(
     return NULL;
 }
 
-/* A value behind which a glue must follow, so that what follows needs no look here. */
+/* A value after which a glue must follow, so that what follows needs no look here. */
 static inline bool scan_value(
     const char **at, const char *end, struct json_value *value, uint8_t *flags)
 {
@@ -163,7 +163,7 @@ struct learning {
     bool had_args;
 };
 
-/* Finds the glue up to `end` behind the last one, or adds it. False when it cannot be kept. */
+/* Finds the glue up to `end` after the last one, or adds it. False when it cannot be kept. */
 static bool add_glue(struct learning *learning, const char *end)
 {
     struct event_shapes *shapes = learning->shapes;

@@ -269,7 +269,7 @@ static int start(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Reads what stands behind a whole trace, so that the check sum of packed data is looked at. */
+/* Reads what follows a whole trace, so that the check sum of packed data is looked at. */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;

@@ -23,7 +23,7 @@ struct trace_header {
     int64_t rank;         /* "distributedInfo" rank; -1 when missing */
     int64_t world_size;   /* -1 when missing */
     bool kineto;          /* "schemaVersion" or "deviceProperties" is there */
-    bool late_base_time;  /* the base time stands behind the events, where it is of no use */
+    bool late_base_time;  /* the base time follows the events, where it is of no use */
 };
 
 struct event_counts {

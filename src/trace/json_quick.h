@@ -35,7 +35,7 @@ static inline const char *json_quick_string(const char *at)
     return stops != 0 && *behind == '"' ? behind : NULL;
 }
 
-/* Behind the digits and decimals at `at`; NULL: look with care. What stands behind, the caller has
+/* Behind the digits and decimals at `at`; NULL: look with care. What follows, the caller has
  * to look at: an exponent may follow. */
 static inline const char *json_quick_digits(const char *at)
 {

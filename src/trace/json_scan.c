@@ -71,7 +71,7 @@ static enum json_status broken_escape(const char *at, const char *end)
     return stopped_at(here, end);
 }
 
-/* `*at` stands behind the opening quote; ends behind the closing one. */
+/* `*at` follows the opening quote; ends after the closing one. */
 static enum json_status scan_string(const char **at, const char *end, uint8_t *flags)
 {
     const char *here = *at;
@@ -278,7 +278,7 @@ static enum json_status scan_container(const char **at, const char *end, struct 
             flags |= scalar.flags;
             here = json_skip_space(here);
         }
-        /* behind a value: closing brackets, then a comma or the end */
+        /* after a value: closing brackets, then a comma or the end */
         while (*here == ((nesting.objects & 1) ? '}' : ']') && here < end) {
             here++;
             nesting.objects >>= 1;

@@ -1,8 +1,8 @@
 /*
  * JSON, token by token, over text in memory: no tree, no copies, no allocation. What it gives are
  * slices of the text it was handed. Strict about what it accepts (RFC 8259, at most
- * JSON_MAX_DEPTH levels inside a value; NaN and Infinity are told apart, since Python writes them)
- * and quick: strings are searched 16 bytes at a time.
+ * JSON_MAX_DEPTH levels inside a value; NaN and Infinity are distinguished, since Python writes
+ * them) and quick: strings are searched 16 bytes at a time.
  *
  * Every text must be followed by JSON_PADDING readable bytes of which the first is NUL: a NUL is
  * what ends all inner loops, and vector loads may look beyond the end.
@@ -24,7 +24,7 @@ enum json_kind {
     JSON_TRUE,
     JSON_FALSE,
     JSON_NUMBER,
-    JSON_NAN, /* NaN, Infinity, -Infinity: no JSON, met all the same */
+    JSON_NAN, /* NaN, Infinity, -Infinity: no JSON, seen all the same */
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT,
@@ -59,7 +59,7 @@ static inline const char *json_skip_space(const char *at)
 }
 
 /*
- * Scans the value at `*at` (no white space before it) and moves `*at` behind it. A number that
+ * Scans the value at `*at` (no white space before it) and moves `*at` after it. A number that
  * touches `end` counts as torn: more digits may follow. After anything but JSON_OK, `*at` is
  * somewhere inside the value.
  */
@@ -70,7 +70,7 @@ enum json_status json_scan_scalar(const char **at, const char *end, struct json_
 
 /*
  * Scans a member of an object at `*at`, where its key stands: `"key" : value`, then the comma or
- * the closing brace. `*last` tells which it was; `*at` is moved behind it.
+ * the closing brace. `*last` tells which it was; `*at` is moved after it.
  */
 enum json_status json_scan_member(
     const char **at, const char *end, struct json_value *key, struct json_value *value, bool *last);

@@ -40,7 +40,7 @@ static uint32_t hex4(const char *digits)
     return value;
 }
 
-/* Resolves the \uXXXX at `at`, with the second half of a pair behind it. Returns its length. */
+/* Resolves the \uXXXX at `at`, with the second half of a pair after it. Returns its length. */
 static size_t append_unicode_escape(const char *at, const char *end, struct str *text)
 {
     uint32_t point = hex4(at + 2);

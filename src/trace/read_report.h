@@ -9,7 +9,7 @@
 
 struct read_report {
     uint64_t files;
-    uint64_t events;   /* whole events or readings met */
+    uint64_t events;   /* whole events or readings seen */
     uint64_t damaged;  /* places or lines that could not be read */
     uint64_t torn;     /* files that end too early */
     uint64_t unusable; /* events without what they need: a time, a duration, a partner */

@@ -164,7 +164,7 @@ static struct stretch *pop_unused(struct source_texts *texts)
 /*
  * How much a stretch reads that goes on: more each time, but no more than lets all that are read
  * in turn be in memory, with a rest for what is read once. The more the others read in between, the
- * less room there is for it; since that again grows with what it reads at once, half of the way is
+ * less space there is for it; since that again grows with what it reads at once, half of the way is
  * taken, as in Heron's square root.
  */
 static size_t size_of_next(const struct source_texts *texts, const struct stretch *stretch)
@@ -206,7 +206,7 @@ static int read_stretch(struct source_texts *texts, struct stretch *stretch, siz
     return GPUT_OK;
 }
 
-/* Gives a stretch that is not in order room for that many bytes; what was used long ago goes. */
+/* Gives a stretch that is not in order space for that many bytes; what was used long ago goes. */
 static int make_room(
     struct source_texts *texts, struct stretch *stretch, size_t size, struct gput_error *error)
 {
@@ -239,7 +239,7 @@ static void drop_covered(struct source_texts *texts, const struct stretch *stret
 }
 
 /* Has a stretch that is not in order reach from a little before the text, for what is not quite in
- * order, to behind it. */
+ * order, to after it. */
 static int move(struct source_texts *texts, struct stretch *stretch, uint32_t file, uint64_t at,
     size_t length, struct gput_error *error)
 {

@@ -20,7 +20,7 @@ struct text_window {
     char *buffer;
     size_t capacity;
     const char *at;   /* the next byte to look at; the user moves it */
-    const char *end;  /* behind the last byte in the window; NUL bytes follow */
+    const char *end;  /* after the last byte in the window; NUL bytes follow */
     bool last;        /* the source has nothing more */
     uint64_t dropped; /* how much of the source stood before the window */
 };
@@ -30,7 +30,7 @@ int text_window_init(
     struct text_window *window, struct byte_source *source, struct gput_error *error);
 
 /*
- * Drops what stands before `at` and reads more behind what is left; pointers into the window become
+ * Drops what stands before `at` and reads more after what is left; pointers into the window become
  * invalid, but for `at` and `end`. `*more` is false when there is nothing more, or when the window
  * is full at its limit.
  */

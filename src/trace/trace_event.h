@@ -60,7 +60,7 @@ struct trace_event {
     int64_t duration_ns;
 };
 
-/* Scans the event whose brace stands at `*at`; moves `*at` behind it. */
+/* Scans the event whose brace stands at `*at`; moves `*at` after it. */
 enum json_status trace_event_scan(const char **at, const char *end, struct trace_event *event);
 
 /* Which field a member with that key is; of the event, or of its arguments. */

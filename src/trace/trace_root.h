@@ -19,7 +19,7 @@
 enum trace_file_kind {
     TRACE_FILE_SYSTEM,     /* readings of the machine, JSON lines */
     TRACE_FILE_EVENTS,     /* a list of events */
-    TRACE_FILE_TENSORFLOW, /* TensorFlow's own, with its time base beside it */
+    TRACE_FILE_TENSORFLOW, /* TensorFlow's own, with its time base next to it */
     TRACE_FILE_PYTHON,     /* a Python profile: python_stats, python_stats.json */
 };
 
@@ -79,7 +79,7 @@ struct trace_choice {
 /*
  * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Of readings, within each
  * series of rotated files (one node), from the last file that lies before the stretch to the first
- * that reaches its end. Of events, all files whose last event ends in or behind the stretch: it
+ * that reaches its end. Of events, all files whose last event ends in or after the stretch: it
  * may have begun in it.
  */
 void trace_root_choose(

@@ -32,7 +32,7 @@ int end_index_make(struct end_index *index, const void *intervals, size_t count,
     interval_end *end_of, struct gput_error *error);
 
 /* Of the places `first` up to, without, `before`: the last one whose interval ends at a moment or
- * behind it. `before`: none. */
+ * after it. `before`: none. */
 size_t end_index_find(const struct end_index *index, size_t first, size_t before, int64_t end_us);
 
 void end_index_finish(struct end_index *index);

@@ -91,7 +91,7 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Room for one row more. */
+/* Space for one row more. */
 static int make_room(struct row_sorter *sorter, struct gput_error *error)
 {
     size_t most = sorter->memory.bytes / sorter->order.row_size;
@@ -205,7 +205,7 @@ static int advance(struct row_sorter *sorter, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* The next row in order, NULL behind the last. */
+/* The next row in order, NULL after the last. */
 static int next_row(struct row_sorter *sorter, const char **row, struct gput_error *error)
 {
     *row = NULL;

@@ -43,7 +43,7 @@ int row_sorter_add(struct row_sorter *sorter, const void *row, struct gput_error
 /* Begins a walk: the first row, NULL when there is none. */
 int row_sorter_first(struct row_sorter *sorter, const void **row, struct gput_error *error);
 
-/* The next row, NULL behind the last. Rows hold until the next call. */
+/* The next row, NULL after the last. Rows hold until the next call. */
 int row_sorter_next(struct row_sorter *sorter, const void **row, struct gput_error *error);
 
 void row_sorter_destroy(struct row_sorter *sorter); /* NULL is fine */

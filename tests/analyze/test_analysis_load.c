@@ -17,7 +17,7 @@ static void assert_is(
     assert_true(figures.mean == mean && figures.std == std);
 }
 
-/* What make.py beside the fixtures puts into each of them. */
+/* What make.py next to the fixtures puts into each of them. */
 static void assert_results(const struct gput_analysis *analysis)
 {
     assert_int_equal(gput_analysis_measurement_count(analysis), 3);

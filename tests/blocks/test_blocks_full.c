@@ -53,7 +53,7 @@ static void make_calls_until(struct gput_blocks *blocks, struct outcome *outcome
         ;
 }
 
-/* Marks while there is room, in a full file, and when there is room again. */
+/* Marks while there is space, in a full file, and when there is space again. */
 static struct outcome mark_through(const char *path, bool thread_ids, rlim_t room)
 {
     struct outcome outcome = {0};

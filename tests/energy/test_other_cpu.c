@@ -78,7 +78,7 @@ static void assert_within(double part, double actual, double expected)
         fail_msg("%.4f is not within %.0f %% of %.4f", actual, 100 * part, expected);
 }
 
-/* 2 ms of CPU time a second, beside 40 ms of the others: four ticks a second. */
+/* 2 ms of CPU time a second, next to 40 ms of the others: four ticks a second. */
 static void shares_do_not_depend_on_the_interval(void **state)
 {
     (void)state;

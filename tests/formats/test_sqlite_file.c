@@ -116,7 +116,7 @@ static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **s
     const char *path = temporary("x.sqlite");
     sqlite3 *first = create_with_row(path);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* what lies beside it */
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* what lies next to it */
     sqlite3 *second = create_with_row(path);
     assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
     assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);

@@ -1,6 +1,6 @@
 /*
  * Block logs: whatever the bytes, rows that keep their promises or an error. Half of the inputs are
- * put behind a sound header, so that their chunks are looked at.
+ * put after a sound header, so that their chunks are looked at.
  */
 #include "formats/marks/block_log.h"
 

@@ -1,4 +1,4 @@
-/* /proc/PID/cgroup and /proc/PID/mountinfo, one behind the other with an empty line between. */
+/* /proc/PID/cgroup and /proc/PID/mountinfo, one after the other with an empty line between. */
 #include "os/cgroup.h"
 
 #include "fuzz_text.h"

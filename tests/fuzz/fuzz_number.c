@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *exact = malloc(size ? size : 1); /* no NUL behind it: reading on is seen */
+    char *exact = malloc(size ? size : 1); /* no NUL after it: reading on is seen */
     if (size)
         memcpy(exact, data, size);
     double value;

@@ -1,4 +1,4 @@
-/* /proc/PID/smaps, which is read without a NUL behind it: never past the end, always to an end. */
+/* /proc/PID/smaps, which is read without a NUL after it: never past the end, always to an end. */
 #include "os/proc_smaps.h"
 
 #include "fuzz_text.h"

@@ -1,4 +1,4 @@
-/* /proc/PID/status: never past the end, never more namespaces than there is room for. */
+/* /proc/PID/status: never past the end, never more namespaces than there is space for. */
 #include "os/proc_status.h"
 
 #include "fuzz_text.h"

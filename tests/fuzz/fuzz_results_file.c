@@ -1,6 +1,6 @@
 /*
  * Resource usage files: what is accepted can be written as a report. Half of the inputs are changes
- * of sound results, written with the checksum that belongs to them, so that what is behind the
+ * of sound results, written with the checksum that belongs to them, so that what is after the
  * checksum is reached.
  */
 #include "formats/results/results_file.h"

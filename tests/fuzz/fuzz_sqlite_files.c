@@ -101,7 +101,7 @@ static void make_sound_files(void)
     }
 }
 
-/* Changes of up to 16 bytes, each behind its place and length; the file may also end early. */
+/* Changes of up to 16 bytes, each after its place and length; the file may also end early. */
 static void write_changed(enum kind kind, const uint8_t *data, size_t size)
 {
     char *bytes = malloc(sound_length[kind]);

@@ -75,7 +75,7 @@ static void version_2_gives_usage(void **state)
     cgroup_finish(&cgroup);
 }
 
-/* Beside them stands what is of parts of them, and what no process has mapped. */
+/* Next to them stands what is of parts of them, and what no process has mapped. */
 static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void **state)
 {
     (void)state;

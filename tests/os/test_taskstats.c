@@ -94,7 +94,7 @@ static void reads_the_end_of_a_thread(void **state)
     assert_int_equal(exit.voluntary_switches, 5);
 }
 
-/* Puts `each` more bytes behind each of the delays, as some versions of the kernel did. */
+/* Puts `each` more bytes after each of the delays, as some versions of the kernel did. */
 static size_t insert(const struct taskstats_record *raw, size_t each, unsigned char *bytes)
 {
     const size_t after[] = {offsetof(struct taskstats_record, block_delays),

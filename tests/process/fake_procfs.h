@@ -1,6 +1,6 @@
 /*
  * A procfs of files, for tests of what a live one shows only by luck: pids that are given out
- * anew, kernels without some file, processes that change between two looks. It is another
+ * anew, kernels without some file, processes that change between two scans. It is another
  * machine's: its `self` is not us, so there are no CPU clocks.
  */
 #ifndef TESTS_TRACK_FAKE_PROCFS_H

@@ -132,7 +132,7 @@ static inline void collect_orphans(void)
 /* What is waited for comes soon; a minute later it comes never. */
 #define LIVE_PATIENCE_SECONDS 60
 
-/* A pause between two looks for something that is about to happen. */
+/* A pause between two scans for something that is about to happen. */
 static inline void breathe(void)
 {
     struct timespec pause = {.tv_nsec = 2000000};

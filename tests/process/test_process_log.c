@@ -320,7 +320,7 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     close_stage(&stage);
 }
 
-/* It rose and fell between two looks: the kernel's peak alone tells. */
+/* It rose and fell between two scans: the kernel's peak alone tells. */
 static void rise_between_scans(struct stage *stage, int64_t ns)
 {
     fake_put(&stage->fake,

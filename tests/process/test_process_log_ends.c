@@ -198,7 +198,7 @@ static void a_thread_that_calls_execve_is_no_end(void **state)
     }
 }
 
-/* A look comes while what taskstats tell is waited for. */
+/* A scan comes while what taskstats tell is waited for. */
 static void one_whose_first_thread_has_ended_is_met_once(void **state)
 {
     (void)state;

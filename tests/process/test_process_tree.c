@@ -495,7 +495,7 @@ static void a_program_that_tracks_itself_finds_its_children(void **state)
         process_tree_scan(&tree, false, 2);
         bool found = process_tree_get(&tree, child) != NULL;
         kill(child, SIGKILL);
-        /* A look leaves its end to who waits for it. */
+        /* A scan leaves its end to who waits for it. */
         process_tree_scan(&tree, false, 3);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_true(found);

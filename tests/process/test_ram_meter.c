@@ -9,7 +9,7 @@
 /* What a consumer has besides what it was told to have. */
 #define PROGRAM (3 * MB)
 
-/* A family of real processes and two meters that look at it at the same moments. */
+/* A family of real processes and two meters that scan at it at the same moments. */
 struct stage {
     struct actors actors;
     struct process_tree tree, other_tree;

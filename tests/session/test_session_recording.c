@@ -1,4 +1,4 @@
-/* Recordings of power beside a session. */
+/* Recordings of power next to a session. */
 #include "session/sessions.h"
 
 #include <gputracker/energy_recording.h>

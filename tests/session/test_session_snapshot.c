@@ -12,7 +12,7 @@ static void a_snapshot_says_what_is_known_now(void **state)
     assert_true(results.now.values[GPUT_MAIN_RAM] > 0);
     int64_t begin_ns = clock_monotonic_ns();
     spin(0.1);
-    /* Of a sample behind that, however long it took. */
+    /* Of a sample after that, however long it took. */
     double took_seconds = (double)(clock_monotonic_ns() - begin_ns) * 1e-9;
     results = snapshot_after(session, results.elapsed_seconds + took_seconds + 0.5);
     assert_true(results.now.main_cpu_seconds >= 0.1);

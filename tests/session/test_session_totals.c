@@ -142,7 +142,7 @@ static void what_our_children_did_is_counted_while_they_live(void **state)
     close(told[0]);
     close(told[1]);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
-    /* The books are closed: this is not in them. */
+    /* The totals are closed: this is not in them. */
     fault_and_write();
     struct gput_results results = results_of(session);
     const struct gput_accounting *accounting = &results.accounting;

@@ -125,7 +125,7 @@ static void marks_low_readings_with_all_around_them(void **state)
     struct gput_timeline_options options = options_for(inputs, 1);
     struct gput_timeline_result result;
     struct doc *trace = merge(&options, &result);
-    assert_int_equal(count(trace, "i"), 18); /* 10 half seconds before the work, 8 behind */
+    assert_int_equal(count(trace, "i"), 18); /* 10 half seconds before the work, 8 after */
     for (const struct doc *event = trace->first; event; event = event->next) {
         if (strcmp(text_of(event, "ph"), "i") != 0)
             continue;
@@ -406,7 +406,7 @@ static uint64_t occurrences(const char *text, const char *what)
     return sum;
 }
 
-/* A recording whose events can be counted in its bytes: `per_end` of them for each `end` behind the
+/* A recording whose events can be counted in its bytes: `per_end` of them for each `end` after the
  * first `heading` of these. */
 struct recording {
     const char *input; /* what is merged, in the folder */

@@ -28,7 +28,7 @@
  * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
  * further marks are counted in `marks_lost` instead of being kept. Space is reserved on the disk
  * before a chunk is used: a full disk costs marks, never the program (a store to a page that has no
- * room on the disk would be a SIGBUS). So would be one to a page that another program has cut off:
+ * space on the disk would be a SIGBUS). So would be one to a page that another program has cut off:
  * see mapped_guard.h.
  */
 #ifndef FORMATS_MARKS_BLOCK_LOG_H
@@ -130,8 +130,8 @@ struct block_log {
     uint32_t max_chunks;
     _Atomic uint64_t reserved_bytes; /* that the file has, unless somebody cut it */
     _Atomic int failed;       /* the code of the last chunk that could not be had; 0: it could */
-    _Atomic int64_t retry_ns; /* when one is tried again that the disk had no room for */
-    pthread_mutex_t lock;     /* of what follows; not taken while there is room in a chunk */
+    _Atomic int64_t retry_ns; /* when one is tried again that the disk had no space for */
+    pthread_mutex_t lock;     /* of what follows; not taken while there is space in a chunk */
     uint32_t n_free;
     struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* left by threads that ended */
     struct block_log_cursor names;
@@ -166,7 +166,7 @@ int block_log_add_name(
     struct block_log *log, const char *name, size_t length, struct gput_error *error);
 
 /*
- * Gives the cursor room for a mark more: a new chunk, or one that another thread left; and writes
+ * Gives the cursor space for a mark more: a new chunk, or one that another thread left; and writes
  * there whose marks follow. GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later call) or
  * GPUT_ERROR_IO (no space, for now).
  */
@@ -190,7 +190,7 @@ static inline void block_log_publish(char *at, uint64_t word)
     atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
 }
 
-/* Writes what holds from here on, of one of the tags above; there must be room. */
+/* Writes what holds from here on, of one of the tags above; there must be space. */
 static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t tag, int64_t value)
 {
     *(int64_t *)(cursor->next + 8) = value;
@@ -198,7 +198,7 @@ static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t
     cursor->next += 16;
 }
 
-/* Says which start the next mark belongs to; there must be room for both. */
+/* Says which start the next mark belongs to; there must be space for both. */
 static inline void block_log_put_started(
     struct block_log *log, struct block_log_cursor *cursor, int64_t started_ns)
 {
@@ -207,7 +207,7 @@ static inline void block_log_put_started(
     block_log_put_state(cursor, BLOCK_LOG_TAG_STARTED, started_ns);
 }
 
-/* Writes a mark; there must be room. `exact` is ignored by a log without exact figures. */
+/* Writes a mark; there must be space. `exact` is ignored by a log without exact figures. */
 static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
     int64_t time_ns, uint32_t tag, const struct sub_tracking_exact *exact)
 {

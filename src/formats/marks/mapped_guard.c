@@ -73,7 +73,7 @@ static void install(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
-/* The table behind this one, made when there is none. */
+/* The table after this one, made when there is none. */
 static struct table *next_table(struct table *table)
 {
     struct table *next = atomic_load(&table->next);

@@ -19,7 +19,7 @@ struct open_start {
 /* An empty set is all zeroes. */
 struct open_starts {
     struct open_start *starts; /* owned; places are used again */
-    uint32_t *slots;           /* owned; as many as starts have room: place + 1, 0: none */
+    uint32_t *slots;           /* owned; as many as starts have space: place + 1, 0: none */
     uint32_t capacity;         /* a power of two */
     uint32_t used;             /* places that were ever in use */
     uint32_t latest;           /* place + 1; 0: nothing is open */

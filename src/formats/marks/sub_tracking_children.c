@@ -55,7 +55,7 @@ static int64_t process_id_of(const struct parts *parts, const char *name)
 static bool is_of_this_run(const char *path, int64_t first_mark_ns)
 {
     struct stat status;
-    /* The times of files are a little behind. */
+    /* The times of files are a little after. */
     int64_t earliest_seconds = first_mark_ns / 1000000000 - 1;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
            (int64_t)status.st_mtim.tv_sec >= earliest_seconds;

@@ -1,5 +1,5 @@
 /*
- * Files of code blocks that forked children wrote beside that of their parent.
+ * Files of code blocks that forked children wrote next to that of their parent.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_CHILDREN_H
 #define FORMATS_MARKS_SUB_TRACKING_CHILDREN_H

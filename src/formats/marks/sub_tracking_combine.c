@@ -172,7 +172,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Not the directory's own entries, nor what a killed writer leaves beside its file. */
+/* Not the directory's own entries, nor what a killed writer leaves next to its file. */
 static int is_wanted(const struct dirent *entry)
 {
     const char *name = entry->d_name;

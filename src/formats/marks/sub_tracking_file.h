@@ -66,7 +66,7 @@ enum sub_tracking_format {
 /*
  * The format that the extension of `path` stands for.
  * Errors: GPUT_ERROR_INVALID with the old tool's message: `Invalid file name: "x". Valid file
- * extensions are ".csv" and ".sqlite".`, and behind it what it did not know of.
+ * extensions are ".csv" and ".sqlite".`, and after it what it did not know of.
  */
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error);
@@ -138,7 +138,7 @@ struct sub_tracking_writer;
 
 /*
  * Starts a new file at `path`, in the format of its extension, with the given optional columns.
- * Rows go to a file beside it until sub_tracking_writer_finish() puts it in place; what was at
+ * Rows go to a file next to it until sub_tracking_writer_finish() puts it in place; what was at
  * `path` before stays until then.
  *
  * On success the caller owns `*writer`, and ends it by _finish() or _abandon().

@@ -154,7 +154,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     size_t got;
     TRY(read_at(reader, &reader->header, sizeof reader->header, 0, &got, error));
     TRY(check_header(reader, got, error));
-    struct stat status; /* behind the header: a log that still grows is then not taken for cut */
+    struct stat status; /* after the header: a log that still grows is then not taken for cut */
     if (fstat(reader->fd, &status) != 0)
         return error_set_errno(error, errno, "Cannot read %s", base->path);
     reader->bytes = (uint64_t)status.st_size;
@@ -357,7 +357,7 @@ static int file_name(struct log_writer *writer, const char *text, size_t length,
     return *name < before ? GPUT_OK : block_log_add_name(writer->log, text, length, error);
 }
 
-/* Room for a mark, and before it what has changed since the one before. */
+/* Space for a mark, and before it what has changed since the one before. */
 static int put_state(
     struct log_writer *writer, const struct sub_tracking_row *row, struct gput_error *error)
 {

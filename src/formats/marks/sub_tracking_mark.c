@@ -18,7 +18,7 @@
 /* Another program may hold the database locked for so long. */
 #define BUSY_TIMEOUT_MS 10000
 
-/* How many bytes there are behind the last line end: of a row that was cut off, 0 of a header. */
+/* How many bytes there are after the last line end: of a row that was cut off, 0 of a header. */
 static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
 {
     struct csv_reader *reader;

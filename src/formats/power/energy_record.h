@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct recorded_metric {
-    char *name; /* of a GPU's with a colon and the GPU behind it, "per_gpu_power_draw:0"; owned */
+    char *name; /* of a GPU's with a colon and the GPU after it, "per_gpu_power_draw:0"; owned */
     const char *device; /* in the name, "0"; NULL: of no GPU alone */
     const char *group;  /* "cpu", "gpu", "experiment", "wattmeter"; static text */
     double *values;     /* one for each moment of its series; NaN: missing; owned */
@@ -39,7 +39,7 @@ struct energy_record {
     struct doc
         *experiment;    /* results_exp.json as it is, also where no series could be made of it */
     char warnings[768]; /* what was left out, a sentence each; "" */
-    unsigned more_warnings; /* that there was no room for */
+    unsigned more_warnings; /* that there was no space for */
 };
 
 /* Of that folder, still empty; NULL when there is no memory. */
@@ -57,11 +57,11 @@ bool recorded_metric_is(const struct recorded_metric *metric, const char *name, 
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error);
 
-/* Keeps a sentence that is worth a warning; those that there is no room for are counted. */
+/* Keeps a sentence that is worth a warning; those that there is no space for are counted. */
 void energy_record_warn(struct energy_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says how many of them there was no room for. After the last one. */
+/* Says how many of them there was no space for. After the last one. */
 void energy_record_end_warnings(struct energy_record *record);
 
 #endif

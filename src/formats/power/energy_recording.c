@@ -64,7 +64,7 @@ const char *energy_recording_gpu_name(const char *name)
     return name;
 }
 
-/* Beside its GPUs per_gpu_attributable_power has "all", their sum: added to them it would count
+/* Next to its GPUs per_gpu_attributable_power has "all", their sum: added to them it would count
  * twice. */
 int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
     double value, struct gput_error *error)

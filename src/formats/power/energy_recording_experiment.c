@@ -56,7 +56,7 @@ static int add_epoch(
     return GPUT_OK;
 }
 
-/* Takes the next item of every column; those beside no date are passed over. */
+/* Takes the next item of every column; those next to no date are passed over. */
 static int add_row(struct recorded_series *series, const struct doc *columns,
     const struct doc **items, const struct doc *date, struct gput_error *error)
 {

@@ -2,7 +2,7 @@
  * Results so far, kept on disk while tracking runs, so that they survive the tracker's own death:
  * gput_results_load() reads them back.
  *
- * The file is two copies, each behind a header with a checksum. Updates take turns, so that one of
+ * The file is two copies, each after a header with a checksum. Updates take turns, so that one of
  * them is whole at any moment, also when the tracker dies in the middle of a write.
  */
 #ifndef FORMATS_RESULTS_RESULTS_FILE_H

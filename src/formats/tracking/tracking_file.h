@@ -106,7 +106,7 @@ static inline struct tracking_value tracking_integer(int64_t integer)
 
 #define TRACKING_FILE_MAX_TABLES 8
 
-/* Whether the format has room for further tables (SQLite has, CSV has not). */
+/* Whether the format has space for further tables (SQLite has, CSV has not). */
 bool tracking_file_has_tables(const struct tracking_file *file);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * What is behind tracking_file.h and tracking_reader.h: the formats, and what they share.
+ * What is after tracking_file.h and tracking_reader.h: the formats, and what they share.
  *
  * A format embeds struct tracking_file or struct tracking_reader as the first member of its own.
  */

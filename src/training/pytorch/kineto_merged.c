@@ -13,7 +13,7 @@ struct kineto_merged kineto_merged_of(
         .ranks = ranks, .stream = stream, .file = file, .others = ranks->count};
 }
 
-/* The rank of a trace that was met before; that of the file at its first. NULL: it is new. */
+/* The rank of a trace that was seen before; that of the file at its first. NULL: it is new. */
 static struct kineto_rank *find_trace(struct kineto_merged *merged, int64_t trace)
 {
     struct kineto_ranks *ranks = merged->ranks;

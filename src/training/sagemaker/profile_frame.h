@@ -85,7 +85,7 @@ int profile_frame_add(struct profile_frame *frame, const struct gput_profile_eve
 
 void profile_frame_finish(struct profile_frame *frame);
 
-/* Walks, any number of them: the first row and the next, NULL behind the last. A row holds until
+/* Walks, any number of them: the first row and the next, NULL after the last. A row holds until
  * the next call. */
 int profile_frame_first_reading(
     struct profile_frame *frame, const struct system_row **row, struct gput_error *error);

@@ -66,7 +66,7 @@ static int compare_lines(const void *left, const void *right)
     return strcmp(((const struct line *)left)->key, ((const struct line *)right)->key);
 }
 
-/* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one behind
+/* Takes all members of the step that `*row` is of, and gives their span; `*row` is the one after
  * them then. */
 static int add_span(
     struct row_sorter *members, const void **row, double *span_us, struct gput_error *error)

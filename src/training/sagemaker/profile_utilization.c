@@ -109,7 +109,7 @@ static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
 struct member {
     uint32_t resource;
     uint32_t node;
-    uint32_t dimension; /* 0 where they are not told apart */
+    uint32_t dimension; /* 0 where they are not distinguished */
     uint32_t phase;     /* 0 likewise */
     double value;
 };
