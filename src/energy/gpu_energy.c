@@ -10,6 +10,8 @@
 #define MAX_DISAGREEMENT 0.1
 /* A stretch without a reading that is as short as this is no guess: power does not change much. */
 #define SHORT_SECONDS 0.5
+/* Part of the joules that a counter may be behind with at the end: it moves every 20 to 100 ms. */
+#define MOST_AHEAD 0.01
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
 {
@@ -176,8 +178,13 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
         return false;
     if (explain_counter(gpu, index, text, size))
         return true;
-    if (gpu->has_counter && isnan(gpu->joules))
-        snprintf(text, size, "that of GPU %zu has not moved yet", index);
+    if (gpu->has_counter && !gpu->counter.has_moved && !(gpu->joules == 0))
+        snprintf(text, size, "that of GPU %zu has not moved yet%s", index,
+            isnan(gpu->joules) ? "" : "; its power was integrated instead");
+    else if (gpu->ahead_joules > MOST_AHEAD * gpu->joules)
+        snprintf(text, size,
+            "that of GPU %zu had not moved at the end: %.1f J of it are its power, integrated",
+            index, gpu->ahead_joules);
     else if (isnan(gpu->joules))
         snprintf(text, size, "nothing tells the joules of GPU %zu, which is left out", index);
     else if (gpu->unknown_seconds >= SHORT_SECONDS)

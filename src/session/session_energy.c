@@ -189,31 +189,52 @@ static bool explain_no_gpu_energy(const struct gput_session *session, char *text
     return own > 0;
 }
 
-static const char *how_shared_out(const struct energy_meter *meter)
+/* Why the use of some GPU by what is tracked is not known: of the first one that says. */
+static void explain_unknown_users(const struct gput_session *session, char *text, size_t size)
 {
-    return meter->gpu_by_memory ? "shared out by GPU memory in use"
-           : meter->gpu_by_use  ? "shared out by use of their processors"
-                                : "not shared out: who used the GPUs was not told";
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    snprintf(text, size, "who used the GPUs was not told");
+    for (size_t i = 0; i < count; i++) {
+        const char *use = devices[i].missing[GPU_PROCESS_UTILIZATION];
+        const char *why = use[0] ? use : devices[i].missing[GPU_PROCESS_RAM];
+        if (devices[i].in_package || !why[0])
+            continue;
+        snprintf(text, size, "of GPU %zu, %s", i, why);
+        return;
+    }
+}
+
+static void explain_gpu_shares(const struct gput_session *session, char *text, size_t size)
+{
+    const struct energy_meter *meter = &session->sampler.energy;
+    bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
+    bool is_partly = meter->unshared_joules > 0;
+    char why[192] = "";
+    if (!is_shared || is_partly)
+        explain_unknown_users(session, why, sizeof why);
+    snprintf(text, size, "%s%s%s",
+        meter->gpu_by_memory ? "shared out by GPU memory in use"
+        : is_shared          ? "shared out by use of their processors"
+                             : "not shared out: ",
+        is_shared && is_partly ? ", but not all: " : "", why);
 }
 
 void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
 {
     const struct energy_meter *meter = &session->sampler.energy;
-    char faults[GPUT_REASON_SIZE / 2];
+    char faults[GPUT_REASON_SIZE / 2], shares[GPUT_REASON_SIZE / 2];
     bool is_integrated = energy_meter_integrates_power(meter);
-    bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     add_cpu_energy(session, results);
     add_missing_carbon(session, results);
     add_shares(session, results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
+    explain_gpu_shares(session, shares, sizeof shares);
     if (!isnan(meter->energy.machine.gpu))
         session_add_source(results, "gpu_energy",
-            is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s%s",
+            is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
-            faults[0] ? ", but " : "", faults, how_shared_out(meter),
-            is_shared && meter->unshared_joules > 0
-                ? ", but not all: who used a GPU was not always told"
-                : "");
+            faults[0] ? ", but " : "", faults, shares);
     else if (faults[0])
         session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);

@@ -224,6 +224,29 @@ static void a_counter_that_has_not_moved_yet_is_no_figure(void **state)
     explained(&gpu, "that of GPU 0 has not moved yet");
 }
 
+/* The power stands in for it, and the figure is not the counter's. */
+static void joules_before_a_counter_moves_are_said_to_be_of_its_power(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    char text[160];
+    gpu_energy_init(&gpu, start_ns);
+    for (int tenth = 0; tenth <= 10; tenth++) {
+        struct gpu_energy_reading reading = say(0.1 * tenth, WATTS, 1000);
+        gpu_energy_advance(&gpu, &reading, ns_of(0.1 * tenth));
+    }
+    assert_near(gpu.joules, WATTS);
+    explained(&gpu, "that of GPU 0 has not moved yet; its power was integrated instead");
+    struct gpu_energy_reading reading = say(1.1, WATTS, 1000 + 1.1 * WATTS);
+    gpu_energy_advance(&gpu, &reading, ns_of(1.1));
+    assert_near(gpu.joules, 1.1 * WATTS);
+    assert_false(gpu_energy_explain(&gpu, 0, text, sizeof text));
+    reading.read_ns = ns_of(1.2);
+    gpu_energy_advance(&gpu, &reading, ns_of(1.2));
+    explained(
+        &gpu, "that of GPU 0 had not moved at the end: 10.0 J of it are its power, integrated");
+}
+
 static void a_gpu_that_joins_late_says_so(void **state)
 {
     (void)state;
@@ -287,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
         cmocka_unit_test(a_driver_that_never_answers_tells_nothing_of_all_the_time),
         cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
+        cmocka_unit_test(joules_before_a_counter_moves_are_said_to_be_of_its_power),
         cmocka_unit_test(a_gpu_that_joins_late_says_so),
         cmocka_unit_test(a_gpu_that_tells_late_says_so),
         cmocka_unit_test(a_counter_that_moves_late_misses_nothing),
