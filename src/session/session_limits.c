@@ -18,6 +18,9 @@
  * the middle of a call to a device, or that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
 
+/* A process is listed some time after it has opened the driver: until then nothing is wrong. */
+#define UNKNOWN_NS (2 * NS_PER_SECOND)
+
 /* The highest of what is known: children that nobody waits for are in no parent's totals. */
 static double cpu_seconds(const struct gput_session *session)
 {
@@ -126,6 +129,37 @@ void session_warn_of_unwatched_limits(struct gput_session *session)
                               "(why: gpu-tracker doctor).");
 }
 
+/* Why what is tracked may hold GPU RAM that nothing tells, and on which GPU; NULL: it does not. */
+static const char *why_gpu_ram_is_unknown(const struct gput_session *session, size_t *device)
+{
+    size_t count;
+    const char *reason = NULL;
+    gpu_set_devices(session->gpus, &count);
+    for (size_t i = 0; !reason && i < count; i++) {
+        reason = gpu_set_past_missing(session->gpus, i, GPU_PROCESS_RAM);
+        *device = i;
+    }
+    return reason;
+}
+
+void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_ns, bool is_end)
+{
+    size_t device = 0, count;
+    bool is_limited = session->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 &&
+                      !(session->limits_passed & 1u << GPUT_LIMIT_GPU_RAM);
+    const char *reason = is_limited ? why_gpu_ram_is_unknown(session, &device) : NULL;
+    if (!reason || session->gpu_ram_unknown_ns == 0)
+        session->gpu_ram_unknown_ns = reason ? now_ns : 0;
+    bool is_due = is_end || now_ns - session->gpu_ram_unknown_ns >= UNKNOWN_NS;
+    if (!reason || session->warned_of_gpu_limit || !is_due)
+        return;
+    bool knows_some = session->sampler.sample.values[GPUT_COMBINED_GPU_RAM] > 0;
+    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    session->warned_of_gpu_limit = true;
+    session_warn(session, "The gpu_ram limit cannot be watched%s: of GPU %zu (%s), %s.",
+        knows_some ? " in full" : "", device, devices[device].uuid, reason);
+}
+
 /* Goes on with what pass_limit() has begun. */
 static void end_tree(struct gput_session *session, int64_t now_ns)
 {
@@ -154,6 +188,7 @@ void session_check_limits(struct gput_session *session)
             used(session, kind, now_ns) >= limit)
             pass_limit(session, kind, now_ns);
     }
+    session_warn_of_unknown_gpu_ram(session, now_ns, false);
 }
 
 int64_t session_next_limit_ns(const struct gput_session *session)

@@ -152,8 +152,10 @@ struct gput_session {
     unsigned limits_passed;                            /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
     uint32_t n_passed;
-    int64_t terminated_ns; /* when SIGTERM was sent for a limit; 0: it was not */
-    bool gave_up_ending;   /* even SIGKILL did not end all of the tree */
+    int64_t gpu_ram_unknown_ns; /* since when nothing tells all of it; 0: it is told */
+    bool warned_of_gpu_limit;   /* that it cannot be watched */
+    int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
+    bool gave_up_ending;        /* even SIGKILL did not end all of the tree */
     bool warned_of_lost_rows;
     bool warned_of_files;
     struct session_snapshot snapshot; /* has a lock of its own */
@@ -317,6 +319,9 @@ void session_fill_peaks(
 
 /* At the start: warns of limits that cannot be watched. */
 void session_warn_of_unwatched_limits(struct gput_session *session);
+/* After a sample: warns once where what is tracked may hold GPU RAM that nothing tells, so that its
+ * limit can be passed unseen. `is_end`: not to be known any more. */
+void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_ns, bool is_end);
 
 /* After a sample: warns of limits that were passed, or ends the tree. */
 void session_check_limits(struct gput_session *session);

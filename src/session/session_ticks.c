@@ -222,6 +222,7 @@ static void *tick(void *user)
         deadline_ns = next_deadline(session, deadline_ns);
     }
     take_sample(session, LAST);
+    session_warn_of_unknown_gpu_ram(session, clock_monotonic_ns(), true);
     session->sampler_counts = session_counts_of_thread();
     session->sampler_cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(&session->lock);

@@ -354,7 +354,8 @@ class Trouble(GpuTest):
         report, _ = self.tracked()
         self.assertIsNone(report["energy"]["combined"])
         self.assertAlmostEqual(report["energy"]["unattributed"], report["energy"]["machine"]["gpu"])
-        self.assertIn("not shared out: who used the GPUs was not told", report["sources"]["gpu_energy"]["reason"])
+        why = "not shared out: of GPU 0, the driver lists no process while memory is in use"
+        self.assertIn(why, report["sources"]["gpu_energy"]["reason"])
         self.write(gpu.replace("utilization 40", "utilization 0"))
         report, _ = self.tracked("--overwrite")
         self.assertEqual(report["energy"]["combined"], 0)
@@ -606,7 +607,34 @@ class NotAvailable(GpuTest):
         report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} 8000000000\n")
         self.assertIsNone(report["gpus"][0]["max_main_sm_percent"])
         self.assertIn("gives no samples of what processes use", report["gpus"][0]["missing"])
-        self.assertIn("not shared out", report["sources"]["gpu_energy"]["reason"])
+        why = "not shared out: of GPU 0, the GPU is busy, and the driver gives no samples of what processes use of it"
+        self.assertIn(why, report["sources"]["gpu_energy"]["reason"])
+
+    def test_a_limit_of_what_is_hidden_is_said_to_be_unwatched_once(self):
+        known = "gpu GPU-bbbb\nmemory 16000000000 0 6000000000\ncompute {main} 6000000000\n"
+        for name, scenario in HIDDEN.items():
+            for options in ([], ["--enforce"]):
+                with self.subTest(name, options=options):
+                    self.write(scenario)
+                    _, said = self.tracked("--limit", "gpu_ram=1GB", *options, "--overwrite")
+                    why = "The gpu_ram limit cannot be watched: of GPU 0 (GPU-aaaa), the driver lists "
+                    self.assertEqual((said.count(why), said.count("gpu_ram limit")), (1, 1), said)
+        _, said = self.tracked_tree("--limit", "gpu_ram=8GB", "--overwrite", scenario=IN_USE.replace(
+            "code nvmlDeviceGetTotalEnergyConsumption 3\n", "compute {main} na\n") + known)
+        self.assertEqual(said.count("The gpu_ram limit cannot be watched"), 1, said)
+
+    def test_a_limit_of_what_is_listed_is_watched(self):
+        for limit, passed in (("8GB", 0), ("1GB", 1)):
+            _, said = self.tracked_tree("--limit", f"gpu_ram={limit}", "--overwrite")
+            self.assertEqual(said.count("The gpu_ram limit"), passed, said)
+
+    def test_joules_of_a_counter_that_never_moved_are_not_exact(self):
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 1000\nutilization 0\npower_mw 100000\nenergy_mj 5000\n")
+        report, _ = self.tracked("--st", "0.1", command=("sleep", "1"))
+        self.assertGreater(report["energy"]["machine"]["gpu"], 50)
+        source = report["sources"]["gpu_energy"]
+        self.assertEqual(source["state"], "sampled")
+        self.assertIn("that of GPU 0 has not moved yet; its power was integrated instead", source["reason"])
 
 
 if __name__ == "__main__":
