@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
-.PHONY: all deps run test test-python asan valgrind bench accuracy fuzz install uninstall format check-format clean help
+.PHONY: all deps run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -41,6 +41,9 @@ bench: ## measure cost against floors and peers; prints a table of ratios
 
 accuracy: all ## hold us and other tools against programs whose use is known; writes docs/accuracy.md
 	@tools/accuracy.py $(BUILD) -o docs/accuracy.md
+
+torture: all ## kill, starve and cheat every command in large; writes docs/faults.md (about ten minutes)
+	@tests/faults/torture.py $(BUILD) -o docs/faults.md --seconds 40
 
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh

@@ -1,0 +1,156 @@
+"""Every command, with one allocation failing each time: the whole result, or an error and none."""
+
+import json
+import os
+import re
+import shutil
+import unittest
+
+from faults import FAILING_MALLOC, SANITIZED, leftovers, main, problem_of, run, trial
+from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, results_so_far, trace, tracked
+
+SMALL, LARGE = 12, 500
+NEVER = 1_000_000_000
+PROGRAM = ["sh", "-c", "echo output"]
+
+
+def both(folder):
+    marks_csv(folder)
+    shutil.copy(folder / "m.csv", folder / "n.csv")
+
+
+def fail_each(rounds, make, output, *arguments, check=None, also=()):
+    """Lets allocations of a command fail, one a round. Without `check` the output has to be that of a run without."""
+    if SANITIZED or not FAILING_MALLOC.exists():
+        raise unittest.SkipTest("the allocator cannot be replaced here")
+    folder = rounds.fresh()
+    environment = os.environ | rapl(folder) | {"LD_PRELOAD": str(FAILING_MALLOC)}
+    make(folder)
+    inputs = leftovers(folder)
+
+    def attempt(number):
+        for name in leftovers(folder, *inputs):
+            shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink()
+        done = run(*arguments, folder=folder, env=environment | {"FAILING_MALLOC": str(number)})
+        path = folder / output if output else None
+        content = path.read_bytes() if path and path.exists() else done.stdout.encode() if not path else None
+        return done, content
+
+    done, whole = attempt(NEVER)
+    made = re.search("no allocation failed of ([0-9]+)", done.stderr)
+    if done.returncode != 0 or not made:
+        raise AssertionError(done.stderr)
+    rounds.note = f"of {int(made[1]):,} allocations"
+    for number in rounds.spread(int(made[1])):
+        done, content = attempt(number + 1)
+        problem = problem_of(done)
+        if not problem and done.returncode == 0:
+            if check:
+                problem = check(done, content)
+            elif content != whole:
+                problem = "exit status 0, and another result"
+        elif not problem and output and content is not None:
+            problem = "it failed, and left a result"
+        left = leftovers(folder, *inputs, output, *also)
+        if not problem and left and not all(name.startswith(".gpu-tracker_") for name in left):
+            problem = f"it left {left}"
+        rounds.count_round(problem, f"allocation {number + 1}")
+
+
+def session_lost(done, content):
+    """What a session that ended with 0 lacks."""
+    if not done.stdout.startswith("output\n"):
+        return "the command's output is missing"
+    return "exit status 0, and no report" if content is None else is_json(done, content)
+
+
+def is_json(done, content):
+    try:
+        json.loads(content)
+    except ValueError as error:
+        return f"exit status 0, and no whole document: {error}"
+    return ""
+
+
+@trial("failing allocation", "run", SMALL, LARGE)
+def run_json(rounds):
+    fail_each(rounds, lambda folder: None, "r.json", "run", "--disable-logs", "-o", "r.json", "--", *PROGRAM, check=session_lost)
+
+
+@trial("failing allocation", "run --tf x.csv --processes", SMALL, LARGE)
+def run_csv(rounds):
+    fail_each(rounds, lambda folder: None, "r.json", "run", "--processes", "--tf", "t.csv", "-o", "r.json", "--",
+              *PROGRAM, check=session_lost, also=["t.csv"])
+
+
+@trial("failing allocation", "analyze", SMALL, LARGE)
+def analyze(rounds):
+    fail_each(rounds, lambda folder: (tracked(folder, "t.csv"), marks_csv(folder)), "a.json",
+              "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "--details", "-f", "json", "-o", "a.json")
+
+
+@trial("failing allocation", "analyze, SQLite", SMALL, LARGE)
+def analyze_sqlite(rounds):
+    fail_each(rounds, lambda folder: (tracked(folder, "t.sqlite"), marks(folder, "m.sqlite")), "",
+              "sub-track", "analyze", "--tf", "t.sqlite", "--stf", "m.sqlite", "-f", "json")
+
+
+@trial("failing allocation", "compare", SMALL, LARGE)
+def compare(rounds):
+    fail_each(rounds, lambda folder: (analysis(folder, "a.json"), analysis(folder, "b.pickle")), "",
+              "sub-track", "compare", "-m", "A=a.json", "-m", "B=b.pickle")
+
+
+@trial("failing allocation", "combine, CSV", SMALL, LARGE)
+def combine(rounds):
+    fail_each(rounds, both, "all.csv", "sub-track", "combine", "--stf", "all.csv", "-p", "m.csv", "n.csv")
+
+
+@trial("failing allocation", "combine, SQLite", SMALL, LARGE)
+def combine_sqlite(rounds):
+    fail_each(rounds, both, "all.sqlite", "sub-track", "combine", "--mix", "--stf", "all.sqlite", "-p", "m.csv", "n.csv")
+
+
+@trial("failing allocation", "timeline merge", SMALL, LARGE)
+def merge(rounds):
+    fail_each(rounds, lambda folder: (trace(folder, "a.json"), trace(folder, "b.json")), "m.json",
+              "timeline", "merge", "-o", "m.json", "a.json", "b.json")
+
+
+@trial("failing allocation", "profile kernels", SMALL, LARGE)
+def kernels(rounds):
+    fail_each(rounds, trace, "", "profile", "kernels", "-f", "json", "k.json")
+
+
+@trial("failing allocation", "profile steps", SMALL, LARGE)
+def steps(rounds):
+    fail_each(rounds, lambda folder: None, "", "profile", "steps", "-f", "json", FIXTURES / "trace-root")
+
+
+@trial("failing allocation", "show", SMALL, LARGE)
+def show(rounds):
+    fail_each(rounds, results_so_far, "", "show", "-f", "json", "kept")
+
+
+@trial("failing allocation", "energy summary, JSON", SMALL, LARGE)
+def energy_summary(rounds):
+    fail_each(rounds, lambda folder: recording(folder, "json"), "", "energy", "summary", "-f", "json", "rec")
+
+
+@trial("failing allocation", "energy summary, SQLite", SMALL, LARGE)
+def energy_summary_sqlite(rounds):
+    fail_each(rounds, lambda folder: recording(folder, "sqlite"), "", "energy", "summary", "-f", "json", "rec")
+
+
+@trial("failing allocation", "energy curve", SMALL, LARGE)
+def energy_curve(rounds):
+    fail_each(rounds, lambda folder: recording(folder, "json"), "c.svg", "energy", "curve", "-o", "c.svg", "rec", "intel_power")
+
+
+@trial("failing allocation", "doctor", SMALL, LARGE)
+def doctor(rounds):
+    fail_each(rounds, lambda folder: None, "", "doctor", "-f", "json", check=is_json)
+
+
+if __name__ == "__main__":
+    main()

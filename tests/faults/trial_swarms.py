@@ -1,0 +1,43 @@
+"""Processes in numbers: forks at full speed, and many at once."""
+
+import json
+import time
+
+from faults import CONSUMER, main, problem_of, run, trial
+
+
+def track(rounds, least, *command, status=0):
+    """One run; `least` is how many processes there were."""
+    folder = rounds.fresh()
+    begin = time.monotonic()
+    done = run("run", "--st", "0.1", "-f", "json", "-o", "r.json", "--", *command, folder=folder, timeout=300)
+    seconds = time.monotonic() - begin
+    if done.returncode != status:
+        return problem_of(done) or f"exit status {done.returncode}: {done.stderr}"
+    report = json.loads((folder / "r.json").read_text())
+    seen, missed = (report["accounting"]["processes"][name] for name in ("seen", "missed"))
+    rounds.note = f"{least:,} processes in {seconds:.0f} s, {seen:,} of them seen"
+    if seen < least and missed == 0:
+        return f"{seen} of {least} processes seen, and none missed"
+    if seen > least:
+        return f"{seen} of {least} processes seen"
+    return ""
+
+
+# One run each: how often these are tried is how many processes there are.
+
+
+@trial("swarm", "run, forks at full speed", 5, 300)
+def forks(rounds):
+    forks = 1000 * rounds.count
+    rounds.count_round(track(rounds, 1 + forks, CONSUMER, "swarm", forks, "0"))
+
+
+@trial("swarm", "run, many processes at once", 200, 5000)
+def many(rounds):
+    script = f'i=0; while [ $i -lt {rounds.count} ]; do sleep 300 & i=$((i + 1)); all="$all $!"; done; sleep 1; kill $all; wait; exit 3'
+    rounds.count_round(track(rounds, rounds.count + 2, "sh", "-c", script, status=3))
+
+
+if __name__ == "__main__":
+    main()
