@@ -79,7 +79,7 @@ static const struct command commands[] = {
         .name = "",
         .function = cmd_execute,
         .usage = "-e \"COMMAND\" [OPTIONS]",
-        .summary = "Run a command given as one text, and track it.",
+        .summary = "Run a command given as one string, and track it.",
         .help =
             "Tracks the computational resource usage (RAM, GPU RAM, CPU utilization, GPU "
             "utilization, and compute time) of a process corresponding to a given shell command.",
@@ -92,14 +92,13 @@ static const struct command commands[] = {
         .summary = "Run a command and track it and all it starts.",
         .help =
             "Runs a command and tracks what it and everything it starts use. The command has the "
-            "standard streams, the terminal, the signals and the exit status that it has without "
-            "gpu-tracker; the report goes to the standard error, or to a file with -o.\n"
+            "standard streams, terminal, signals and exit status that it would have without "
+            "gpu-tracker. The report goes to standard error, or to a file with -o.\n"
             "\n"
-            "The exit status is the command's own; when a signal killed it, the same signal kills "
-            "gpu-tracker. 125: gpu-tracker itself failed, or an option has a value that it does "
-            "not "
-            "take, 126: the command is not executable, 127: it was not found, 2: wrong use of "
-            "gpu-tracker.",
+            "The exit status is the command's own. If a signal killed the command, gpu-tracker "
+            "kills itself with the same signal. Other statuses: 124: a limit was exceeded and "
+            "enforced; 125: gpu-tracker itself failed, or an option has an invalid value; 126: the "
+            "command is not executable; 127: the command was not found; 2: usage error.",
         .options = run_options,
         .operand = ARGUMENT_COMMAND,
         .min_operands = 1,
@@ -112,9 +111,10 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] PID",
         .summary = "Track a process that is running already.",
         .help =
-            "Tracks a running process and its descendants until it ends, for some seconds (--for), "
-            "or until Ctrl-C, then prints the report. What the process used before, descendants "
-            "that lose their parent, and its exit status cannot be known.",
+            "Tracks a running process and its descendants until it ends, for a number of seconds "
+            "(--for), or until Ctrl-C, then prints the report. What the process used before, and "
+            "its exit status, cannot be known. A descendant whose parent ended before it was first "
+            "sampled may be missing.",
         .options = attach_options,
         .operand = ARGUMENT_TEXT,
         .min_operands = 0,
@@ -126,10 +126,10 @@ static const struct command commands[] = {
         .usage = "[OPTIONS]",
         .summary = "Serve figures of the whole machine to Prometheus.",
         .help = "Measures the machine (CPU, RAM, network, GPUs, energy) and serves the figures at "
-                "/metrics over HTTP, in Prometheus' text format or as OpenMetrics, until Ctrl-C or "
-                "SIGTERM. No process is tracked: 'gpu-tracker run' and 'gpu-tracker attach' with "
-                "--listen serve what a command or a process uses too. With --energy-folder the "
-                "power of the machine is also recorded.",
+                "/metrics over HTTP, until Ctrl-C or SIGTERM. The format is Prometheus' text "
+                "format or OpenMetrics. No process is tracked; 'gpu-tracker run' and 'gpu-tracker "
+                "attach' with --listen also serve what a command or a process uses. With "
+                "--energy-folder the power of the machine is recorded as well.",
         .options = serve_options,
     },
     {
@@ -137,11 +137,10 @@ static const struct command commands[] = {
         .function = cmd_show,
         .usage = "[OPTIONS] FILE",
         .summary = "Print the results that a killed session left behind.",
-        .help =
-            "Prints the results so far that a tracking session keeps in a hidden file "
-            "(.gpu-tracker_*) of its working directory, or where --resource-usage-file says. The "
-            "file stays there when gpu-tracker itself is killed. The pickle that the older Python "
-            "package leaves is read too, as data.",
+        .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
+                "(.gpu-tracker_*) of its working directory or where --resource-usage-file says. "
+                "The file remains when gpu-tracker itself is killed. The pickle that the older "
+                "Python package leaves is also read, as data only.",
         .options = show_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -151,10 +150,10 @@ static const struct command commands[] = {
         .name = "mark start",
         .function = cmd_mark_start,
         .usage = "[OPTIONS] NAME",
-        .summary = "Mark where a code block of a script starts.",
-        .help = "Writes to a sub-tracking file that the code block of that name starts now, for "
-                "shell scripts and other programs that cannot use the library. The same name is "
-                "to be given to 'gpu-tracker mark stop' where it ends:\n"
+        .summary = "Mark the start of a code block in a script.",
+        .help = "Writes a start mark for the code block NAME to a sub-tracking file. It is for "
+                "shell scripts and other programs that cannot use the library. Give the same name "
+                "to 'gpu-tracker mark stop' where the code block ends:\n"
                 "\n"
                 "    gpu-tracker mark start download --stf=blocks.csv\n"
                 "    curl -O \"$url\"\n"
@@ -168,8 +167,8 @@ static const struct command commands[] = {
         .name = "mark stop",
         .function = cmd_mark_stop,
         .usage = "[OPTIONS] NAME",
-        .summary = "Mark where a code block of a script stops.",
-        .help = "Writes to a sub-tracking file that the code block of that name stops now. See "
+        .summary = "Mark the stop of a code block in a script.",
+        .help = "Writes a stop mark for the code block NAME to a sub-tracking file. See "
                 "'gpu-tracker mark start --help'.",
         .options = mark_options,
         .operand = ARGUMENT_TEXT,
@@ -196,10 +195,10 @@ static const struct command commands[] = {
         .function = cmd_energy_record,
         .usage = "--output-folder=<folder> [OPTIONS] --cmd=\"COMMAND\" | COMMAND [ARG...]",
         .summary = "Run a command and record power while it runs.",
-        .help = "Runs a command and records the power of the machine, and what of it is the "
-                "command's, in a folder in the form of AIPowerMeter. 'gpu-tracker run' with "
-                "--energy-folder does the same beside its report. Without energy counters or GPUs "
-                "the recording has CPU time and memory alone, with one warning.\n"
+        .help = "Runs a command and records the power of the machine, and the command's share of "
+                "it, in a folder in AIPowerMeter's format. 'gpu-tracker run --energy-folder' does "
+                "the same and also prints its report. Without energy counters or GPUs the "
+                "recording has only CPU time and memory, and one warning says so.\n"
                 "\n"
                 "The exit status is the command's own.",
         .options = energy_record_options,
@@ -212,11 +211,10 @@ static const struct command commands[] = {
         .name = "energy summary",
         .function = cmd_energy_summary,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show what a recording of power comes to.",
-        .help =
-            "Joules, mean and maximum of every metric of a recording (AIPowerMeter's, or ours). "
-            "Integrals are trapezoids over time, segment by segment: nothing is added for the "
-            "time between two segments.",
+        .summary = "Show the totals of a recording of power.",
+        .help = "Shows joules, mean and maximum of every metric of a recording, written by "
+                "AIPowerMeter or gpu-tracker. Integrals use the trapezoidal rule, segment by "
+                "segment. The time between two segments adds nothing.",
         .options = energy_summary_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -227,8 +225,8 @@ static const struct command commands[] = {
         .function = cmd_energy_curve,
         .usage = "[OPTIONS] DIR NAME[,NAME...]",
         .summary = "Print or draw metrics of a recording of power.",
-        .help = "The points of metrics (those that 'gpu-tracker energy summary' lists), as text, "
-                "JSON, CSV or a picture:\n"
+        .help = "Prints the points of metrics as text, JSON or CSV, or draws them. 'gpu-tracker "
+                "energy summary' lists the metrics:\n"
                 "\n"
                 "    gpu-tracker energy curve exp1 intel_power,total_dram_power -o power.svg",
         .options = energy_curve_options,
@@ -240,15 +238,15 @@ static const struct command commands[] = {
         .name = "doctor",
         .function = cmd_doctor,
         .usage = "[OPTIONS]",
-        .summary = "Show what this machine can tell, and how to be told more.",
-        .help =
-            "Looks at every source of figures (procfs, memory maps, control groups, GPU drivers, "
-            "energy counters, ...) and says whether it is available, partly so or not, why, and "
-            "what opens it: a command to run, or a step for an administrator. Lists the GPUs that "
-            "were found, with their UUIDs. Nothing is tracked.\n"
-            "\n"
-            "GPUT_PROCFS, GPUT_SYSFS and GPUT_NVML in the environment name another /proc, /sys and "
-            "libnvidia-ml.so.1 than this machine's, here and for all commands that track.",
+        .summary = "Show which figures this machine provides, and how to get more.",
+        .help = "Checks every source of figures (procfs, memory maps, control groups, GPU drivers, "
+                "energy counters, ...). It says whether the source is available, partly available "
+                "or not, why, and what makes it available: a command to run, or a step for an "
+                "administrator. It lists the GPUs that were found, with their UUIDs. Nothing is "
+                "tracked.\n"
+                "\n"
+                "The environment variables GPUT_PROCFS, GPUT_SYSFS and GPUT_NVML replace /proc, "
+                "/sys and libnvidia-ml.so.1, here and for all commands that track.",
         .options = doctor_options,
     },
     {
@@ -267,8 +265,8 @@ static const struct command commands[] = {
         .summary = "Compare the analyses of several sessions.",
         .help =
             "Compares the computational resource usage of several tracking sessions and of their "
-            "code blocks. Code blocks match by name; those that differ in nothing but their line "
-            "number match too, with a warning. Sessions are shown in ascending order.\n"
+            "code blocks. Code blocks match by name. Names that differ only in their line number "
+            "match too, with a warning. Sessions are shown in ascending order.\n"
             "\n"
             "The exit status is 3 when a rule given with --fail-if is broken.",
         .options = compare_options,
@@ -278,9 +276,9 @@ static const struct command commands[] = {
         .function = cmd_profile_job,
         .usage = "[OPTIONS] DIR",
         .summary = "Show when a training job and its loop began and ended.",
-        .help = "Of a training profile (a folder with \"system\" or \"framework\" in it): when the "
-                "job and its training loop began and ended, and how much of the time was before, "
-                "in and after the loop. Durations are seconds.",
+        .help = "Reads a training profile (a folder that contains \"system\" or \"framework\"). "
+                "Shows when the job and its training loop began and ended, and how much time was "
+                "before, in and after the loop. Durations are in seconds.",
         .options = profile_job_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -291,10 +289,10 @@ static const struct command commands[] = {
         .function = cmd_profile_steps,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how long training steps took.",
-        .help = "Durations in microseconds: mean, least, most, 50th, 95th and 99th percentile. "
-                "What belongs to one step and key is one span, from its first begin to its last "
-                "end. Events without a step get the one whose interval strictly contains them; "
-                "those of no step do not count.",
+        .help = "Shows durations in microseconds: mean, minimum, maximum, 50th, 95th and 99th "
+                "percentile. All events of one step and key form one span, from the first begin to "
+                "the last end. An event without a step belongs to the step whose interval strictly "
+                "contains it. Events in no step do not count.",
         .options = profile_steps_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -305,8 +303,8 @@ static const struct command commands[] = {
         .function = cmd_profile_phases,
         .usage = "[OPTIONS] DIR",
         .summary = "Show the intervals of training and evaluation.",
-        .help = "Runs of steps of one training phase, and what is before, between and after them. "
-                "Relative times count from the first system file.",
+        .help = "Shows runs of consecutive steps of one training phase, and the intervals before, "
+                "between and after them. Relative times count from the first system file.",
         .options = profile_phases_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -317,8 +315,8 @@ static const struct command commands[] = {
         .function = cmd_profile_utilization,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how much resources were used while training.",
-        .help = "Mean, least, most, 50th, 95th and 99th percentile of the readings of each "
-                "resource and node, over the whole time or for each training phase.",
+        .help = "Shows mean, minimum, maximum, 50th, 95th and 99th percentile of the readings of "
+                "each resource and node, over the whole profile or for each training phase.",
         .options = profile_utilization_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -329,8 +327,8 @@ static const struct command commands[] = {
         .function = cmd_profile_devices,
         .usage = "[OPTIONS] DIR",
         .summary = "Count readings by ranges of utilization.",
-        .help = "How many readings of each resource and node are in which range of percent. Those "
-                "in none are counted as \"other\".",
+        .help = "Counts the readings of each resource and node in each range of percent. Readings "
+                "outside all ranges are counted as \"other\".",
         .options = profile_devices_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -340,10 +338,10 @@ static const struct command commands[] = {
         .name = "profile dataloader",
         .function = cmd_profile_dataloader,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show how loading data went, and what stood out.",
-        .help = "Initialization of iterators, lifetimes of workers, GetNext calls, and batch times "
-                "(from one GetNext to the next of the same process), each with its outliers: twice "
-                "the median or more, the longest first. The tables: summary, initialization, "
+        .summary = "Show how long data loading took, and its outliers.",
+        .help = "Shows initialization of iterators, lifetimes of workers, GetNext calls, and batch "
+                "times (from one GetNext to the next of the same process). Each has its outliers: "
+                "twice the median or more, longest first. Tables: summary, initialization, "
                 "initialization_outliers, worker_outliers, getnext_outliers, batch_time_outliers.",
         .options = profile_dataloader_options,
         .operand = ARGUMENT_FILE,
@@ -355,10 +353,10 @@ static const struct command commands[] = {
         .function = cmd_profile_metrics,
         .usage = "[OPTIONS] DIR",
         .summary = "Show readings and events, row by row.",
-        .help = "The readings of the system and the events of the framework of a training "
-                "profile, each once, in order of time. With --unit step, the events of these "
-                "steps and the readings between the first begin and the last end of them. The "
-                "tables: system, framework.",
+        .help = "Shows the readings of the system and the events of the framework in a training "
+                "profile, each once, in order of time. With --unit step: the events of these "
+                "steps, and the readings between the first begin and the last end of them. Tables: "
+                "system, framework.",
         .options = profile_rows_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -368,15 +366,15 @@ static const struct command commands[] = {
         .name = "profile python",
         .function = cmd_profile_python,
         .usage = "top|list [OPTIONS] FILE|DIR...",
-        .summary = "Show the functions that matter in Python profiles.",
+        .summary = "Show the functions in Python profiles that took the most time.",
         .help = "top: the functions of cProfile dumps (python_stats, .prof), printed as Python's "
-                "pstats prints them, or of pyinstrument sessions (.json); several files are added "
-                "up, and of folders all in them are taken.\n"
+                "pstats prints them, or of pyinstrument sessions (.json). Several files are added "
+                "up. A folder stands for all files in it.\n"
                 "\n"
                 "list: the profiles themselves, with node, mode, step, phase and time of their "
-                "begin and end, as the names of their folders tell.\n"
+                "begin and end, taken from the names of their folders.\n"
                 "\n"
-                "Of a training run, profiles can be chosen by step, time, phase, mode and node.",
+                "Profiles of a training run can be selected by step, time, phase, mode and node.",
         .options = profile_python_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 2,
@@ -386,13 +384,12 @@ static const struct command commands[] = {
         .name = "profile breakdown",
         .function = cmd_profile_breakdown,
         .usage = "[OPTIONS] TRACE...",
-        .summary = "Show what GPUs spent their time on.",
-        .help = "Of traces of PyTorch's profiler, one file a rank (or folders of them): for each "
-                "rank and GPU, from its first to its last activity, the time it was idle, "
-                "computed, communicated and moved memory, and how much of the communication and of "
-                "the moves ran while it computed. Kernels called nccl... or rccl... are "
-                "communication. Ranks of "
-                "the run without a trace are named.",
+        .summary = "Show how GPUs spent their time.",
+        .help = "Reads traces of PyTorch's profiler, one file per rank, or folders of them. For "
+                "each rank and GPU it shows the time spent idle, computing, communicating and "
+                "copying memory, from the first to the last activity. It also shows how much of "
+                "the communication and copying overlapped with computing. Kernels named nccl... or "
+                "rccl... are communication. Ranks without a trace are listed.",
         .options = profile_kineto_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -403,8 +400,8 @@ static const struct command commands[] = {
         .function = cmd_profile_kernels,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show the kernels that took the most time.",
-        .help = "Kernels and copies of traces of PyTorch's profiler by their total time over all "
-                "ranks; what is not shown is summed up as \"others\".",
+        .help = "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
+                "over all ranks. The rest is summed up as \"others\".",
         .options = profile_kineto_top_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -415,10 +412,10 @@ static const struct command commands[] = {
         .function = cmd_profile_idle,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show why GPU streams were idle.",
-        .help = "Gaps between the activities of each stream, by cause: host wait (the next one was "
-                "asked for after the one before had ended), kernel wait (a gap of up to 30 ns, the "
-                "delay between kernels), other (it was asked for in time, but waited for something "
-                "else), unknown (the trace does not say when it was asked for).",
+        .help = "Shows the gaps between the activities of each stream, by cause: host wait (the "
+                "next activity was launched after the previous one had ended), kernel wait (a gap "
+                "of up to 30 ns, the delay between kernels), other (it was launched in time, but "
+                "waited for something else), unknown (the trace has no launch time).",
         .options = profile_kineto_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
@@ -430,9 +427,9 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] TRACE|DIR TRACE|DIR",
         .summary = "Compare two traces or runs, name by name.",
         .help =
-            "Counts and total times of all events with a duration on both sides by category "
-            "and name, the largest change of time first. Of a folder all traces are added up, "
-            "one file a rank. Ranks that are missing, or not the same on both sides, are named.",
+            "Shows counts and total times of all events with a duration on both sides, by category "
+            "and name, with the largest change of time first. All traces of a folder are added up, "
+            "one file per rank. Ranks that are missing, or differ between the sides, are listed.",
         .options = profile_kineto_top_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 2,
@@ -445,16 +442,16 @@ static const struct command commands[] = {
         .summary = "Merge recordings into one timeline.",
         .help =
             "Puts recordings on one timeline that Perfetto (ui.perfetto.dev) and chrome://tracing "
-            "open: training profiles of SageMaker Debugger (a folder with \"system\" or "
-            "\"framework\" in it), traces of PyTorch's profiler, one file a rank, and any other "
-            "trace in the Chrome form, packed by gzip or not; of a folder without a training "
-            "profile all trace files; and the tracking and sub-tracking files of gpu-tracker "
-            "itself.\n"
+            "open: training profiles of SageMaker Debugger (a folder that contains \"system\" or "
+            "\"framework\"), traces of PyTorch's profiler, one file per rank, any other trace in "
+            "Chrome's format, optionally compressed with gzip, and gpu-tracker's own tracking and "
+            "sub-tracking files. A folder that is not a training profile stands for all trace "
+            "files in it.\n"
             "\n"
             "Times are made absolute, so that all inputs share one clock. Readings of the machine "
-            "and samples become counters, calls of code blocks slices. Files that break off or "
-            "are damaged are used as far as they are whole, with one warning each. Memory is "
-            "bounded whatever their size.",
+            "and samples become counters; calls of code blocks become slices. Of a truncated or "
+            "damaged file the intact part is used, with one warning. Memory use is bounded, "
+            "whatever the size of the files.",
         .options = timeline_merge_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,

@@ -19,19 +19,20 @@ static const struct option options[OPTION_COUNT] = {
         .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
-        .help = "File format of the output. 'summary' is some ten lines for people, 'text' the "
+        .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
                 "report of the older gpu_tracker, 'full' every figure with its source, 'json' the "
                 "same for programs, 'pickle' a stopped Tracker, which the Python package loads "
                 "(with -o only), 'prometheus' metrics for a textfile collector. Defaults to 'text' "
-                "with -e; else to 'summary' on the screen, and in a file to what its extension "
-                "says (.json, .pkl, .prom) or 'full'."},
+                "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
+                "file's extension (.json, .pkl, .prom), else 'full'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
         .help = "Print no report on the screen; -o still writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
         .help = "With -o: also print the summary on the screen."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
-        .help = "JSON config file containing the keyword arguments of the Tracker class, to be "
-                "used instead of the corresponding options. Options on the command line win."},
+        .help =
+            "JSON config file containing the keyword arguments of the Tracker class, to be "
+            "used instead of the corresponding options. Options on the command line override it."},
     [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time",
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
     [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS,
@@ -42,87 +43,90 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_TIME_UNIT] = {0, "tu", ARGUMENT_WORD, "time-unit", "seconds minutes hours days",
         .help = "One of 'seconds', 'minutes', 'hours', or 'days'. Defaults to 'hours'."},
     [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
-        .help = "The number of cores expected to be used, which hardware percentages divide by. "
-                "Defaults to all cores of the machine."},
+        .help =
+            "The number of cores expected to be used, by which hardware percentages are divided. "
+            "Defaults to all cores of the machine."},
     [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids",
         .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
                 "tracked. Defaults to all GPUs."},
     [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE,
         .help = "Suppress warnings while tracking."},
     [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
-        .help = "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to what is there."},
+        .help =
+            "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to all that are found."},
     [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\"."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
         .help = "Replace the tracking file if it exists already."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact", .newer = true,
-        .help = "When the private and shared parts of RAM, which are expensive to read, are read: "
-                "'adaptive' when they can have changed and at a bounded cost, 'exact' at every "
+        .help = "When to read the private and shared parts of RAM, which are expensive to read: "
+                "'adaptive': when they may have changed, at a bounded cost; 'exact': at every "
                 "sample. Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
-        .help = "Report every process by itself, also those that lived too short to be sampled: "
-                "as a tree behind the text, as \"processes\" in JSON, and as the table "
+        .help = "Report each process individually, also those too short-lived to be sampled: as a "
+                "tree after the text, as \"processes\" in JSON, and as the table "
                 "\"process_data\" of an .sqlite tracking file."},
     [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
-        .help = "The same with their command lines, which may hold what others must not see."},
+        .help = "As --processes, with the command line of each process. Command lines may contain "
+                "secrets."},
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
-        .help = "Where the results so far are kept while tracking runs; removed at its end, "
-                "printed by 'gpu-tracker show' if it never comes. Defaults to a hidden file in "
-                "the working directory."},
+        .help = "Where to keep the results so far while tracking runs. The file is removed at the "
+                "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
+                "file in the working directory."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "End after this many seconds. Defaults to when the process ends."},
+        .help = "Stop tracking after this many seconds. Defaults to until the process ends."},
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
         "joules watt-hours kilowatt-hours", .newer = true,
         .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
     [OPTION_CARBON_INTENSITY] = {0, "carbon-intensity", ARGUMENT_TEXT, "g/kWh", .newer = true,
-        .help = "Grams of CO2 equivalents for a kilowatt-hour of your grid, or the code of a "
-                "country (FR, FRA) for its mean over a year; the report then says what the "
-                "command's energy comes to."},
+        .help = "Grams of CO2 equivalent per kilowatt-hour of your grid, or the code of a country "
+                "(FR, FRA) for its mean over a year. The report then shows the emissions of the "
+                "command's energy."},
     [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
-        .help = "Also record power in this folder, in the form of AIPowerMeter; see 'gpu-tracker "
+        .help = "Also record power in this folder, in AIPowerMeter's format; see 'gpu-tracker "
                 "energy summary'."},
     [OPTION_ENERGY_DRIVER] = {0, "energy-driver", ARGUMENT_WORD, "driver", "json sqlite",
         .newer = true,
-        .help = "How the recording of power is kept: 'json', lines of power_metrics.json, or "
-                "'sqlite', the table power_metrics of power_metrics.sqlite. Defaults to 'json'."},
+        .help = "How to store the recording of power: 'json': lines of power_metrics.json; "
+                "'sqlite': the table power_metrics of power_metrics.sqlite. Defaults to 'json'."},
     [OPTION_OUTPUT_FOLDER] = {0, "output-folder", ARGUMENT_FILE, "folder",
-        .help = "The folder to record in; it is made if it is not there."},
+        .help = "The folder to record in; it is created if it does not exist."},
     [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",
         .help = "Seconds between samples of processes. Defaults to 0.1."},
     [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Seconds that the recording of power gives the mean over: of each such period it "
-                "has a line at the beginning and one at the end. Defaults to 2."},
+        .help = "The period, in seconds, over which the recording of power takes means. It has one "
+                "line at the beginning of each period and one at the end. Defaults to 2."},
     [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
-        .help = "Add to the recording of power that is in the folder, as a segment of its own."},
+        .help = "Add to the existing recording of power in the folder, as a separate segment."},
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
         .help = "Serve the results so far to Prometheus while tracking runs, at "
-                "http://host:port/metrics. A port alone is of this machine only; port 0 is any "
-                "that is free, and the standard error says which. Names that others know this "
-                "machine by follow commas: 0.0.0.0:5001,trainer.example.org."},
+                "http://host:port/metrics. A port alone listens on this machine only. Port 0 "
+                "chooses a free port, which is printed to standard error. Other names of this "
+                "machine follow after commas: 0.0.0.0:5001,trainer.example.org."},
     [OPTION_SERVE_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port",
-        .help =
-            "Where to serve: a port alone is of this machine only, 0.0.0.0:5001 or [::]:5001 "
-            "is open to all, port 0 is any that is free, and the standard error says which. Names "
-            "that others know this machine by follow commas: 0.0.0.0:5001,trainer.example.org. "
-            "Defaults to 127.0.0.1:5001."},
-    [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one text."},
+        .help = "Where to serve. A port alone listens on this machine only; 0.0.0.0:5001 or "
+                "[::]:5001 is open to all. Port 0 chooses a free port, which is printed to "
+                "standard error. Other names of this machine follow after commas: "
+                "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
+    [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
-        .help = "Leave out what is before: a date as in the recording (\"2023-06-30 16:32:14\"), "
-                "or seconds after its beginning (from 1e8 on: since 1970)."},
+        .help =
+            "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "
+            "16:32:14\"), or seconds after its beginning (from 1e8 on: seconds since the epoch)."},
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
-        .help = "Leave out what is after; as --start."},
+        .help = "Leave out what is after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
-        .help = "Write to this file; a name that ends in .svg gets a picture. Defaults to the "
-                "standard output."},
+        .help = "Write to this file; a name that ends in .svg makes an SVG picture. Defaults to "
+                "the standard output."},
     [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg",
-        .help = "'text', 'json', 'csv' or 'svg', a picture. Defaults to 'text'."},
+        .help = "'text', 'json', 'csv' or 'svg' (a picture). Defaults to 'text'."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
-        .help = "Warn when the command and all it started pass a limit: ram=8GB, gpu_ram=500MiB, "
+        .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},
     [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
-        .help = "End the command and all it started when a limit is passed: SIGTERM, five seconds "
-                "later SIGKILL. The exit status is then 124."},
+        .help = "End the command and all it started when a limit is exceeded: SIGTERM, then "
+                "SIGKILL five seconds later. The exit status is then 124."},
     [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv pickle",
         .help = "File format of the output. One of 'text', 'json', 'csv' or 'pickle' (which the "
                 "Python package loads). Defaults to 'text'."},
@@ -134,30 +138,30 @@ static const struct option options[OPTION_COUNT] = {
                 "code_block_name, position (0 start, 1 stop) and timestamp, in SQLite in a table "
                 "\"data\". Without it the session as a whole is analyzed."},
     [OPTION_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
-        .help = "Also show percentiles (p50, p95, p99), the time of each code block less that of "
-                "the blocks called inside it, and what the kernel counted in its calls (CPU time, "
-                "page faults, peak RSS) where the sub-tracking file has that."},
+        .help = "Also show percentiles (p50, p95, p99), the self time of each code block (without "
+                "the blocks called inside it), and what the kernel counted in its calls (CPU time, "
+                "page faults, peak RSS) if the sub-tracking file has it."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread", .newer = true,
         .help = "Also show each code block by 'process' or by 'thread'."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
-                "to it, --stat on the command line wins."},
+                "to it; --stat on the command line overrides it."},
     [OPTION_MAP] = {'m', NULL, ARGUMENT_TEXT, "name>=<file-path", .repeatable = true,
         .help = "A tracking session and the file with its results: what 'sub-track analyze' wrote "
                 "as JSON or pickle, or a pickle of the Python package. Files given under the same "
-                "name are runs of one session and compared by their mean."},
+                "name are runs of one session; their mean is compared."},
     [OPTION_STATISTIC] = {0, "stat", ARGUMENT_WORD, "statistic", "min max mean std",
         .help = "The summary statistic of the measurements to compare. One of 'min', 'max', "
                 "'mean', or 'std'. Defaults to 'mean'."},
     [OPTION_RELATIVE] = {0, "relative", ARGUMENT_NONE, .newer = true,
-        .help = "Also show the change from the first session in percent."},
+        .help = "Also show the change relative to the first session, in percent."},
     [OPTION_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true, .newer = true,
         .help = "Exit with status 3 when a session other than the first breaks a rule such as "
                 "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
                 "times. Changes within the noise of several runs break none."},
     [OPTION_COMBINED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
-        .help = "The sub-tracking file to make; it must not exist."},
+        .help = "The sub-tracking file to create; it must not exist."},
     [OPTION_PART] = {'p', NULL, ARGUMENT_FILE, "file-path", .repeatable = true,
         .help = "Paths to the sub-tracking files to combine. Must all be the same file format and "
                 "the same file format as the resulting sub-tracking file. If only one path is "
@@ -167,92 +171,93 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Combine files of different formats (.csv, .sqlite, .gputblocks); the result has "
                 "the format of its extension. With one file, this converts it."},
     [OPTION_MARKED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
-        .help = "The sub-tracking file (.csv or .sqlite) to add the mark to; it is made when it "
-                "is not there. Defaults to <pid>.csv."},
+        .help = "The sub-tracking file (.csv or .sqlite) to add the mark to; it is created if it "
+                "does not exist. Defaults to <pid>.csv."},
     [OPTION_MARKED_PROCESS] = {0, "pid", ARGUMENT_TEXT, "pid",
-        .help = "The process that the code block belongs to. Defaults to the one that calls "
+        .help = "The process that the code block belongs to. Defaults to the parent of "
                 "gpu-tracker: the shell or script."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
-                "of the first input. \"-\" is the standard output; a name that ends with "
-                "\".gz\" is packed by gzip."},
+                "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "
+                "is compressed with gzip."},
     [OPTION_START] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
-        .help = "Leave out what ended before: microseconds since the epoch, or a step number "
+        .help = "Leave out what ended before this: microseconds since the epoch, or a step number "
                 "(--unit step). Defaults to the beginning."},
     [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
-        .help = "Leave out what begins later: microseconds since the epoch, or the first step "
-                "that is out. Defaults to the end."},
+        .help = "Leave out what begins after this: microseconds since the epoch, or the "
+                "first step to leave out. Defaults to the end."},
     [OPTION_UNIT] = {0, "unit", ARGUMENT_WORD, "unit", "time step", .newer = true,
-        .help = "What --start and --end are, 'time' or 'step'. Defaults to 'time'."},
+        .help = "The unit of --start and --end: 'time' or 'step'. Defaults to 'time'."},
     [OPTION_SUFFIX] = {0, "suffix", ARGUMENT_WORD, "suffix",
         "pythontimeline.json model_timeline.json horovod_timeline.json "
         "smdataparallel_timeline.json trace.json.gz",
         .repeatable = true, .newer = true,
-        .help = "Of a training profile, read only the event files with this suffix: "
+        .help = "Read only the event files of a training profile with this suffix: "
                 "pythontimeline.json, model_timeline.json, horovod_timeline.json, "
                 "smdataparallel_timeline.json or trace.json.gz. Can be given several times. "
                 "Defaults to all."},
     [OPTION_LOW] = {0, "low", ARGUMENT_TEXT, "metric=threshold", .newer = true,
-        .help = "Mark the moments when this metric of a training profile is below the threshold, "
-                "with all readings around. Defaults to GPUUtilization=85; 'none' marks nothing."},
+        .help =
+            "Mark the moments when this metric of a training profile is below the threshold, with "
+            "all readings near them. Defaults to GPUUtilization=85; 'none' marks nothing."},
     [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to the screen."},
     [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
         .help = "'text', 'json' or 'csv'. Defaults to 'text'."},
     [OPTION_TABLE] = {0, "table", ARGUMENT_TEXT, "name", .newer = true,
-        .help = "Show only this one of several tables."},
+        .help = "Show only this table."},
     [OPTION_FIRST] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
-        .help = "Leave out what is before: microseconds since the epoch, or the first step "
+        .help = "Leave out what is before this: microseconds since the epoch, or the first step "
                 "(--unit step). Defaults to the beginning."},
     [OPTION_LAST] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
-        .help = "Leave out what is behind: microseconds since the epoch, or the last step. "
+        .help = "Leave out what is after this: microseconds since the epoch, or the last step. "
                 "Defaults to the end."},
     [OPTION_STEPS_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase framework_metric process",
         .newer = true,
-        .help = "What steps are grouped by: 'training_phase', 'framework_metric' or 'process'. "
+        .help = "Group steps by 'training_phase', 'framework_metric' or 'process'. "
                 "Defaults to 'training_phase'."},
     [OPTION_UTILIZATION_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase dimension",
         .repeatable = true, .newer = true,
-        .help = "Tell training phases ('training_phase') or the dimensions of a resource "
-                "('dimension') apart. Can be given twice. Defaults to neither."},
+        .help = "Show each training phase ('training_phase') or each dimension of a resource "
+                "('dimension') separately. Can be given twice. Defaults to neither."},
     [OPTION_RESOURCE] = {0, "resource", ARGUMENT_WORD, "resource", "cpu gpu memory i/o network",
         .repeatable = true, .newer = true,
-        .help = "'cpu', 'gpu', 'memory', 'i/o' or 'network'; several with commas. Defaults to "
-                "all, for devices to cpu and gpu."},
+        .help = "'cpu', 'gpu', 'memory', 'i/o' or 'network'; separate several by commas. Defaults "
+                "to all; for devices to cpu and gpu."},
     [OPTION_PHASE] = {0, "phase", ARGUMENT_TEXT, "phase", .repeatable = true, .newer = true,
-        .help = "Look at this training phase only, as Step:ModeKeys.TRAIN; several with commas. "
-                "Defaults to all."},
+        .help = "Use only this training phase, for example Step:ModeKeys.TRAIN; separate several "
+                "by commas. Defaults to all."},
     [OPTION_METRIC] = {0, "metric", ARGUMENT_TEXT, "metric", .repeatable = true, .newer = true,
-        .help = "Show rows of this metric only: a name, dimension or process; several with "
+        .help = "Show only rows of this metric: a name, dimension or process; separate several by "
                 "commas. Defaults to all."},
     [OPTION_RANGES] = {0, "ranges", ARGUMENT_TEXT, "ranges", .repeatable = true, .newer = true,
         .help = "The ranges of percent to count, both ends included; a reading counts for the "
-                "first that fits. Defaults to 90-100,10-90,0-10."},
+                "first range that contains it. Defaults to 90-100,10-90,0-10."},
     [OPTION_AT] = {0, "at", ARGUMENT_TEXT, "moments", .repeatable = true, .newer = true,
-        .help = "In place of rows, sum up the events that contain these moments (microseconds "
-                "since the epoch; several with commas): by process as a share of the largest, by "
+        .help = "Instead of rows, sum up the events that contain these moments (microseconds since "
+                "the epoch; separate several by commas): by process as a share of the largest, by "
                 "metric, and by training phase."},
     [OPTION_BETWEEN] = {0, "between", ARGUMENT_TEXT, "intervals", .repeatable = true, .newer = true,
-        .help = "In place of rows, sum up the events that overlap these intervals (from-to in "
-                "microseconds since the epoch; several with commas), but for steps: by process "
+        .help = "Instead of rows, sum up the events, except steps, that overlap these intervals "
+                "(from-to in microseconds since the epoch; separate several by commas): by process "
                 "and by metric, as shares of the largest."},
     [OPTION_PYTHON_BY] = {0, "by", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
         .newer = true,
-        .help = "What functions are sorted by: 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
+        .help = "Sort functions by 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
                 "Defaults to 'tottime'."},
     [OPTION_COUNT_SHOWN] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
-        .help = "How many rows are shown. Defaults to 10, for a diff to all."},
+        .help = "The number of rows to show. Defaults to 10; for diff to all."},
     [OPTION_PROFILER] = {0, "profiler", ARGUMENT_WORD, "profiler", "cprofile pyinstrument",
         .newer = true,
-        .help = "Which profiles to use where there are both, 'cprofile' or 'pyinstrument'. "
+        .help = "Which profiles to use if there are both: 'cprofile' or 'pyinstrument'. "
                 "Defaults to 'cprofile'."},
     [OPTION_START_PHASE] = {0, "start-phase", ARGUMENT_WORD, "phase",
         "start stepstart forwardpassend stepend end", .newer = true,
-        .help = "In which part of its first step a profile begins: 'start', 'stepstart', "
+        .help = "Only profiles that begin in this part of their first step: 'start', 'stepstart', "
                 "'forwardpassend', 'stepend' or 'end'."},
     [OPTION_END_PHASE] = {0, "end-phase", ARGUMENT_WORD, "phase",
         "start stepstart forwardpassend stepend end", .newer = true,
-        .help = "In which part of its last step a profile ends."},
+        .help = "Only profiles that end in this part of their last step."},
     [OPTION_START_MODE] = {0, "start-mode", ARGUMENT_WORD, "mode",
         "train eval predict global prestepzero posthookclose", .newer = true,
         .help = "Only profiles that begin in this mode: 'train', 'eval', 'predict', 'global', "
