@@ -156,6 +156,7 @@ static int read_smaps(struct memory *memory, const char *root, pid_t pid)
     memory->range_count = reading.range_count;
     memory->ranges_file_bytes = memory->file_bytes;
     memory->has_ranges = true;
+    memory->ranges_readings++;
     keep_moment(memory);
     return GPUT_OK;
 }

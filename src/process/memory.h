@@ -36,6 +36,7 @@ struct memory {
     /* File and shared mappings, from smaps; neighbours of one object are joined. */
     bool has_ranges;
     uint64_t ranges_file_bytes; /* `file_bytes` when they were read */
+    uint64_t ranges_readings;   /* how often they were read */
     struct shared_range *ranges;
     size_t range_count, range_capacity;
 };

@@ -66,6 +66,8 @@ struct process {
     struct process_record *record; /* kept by the process log; NULL: none */
     /* Kept by the RAM meter. */
     uint32_t exec_generation_members; /* tracked processes with this image, itself included */
+    uint64_t exec_generation_mark;    /* which ones these are */
+    int64_t ranges_read_ns;           /* scan of the last reading of its file and shared mappings */
     uint64_t faults_when_read;        /* minor_faults at the last exact reading */
     uint64_t private_when_notified; /* what it had alone when those it shares with were last told */
     uint64_t peak_anonymous_bytes;  /* the most of all scans */

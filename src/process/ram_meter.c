@@ -64,35 +64,50 @@ static int reserve_by_exec_generation(struct ram_meter *meter, size_t count)
     return GPUT_OK;
 }
 
+/* A number for a process that is of no use but to tell sets of processes apart by their sums. */
+static uint64_t mark_of(const struct process *process)
+{
+    uint64_t mark = process->start_time_ticks << 22 ^ (uint64_t)process->pid;
+    mark = (mark ^ mark >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return mark ^ mark >> 29;
+}
+
 /*
- * Counts, for each process, how many have its image. Where the number has changed, somebody who
- * shares copy-on-write memory came or went: what was read of the others holds no more.
+ * Counts, for each process, how many have its image. Where others have it than before, somebody who
+ * shares copy-on-write memory came or went: what was read of the others holds no more. A fork may
+ * have come in the place of one that ended, so their number alone does not tell.
  */
 static int count_exec_generations(
     struct ram_meter *meter, const struct process_tree *tree, size_t *members_with_memory)
 {
     TRY(reserve_by_exec_generation(meter, tree->count));
     size_t count = 0;
+    uint64_t tree_mark = 0;
     for (size_t i = 0; i < tree->count; i++) {
-        if (process_has_memory(tree->processes[i]))
-            meter->by_exec_generation[count++] = tree->processes[i];
-        else
-            tree->processes[i]->exec_generation_members = 0;
+        struct process *process = tree->processes[i];
+        if (!process_has_memory(process)) {
+            process->exec_generation_members = 0;
+            continue;
+        }
+        meter->by_exec_generation[count++] = process;
+        tree_mark += mark_of(process);
     }
+    /* Also where one has ended that nobody waits for: it stays in the tree. */
+    meter->files_are_stale |= tree_mark != meter->tree_mark;
+    meter->tree_mark = tree_mark;
     qsort(meter->by_exec_generation, count, sizeof *meter->by_exec_generation, by_exec_generation);
 
     for (size_t start = 0, end; start < count; start = end) {
-        uint64_t exec_generation = meter->by_exec_generation[start]->exec_generation;
-        for (end = start + 1;
-             end < count && meter->by_exec_generation[end]->exec_generation == exec_generation;
+        struct process **members = meter->by_exec_generation;
+        uint64_t shared = members[start]->exec_generation, mark = mark_of(members[start]);
+        for (end = start + 1; shared && end < count && members[end]->exec_generation == shared;
              end++)
-            ;
-        uint32_t members = exec_generation ? (uint32_t)(end - start) : 1;
+            mark += mark_of(members[end]);
         for (size_t i = start; i < end; i++) {
-            struct process *process = meter->by_exec_generation[i];
-            if (process->exec_generation_members != members)
-                process->memory_is_stale = true;
-            process->exec_generation_members = members;
+            struct process *process = members[i];
+            process->memory_is_stale |= process->exec_generation_mark != mark;
+            process->exec_generation_mark = mark;
+            process->exec_generation_members = (uint32_t)(end - start);
         }
     }
     *members_with_memory = count;
@@ -231,6 +246,7 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     /* Who comes anew is told by the number of members. */
     tells &= memory->has_exact;
 
+    uint64_t ranges_readings = memory->ranges_readings;
     /* CPU time: when something else runs in our place, that holds nobody up. */
     int64_t begin_ns = clock_thread_cpu_ns();
     int code = process_read_exact(process, rollup, &tree->view);
@@ -252,7 +268,8 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;
-    if (!rollup) {
+    if (memory->ranges_readings != ranges_readings) {
+        process->ranges_read_ns = now_ns;
         meter->files_are_stale = true;
         process->ranges_are_stale = false;
         notify_mappers(meter, tree, process);
@@ -395,6 +412,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
             struct shared_range *range = &meter->ranges[(*count)++];
             *range = process->memory.ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
+            range->read_ns = process->ranges_read_ns;
         }
     }
     return GPUT_OK;
@@ -569,6 +587,33 @@ static void estimate_unread(struct ram_meter *meter, size_t members)
         meter->unread_bytes = most(meter->unread_bytes, bytes);
 }
 
+/* By how much what was read of a process may be too much by now: what it has of files and shared
+ * memory has become less since, and the counters that say so may be behind. */
+static uint64_t doubt_of(const struct process_tree *tree, const struct process *process)
+{
+    const struct memory *memory = &process->memory;
+    bool is_settled = memory->has_exact && memory->resident_bytes == memory->exact_resident_bytes &&
+                      memory->file_bytes == memory->exact_file_bytes;
+    uint64_t lost = memory->has_ranges ? minus(memory->ranges_file_bytes, memory->file_bytes) : 0;
+    return lost + (is_settled ? 0 : 2 * tree->view.lag_bytes);
+}
+
+/* What all certainly had together, where some could be read exactly. */
+static uint64_t at_least(
+    const struct ram_meter *meter, const struct process_tree *tree, const struct scope *combined)
+{
+    uint64_t doubt = 0, largest = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!process_has_memory(process))
+            continue;
+        doubt += doubt_of(tree, process);
+        largest = most(largest, minus(memory_rss(&process->memory).total, doubt_of(tree, process)));
+    }
+    uint64_t files = meter->files_are_stale ? 0 : meter->files.at_least_bytes;
+    return most(minus(scope_rss(combined, files).total, doubt), largest);
+}
+
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 {
     struct scope main = {0}, descendants = {0}, combined = {0};
@@ -596,6 +641,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
     meter->figures.main = scope_rss(&main, 0);
     meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
     meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);
+    meter->figures.at_least_bytes = at_least(meter, tree, &combined);
 }
 
 static bool anything_has_run(const struct process_tree *tree)
@@ -618,8 +664,6 @@ int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_
     size_t members;
     TRY(count_exec_generations(meter, tree, &members));
     meter->page_bytes = tree->view.page_bytes;
-    if (changed)
-        meter->files_are_stale = true;
     meter->generation = tree->generation;
 
     bool is_alone = members <= 1;

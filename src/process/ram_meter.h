@@ -29,10 +29,11 @@
 /* What a scan of the tree comes to. */
 struct ram_figures {
     struct rss main, descendants, combined;
+    uint64_t at_least_bytes; /* of all together: certainly no more than there was */
 };
 
 struct ram_meter {
-    bool exact; /* read everything at every look, whatever it costs */
+    bool exact; /* read everything at every scan, whatever it costs */
     bool cheap; /* read nothing exactly now: the figures are lower bounds */
 
     int64_t credit_ns; /* time that may be spent on exact readings now */
@@ -42,6 +43,7 @@ struct ram_meter {
 
     uint64_t page_bytes;
     uint64_t generation; /* of the tree, when images were last counted */
+    uint64_t tree_mark;  /* which processes had memory then */
     struct shared_totals files;
     bool files_are_stale;
     int64_t files_not_before_ns;

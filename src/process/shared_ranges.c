@@ -23,9 +23,11 @@ static bool same_object(const struct shared_range *a, const struct shared_range 
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* Sums over one object, once for all owners and once without owner 0. */
+/* Bytes of one object or of a part of it, once for all owners and once without owner 0. */
 struct sums {
-    uint64_t private_bytes, pss_bytes, shared_bytes;
+    uint64_t unique_bytes;   /* each page once */
+    uint64_t at_least_bytes; /* certainly no more than that */
+    uint64_t pss_bytes;      /* at most unique_bytes, where processes outside map the same */
 };
 
 static uint64_t most(uint64_t a, uint64_t b)
@@ -38,66 +40,80 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static int by_owner(const void *left, const void *right)
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+static int by_moment_owner(const void *left, const void *right)
 {
     const struct shared_range *a = left, *b = right;
+    if (a->read_ns != b->read_ns)
+        return a->read_ns < b->read_ns ? -1 : 1;
     return compare(a->owner, b->owner);
 }
 
-/*
- * The shared bytes of ranges that overlap one another, sorted by owner: the most that one owner
- * from `first_owner` on has there.
- */
-static uint64_t cluster_shared(
-    const struct shared_range *ranges, size_t count, uint32_t first_owner)
+/* What one owner has in a cluster. */
+struct part {
+    uint64_t private_bytes, shared_bytes;
+    uint64_t shared_pss_bytes; /* its proportional share of the shared ones */
+};
+
+/* The part of the owner of the first range. Returns how many ranges are its. */
+static size_t add_part(const struct shared_range *ranges, size_t count, struct part *part)
 {
-    uint64_t highest = 0, bytes = 0;
-    for (size_t i = 0; i < count; i++) {
+    size_t i = 0;
+    *part = (struct part){0};
+    for (; i < count && ranges[i].owner == ranges[0].owner; i++) {
+        part->private_bytes += ranges[i].private_bytes;
+        part->shared_bytes += ranges[i].shared_bytes;
+        part->shared_pss_bytes += minus(ranges[i].pss_bytes, ranges[i].private_bytes);
+    }
+    return i;
+}
+
+/*
+ * Ranges that overlap one another, sorted by moment and owner, from `first_owner` on; they span
+ * `length` bytes, so that no more can be in RAM.
+ *
+ * The lower bound: what each had alone; and, of what was shared at one moment, that which none can
+ * have had alone at an earlier one.
+ */
+static struct sums sum_cluster(
+    const struct shared_range *ranges, size_t count, uint64_t length, uint32_t first_owner)
+{
+    uint64_t private_bytes = 0, shared_bytes = 0, pss_bytes = 0;
+    uint64_t earlier_bytes = 0, moment_pss_bytes = 0, certain_bytes = 0;
+    int64_t moment_ns = ranges[0].read_ns;
+    struct part part;
+    for (size_t i = 0, next; i < count; i = next) {
+        next = i + add_part(ranges + i, count - i, &part);
         if (ranges[i].owner < first_owner)
             continue;
-        bool goes_on = i > 0 && ranges[i].owner == ranges[i - 1].owner;
-        bytes = ranges[i].shared_bytes + (goes_on ? bytes : 0);
-        highest = most(highest, bytes);
-    }
-    return highest;
-}
-
-/*
- * Adds the ranges of one cluster. Their readings are of different moments, so that one may still
- * say "private" of what another says "shared": no more than the cluster is long can be in RAM.
- */
-static void add_sums(struct sums *sums, const struct sums *cluster, uint64_t length)
-{
-    uint64_t shared = least(cluster->shared_bytes, length);
-    sums->shared_bytes += shared;
-    sums->private_bytes += least(cluster->private_bytes, length - shared);
-    sums->pss_bytes += least(cluster->pss_bytes, length);
-}
-
-static void add_cluster(struct shared_range *ranges, size_t count, uint64_t length,
-    struct sums *all, struct sums *others, uint64_t *main_private)
-{
-    if (count > 1)
-        qsort(ranges, count, sizeof *ranges, by_owner);
-    struct sums all_here = {.shared_bytes = cluster_shared(ranges, count, 0)};
-    struct sums others_here = {.shared_bytes = cluster_shared(ranges, count, 1)};
-    for (size_t i = 0; i < count; i++) {
-        all_here.private_bytes += ranges[i].private_bytes;
-        all_here.pss_bytes += ranges[i].pss_bytes;
-        if (ranges[i].owner == 0) {
-            *main_private += ranges[i].private_bytes;
-            continue;
+        if (ranges[i].read_ns != moment_ns) {
+            moment_ns = ranges[i].read_ns;
+            earlier_bytes = private_bytes;
+            moment_pss_bytes = 0;
         }
-        others_here.private_bytes += ranges[i].private_bytes;
-        others_here.pss_bytes += ranges[i].pss_bytes;
+        /* The shares of one moment have each page at most once. */
+        moment_pss_bytes += part.shared_pss_bytes;
+        uint64_t of_moment = most(moment_pss_bytes, part.shared_bytes);
+        certain_bytes = most(certain_bytes, minus(of_moment, earlier_bytes));
+        private_bytes += part.private_bytes;
+        shared_bytes = most(shared_bytes, part.shared_bytes);
+        pss_bytes += part.private_bytes + part.shared_pss_bytes;
     }
-    add_sums(all, &all_here, length);
-    add_sums(others, &others_here, length);
+    return (struct sums){
+        .unique_bytes = least(most(private_bytes + shared_bytes, pss_bytes), length),
+        .at_least_bytes = least(private_bytes + certain_bytes, length),
+        .pss_bytes = least(pss_bytes, length)};
 }
 
-static uint64_t unique(const struct sums *sums)
+static void add_sums(struct sums *sums, struct sums cluster)
 {
-    return most(sums->private_bytes + sums->shared_bytes, sums->pss_bytes);
+    sums->unique_bytes += cluster.unique_bytes;
+    sums->at_least_bytes += cluster.at_least_bytes;
+    sums->pss_bytes += cluster.pss_bytes;
 }
 
 static void add_object(struct shared_range *ranges, size_t count, struct shared_totals *totals)
@@ -109,20 +125,26 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
         uint64_t reach = ranges[start].end;
         for (end = start + 1; end < count && ranges[end].start < reach; end++)
             reach = most(reach, ranges[end].end);
-        add_cluster(
-            ranges + start, end - start, reach - ranges[start].start, &all, &others, &main_private);
+        struct shared_range *cluster = ranges + start;
+        uint64_t length = reach - cluster->start;
+        if (end - start > 1)
+            qsort(cluster, end - start, sizeof *cluster, by_moment_owner);
+        add_sums(&all, sum_cluster(cluster, end - start, length, 0));
+        add_sums(&others, sum_cluster(cluster, end - start, length, 1));
+        for (size_t i = start; i < end; i++)
+            main_private += ranges[i].owner == 0 ? ranges[i].private_bytes : 0;
     }
 
-    uint64_t combined = unique(&all);
-    uint64_t descendants = unique(&others);
+    uint64_t descendants = others.unique_bytes;
     /*
      * When the proportional shares add up to the whole, no process outside shares the object. Then
      * what main alone has not is what the descendants have, also where each maps another part.
      */
-    bool closed = all.pss_bytes + all.pss_bytes / 100 >= combined;
+    bool closed = all.pss_bytes + all.pss_bytes / 100 >= all.unique_bytes;
     if (closed && others.pss_bytes > 0)
-        descendants = most(descendants, combined - least(main_private, combined));
-    totals->combined_bytes += combined;
+        descendants = most(descendants, minus(all.unique_bytes, main_private));
+    totals->combined_bytes += all.unique_bytes;
+    totals->at_least_bytes += all.at_least_bytes;
     totals->descendants_bytes += descendants;
 }
 

@@ -6,6 +6,10 @@
  * the same part of the same object share the same pages, so its shared bytes count once: the most
  * that one process has of it. Where the proportional shares (Pss) of all members add up to more,
  * they are nearer.
+ *
+ * Readings of different moments do not fit together: a page that one process had alone may since
+ * be mapped by another, whose later reading has it among the shared, and shares of one page may add
+ * up to more than the page. The lower bound leaves out all that may be counted twice so.
  */
 #ifndef PROCESS_SHARED_RANGES_H
 #define PROCESS_SHARED_RANGES_H
@@ -22,12 +26,14 @@ struct shared_range {
     uint64_t shared_bytes;  /* resident, mapped by others too */
     uint64_t pss_bytes;     /* private + each shared page divided by the number of its mappers */
     uint32_t owner;         /* index of the process; 0 is the main process */
+    int64_t read_ns;        /* when; the same for all ranges of one owner */
 };
 
 /* Bytes of file and shared memory, each page counted once. */
 struct shared_totals {
     uint64_t descendants_bytes; /* of all owners but 0 */
     uint64_t combined_bytes;    /* of all owners */
+    uint64_t at_least_bytes;    /* the same, at least: nothing of it counts twice */
 };
 
 /* Adds up `count` ranges of any number of objects and processes. Sorts them on the way. */

@@ -163,6 +163,7 @@ int gput_session_create(
     system_counters_init(&created->system_counters);
     usage_init(&created->usage);
     session_between_init(&created->between);
+    created->at_least_bytes = NAN;
     energy_power_init(&created->power);
 
     int code = init_lock(created);

@@ -61,6 +61,7 @@ static void look_at_processes(struct gput_session *session)
     raise_to(&between->main_bytes, (double)ram->main.total);
     raise_to(&between->descendants_bytes, (double)ram->descendants.total);
     raise_to(&between->combined_bytes, (double)ram->combined.total);
+    raise_to(&session->at_least_bytes, (double)ram->at_least_bytes);
 }
 
 void session_look_between(struct gput_session *session)

@@ -167,26 +167,26 @@ static void fill_descendants(const struct gput_session *session, double bound,
 
 /* ---- all together ---- */
 
-/* `highest`: what samples and single processes came to. Together they never had more than each at
- * its own peak. */
+/* `highest`: what samples and single processes came to; `at_least`: as far as that is certain.
+ * Together they never had more than each at its own peak. */
 static void fill_combined(const struct gput_session *session, double bound, double highest,
-    const struct gput_peak *main, struct gput_peak *peak)
+    double at_least, const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
     double sum = main->at_most_bytes + process_log_peak_upper_bound(&session->log, bound);
-    double least = higher(highest, main->bytes);
+    double least = higher(highest, main->bytes), at_most = no_less(sum, highest);
     if (session_is_alone(session))
         set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
     else if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
-        set_peak(peak, highest, NAN, "at least: highest sample or single process");
+        set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
-        set_peak(peak, highest, NAN,
+        set_peak(peak, at_least, NAN,
             "at least: highest sample or single process; nobody told the end of every process");
     else if (isnan(sum))
-        set_peak(peak, highest, NAN,
+        set_peak(peak, at_least, NAN,
             "at least: highest sample or single process; some may have had more before execve()");
     else
-        set_peak(peak, highest, no_less(sum, highest),
+        set_peak(peak, at_least, at_most,
             "at least: highest sample or single process; at most: the peaks of those that lived at "
             "once");
 }
@@ -220,33 +220,44 @@ static void take_between(const struct gput_session *session, struct gput_results
     raise_to(&results->max[GPUT_MAIN_RAM], between->main_bytes);
     raise_to(&results->max[GPUT_DESCENDANTS_RAM], between->descendants_bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
-    raise_to(&results->max[GPUT_COMBINED_RAM], between->group_bytes);
+}
+
+/* What all certainly had together; NaN: not known. */
+static double most_at_once(const struct gput_session *session, const struct gput_results *results)
+{
+    struct process_peaks peaks = process_log_descendants(&session->log);
+    const struct process_record *main = session->log.main;
+    double bytes = session->at_least_bytes;
+    raise_to(&bytes, session->between.group_bytes);
+    raise_to(&bytes, results->peaks.descendants.bytes);
+    if (is_above(session, (double)peaks.largest_at_most_bytes, (double)peaks.before_bytes))
+        raise_to(&bytes, (double)peaks.largest_at_most_bytes);
+    raise_to(&bytes, main ? (double)main->peak_rss_bytes : NAN);
+    if (session->mode != SESSION_LAUNCHED)
+        return bytes;
+    raise_to(&bytes, results->peaks.main.bytes);
+    raise_to(&bytes, largest_collected(session));
+    return bytes;
 }
 
 /* What is known to lie inside the session: the highest figures are at least that. */
-static void raise_maxima(const struct gput_session *session, struct gput_results *results)
+static void raise_maxima(
+    const struct gput_session *session, double at_least, struct gput_results *results)
 {
-    double *combined = &results->max[GPUT_COMBINED_RAM];
     const struct gput_peak *descendants = &results->peaks.descendants;
     if (descendants->bytes > 0 || descendants->at_most_bytes == 0)
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
-    raise_to(combined, descendants->bytes);
-    struct process_peaks peaks = process_log_descendants(&session->log);
-    if (is_above(session, (double)peaks.largest_at_most_bytes, (double)peaks.before_bytes))
-        raise_to(combined, (double)peaks.largest_at_most_bytes);
+    raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
     /* Of one that is older than tracking: as far as it rose since. */
     const struct process_record *main = session->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
-    raise_to(combined, main_bytes);
     if (session->mode != SESSION_LAUNCHED)
         return;
     /* It had a thread, also when it ended before the first look. */
     raise_to(&results->max[GPUT_MAIN_THREADS], 1);
     raise_to(&results->max[GPUT_COMBINED_THREADS], 1);
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
-    raise_to(combined, results->peaks.main.bytes);
-    raise_to(combined, largest_collected(session));
 }
 
 void session_fill_peaks(
@@ -267,7 +278,9 @@ void session_fill_peaks(
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
     double bound = bound_of_all(session, all_collected);
     fill_descendants(session, bound, main, &results->peaks.descendants);
-    raise_maxima(session, results);
-    fill_combined(session, bound, results->max[GPUT_COMBINED_RAM], main, &results->peaks.combined);
+    double at_least = most_at_once(session, results);
+    raise_maxima(session, at_least, results);
+    fill_combined(
+        session, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
     fill_control_group(session, &results->peaks.control_group);
 }

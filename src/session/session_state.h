@@ -129,6 +129,7 @@ struct gput_session {
     struct system_meter system;
     bool has_system;
     struct usage usage;
+    double at_least_bytes; /* RAM that all had together at some moment: the most; NaN: not read */
     struct session_between between;
     struct gpu_usage gpu_usage;
     uint64_t gpu_holdings_version; /* that the log has */

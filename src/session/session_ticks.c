@@ -124,6 +124,9 @@ static void take_sample(struct gput_session *session, enum moment moment)
         seconds = 0;
     }
     usage_add(&session->usage, &sample, seconds);
+    if (session->mode != SESSION_MACHINE)
+        session->at_least_bytes =
+            fmax(session->at_least_bytes, (double)session->sampler.ram.figures.at_least_bytes);
     session_gpus_add_sample(session, seconds);
     session->ticks++;
     if (session->options.sample)

@@ -367,7 +367,6 @@ static void a_fork_that_waits_to_be_read_is_told(void **state)
     close_stage(&stage);
 }
 
-/* Each of them less than a hundredth of what it has. */
 /* Between two samples nothing is read exactly: what is certainly there counts all the same. */
 static void what_forks_have_beyond_their_parents_counts_unread(void **state)
 {
@@ -395,6 +394,54 @@ static void what_forks_have_beyond_their_parents_counts_unread(void **state)
     close_stage(&stage);
 }
 
+/* Their number is the same, and what main had alone it now shares. */
+static void a_fork_in_the_place_of_one_that_ended_counts_once(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 60 child [ touch tell hear 3 ] tell hear 4 wait child [ tell hear 5 ] tell hear 5",
+        2);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
+    actors_release(&stage.actors, 3, 1);
+    actors_release(&stage.actors, 4, 1);
+    actors_await(&stage.actors, 2);
+    measure(&stage);
+    assert_int_equal(stage.tree.count, 2);
+    assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
+/* Nobody waits for it, so that it stays in the tree. */
+static void files_of_one_that_has_ended_do_not_count(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gput-ram-XXXXXX", words[256];
+    make_file(path, 40);
+    struct stage stage;
+    snprintf(words, sizeof words,
+        "child [ file %s tell hear 3 ] child [ tell hear 5 ] tell hear 4 alloc 80 tell hear 5",
+        path);
+    open_stage(&stage, words, 3);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 40, PROGRAM);
+    actors_release(&stage.actors, 3, 1);
+    EVENTUALLY(process_is_zombie(stage.tree.processes[1]))
+    {
+        assert_int_equal(process_tree_scan(&stage.tree, false, ++stage.now_ns), GPUT_OK);
+    }
+    actors_release(&stage.actors, 4, 1);
+    actors_await(&stage.actors, 1);
+    measure(&stage);
+    assert_megabytes(stage.adaptive.figures.combined.total, 80, PROGRAM);
+    assert_agree(&stage);
+    close_stage(&stage);
+    unlink(path);
+}
+
+/* Each of them less than a hundredth of what it has. */
 static void little_copies_of_many_add_up(void **state)
 {
     (void)state;
@@ -539,6 +586,71 @@ static void what_unreadable_processes_may_share_counts_once(void **state)
     fake_procfs_finish(&fake);
 }
 
+/* A mapping as the kernel prints it; in kilobytes. */
+static int print_mapping(char *text, const char *header, unsigned anonymous, unsigned private,
+    unsigned shared, unsigned pss)
+{
+    return sprintf(text,
+        "%s\nSize: %15u kB\nRss: %16u kB\nPss: %16u kB\nShared_Clean: %7u kB\n"
+        "Private_Dirty: %6u kB\nAnonymous: %10u kB\nVmFlags: rd wr mr mw me ac sd\n",
+        header, 8192, private + shared, pss, shared, private, anonymous);
+}
+
+/* Kilobytes of its own, and of a file of 8 MB. */
+static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymous,
+    unsigned private, unsigned shared, unsigned pss)
+{
+    char text[1024], *end = text;
+    end += print_mapping(
+        end, "10000000-30000000 rw-p 00000000 00:00 0", anonymous, anonymous, 0, anonymous);
+    print_mapping(
+        end, "40000000-40800000 r--s 00000000 08:01 77 /lib/x.so", 0, private, shared, pss);
+    fake_write(fake, text, "%d/smaps", pid);
+    unsigned pages = (anonymous + private + shared) / 4;
+    fake_put(fake, (struct fake_process){.pid = pid,
+                       .parent = pid == 10 ? 1 : 10,
+                       .start_stack = 4096 * (uint64_t)pid,
+                       .start_time = 100,
+                       .resident_pages = pages,
+                       .shared_pages = (private + shared) / 4});
+    fake_children(fake, pid, pid, "");
+}
+
+/* Main had alone what a child maps later: less than what it is read again for. */
+static void readings_of_different_scans_do_not_pass_the_truth_as_a_lower_bound(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct ram_meter meter;
+    const uint64_t truth = (uint64_t)(400000 + 400000 + 3900 + 400) * 1024;
+    fake_procfs_init(&fake);
+    put_sharer(&fake, 10, 400000, 3900, 0, 3900);
+    put_sharer(&fake, 12, 400, 0, 0, 0);
+    fake_children(&fake, 10, 10, "12 ");
+    open_fake_tree(&tree, &fake, 10);
+    ram_meter_init(&meter, false, 1);
+    check_fake(&tree, &meter, 2);
+
+    put_sharer(&fake, 11, 400000, 0, 3900, 1950);
+    fake_children(&fake, 10, 10, "11 12 ");
+    check_fake(&tree, &meter, 60 * NS_PER_SECOND);
+    assert_true(meter.figures.combined.total > truth);
+    assert_true(meter.figures.at_least_bytes <= truth);
+    assert_true(meter.figures.at_least_bytes > truth / 1000 * 995);
+
+    /* What it gives back of the file is less than a hundredth, too. */
+    put_sharer(&fake, 11, 400000, 0, 0, 0);
+    check_fake(&tree, &meter, 120 * NS_PER_SECOND);
+    put_sharer(&fake, 10, 403900, 0, 0, 0);
+    fake_children(&fake, 10, 10, "11 12 ");
+    check_fake(&tree, &meter, 180 * NS_PER_SECOND);
+    assert_true(meter.figures.at_least_bytes <= truth);
+    ram_meter_finish(&meter);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -557,11 +669,14 @@ int main(void)
         cmocka_unit_test(what_waits_to_be_read_is_told),
         cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
         cmocka_unit_test(what_forks_have_beyond_their_parents_counts_unread),
+        cmocka_unit_test(a_fork_in_the_place_of_one_that_ended_counts_once),
+        cmocka_unit_test(files_of_one_that_has_ended_do_not_count),
         cmocka_unit_test(little_copies_of_many_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
         cmocka_unit_test(memory_outlives_who_lent_it_and_counts_once),
         cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
+        cmocka_unit_test(readings_of_different_scans_do_not_pass_the_truth_as_a_lower_bound),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
 }

@@ -156,6 +156,61 @@ static void readings_of_different_moments_come_to_no_more_than_the_object(void *
     assert_int_equal(totals.descendants_bytes, 10 * MB);
 }
 
+/* Less than what is read again for: it stays as it was read. */
+static void what_one_had_alone_before_another_mapped_it_is_no_lower_bound(void **state)
+{
+    (void)state;
+    struct shared_range ranges[] = {
+        {.inode = 7, .end = 40 * MB, .shared_bytes = 10 * MB, .pss_bytes = 5 * MB, .read_ns = 2},
+        {.inode = 7,
+            .end = 40 * MB,
+            .private_bytes = 10 * MB,
+            .pss_bytes = 10 * MB,
+            .owner = 1,
+            .read_ns = 1},
+    };
+    assert_int_equal(shared_ranges_total(ranges, COUNT(ranges)).at_least_bytes, 10 * MB);
+}
+
+static void shares_of_different_moments_are_no_lower_bound(void **state)
+{
+    (void)state;
+    struct shared_range ranges[3];
+    for (uint32_t i = 0; i < 3; i++)
+        ranges[i] = (struct shared_range){.inode = 7,
+            .end = 40 * MB,
+            .shared_bytes = 6 * MB,
+            .pss_bytes = i < 2 ? 3 * MB : 2 * MB,
+            .owner = i,
+            .read_ns = i / 2};
+    assert_int_equal(shared_ranges_total(ranges, 3).at_least_bytes, 6 * MB);
+}
+
+static void readings_of_one_moment_are_a_lower_bound(void **state)
+{
+    (void)state;
+    struct shared_range ranges[5];
+    for (uint32_t i = 0; i < 3; i++)
+        ranges[i] = (struct shared_range){.inode = 7,
+            .end = 200 * MB,
+            .private_bytes = 10 * MB,
+            .shared_bytes = 60 * MB,
+            .pss_bytes = 40 * MB,
+            .owner = i,
+            .read_ns = 5};
+    /* Two that were read before have 20 MB alone: as much of the shared may be that. */
+    for (uint32_t i = 3; i < 5; i++)
+        ranges[i] = (struct shared_range){.inode = 7,
+            .end = 200 * MB,
+            .private_bytes = 10 * MB,
+            .pss_bytes = 10 * MB,
+            .owner = i,
+            .read_ns = 4};
+    assert_int_equal(shared_ranges_total(ranges, 3).at_least_bytes, 120 * MB);
+    assert_int_equal(shared_ranges_total(ranges, 5).at_least_bytes, 120 * MB);
+    assert_int_equal(shared_ranges_total(ranges, 5).combined_bytes, 140 * MB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +224,9 @@ int main(void)
         cmocka_unit_test(pieces_of_one_owner_are_one_owners),
         cmocka_unit_test(readings_of_different_moments_come_to_no_more_than_the_object),
         cmocka_unit_test(main_alone_leaves_the_descendants_nothing),
+        cmocka_unit_test(what_one_had_alone_before_another_mapped_it_is_no_lower_bound),
+        cmocka_unit_test(shares_of_different_moments_are_no_lower_bound),
+        cmocka_unit_test(readings_of_one_moment_are_a_lower_bound),
     };
     return cmocka_run_group_tests_name("track/shared_ranges", tests, NULL, NULL);
 }
