@@ -167,8 +167,8 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
     switch (state) {
     case GPU_SOURCE_AVAILABLE:
         return GPUT_DOCTOR_AVAILABLE;
-    case GPU_SOURCE_PARTLY:
-    case GPU_SOURCE_ASLEEP:
+    case GPU_SOURCE_PARTIAL:
+    case GPU_SOURCE_SUSPENDED:
         return GPUT_DOCTOR_PARTLY;
     default:
         return GPUT_DOCTOR_UNAVAILABLE;
@@ -309,7 +309,7 @@ static void sample_gpus(const struct view *view)
     struct gpu_tree tree = {.main = getpid()};
     struct gpu_sample sample;
     for (int i = 0; i < 2; i++) {
-        gpu_set_settle(view->gpus, GPU_PATIENCE_SECONDS);
+        gpu_set_await_all(view->gpus, GPU_PATIENCE_SECONDS);
         gpu_set_sample(view->gpus, &tree, &sample);
     }
 }

@@ -21,7 +21,7 @@ static const char gone[] = "the GPU was removed";
 
 struct amdgpu_gpu {
     struct drm_card card;
-    bool apu;                    /* uses the machine's RAM beyond a small part set aside */
+    bool apu;                    /* uses system RAM beyond a small reserved part */
     char hwmon[SYSFS_PATH_SIZE]; /* "": none */
 };
 
@@ -128,8 +128,8 @@ static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
     return true;
 }
 
-/* Bytes of the card's memory; with the machine's RAM lent to it for an APU. NaN, and errno, when
- * unknown. `which` is "total" or "used". */
+/* Bytes of the card's memory; of an APU also the system RAM it may use (GTT). NaN, with errno set,
+ * when unknown. `which` is "total" or "used". */
 static double read_ram(const struct amdgpu_gpu *gpu, const char *which)
 {
     char name[48];
@@ -166,8 +166,8 @@ static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, ui
 static const char *reason_of_errno(void)
 {
     switch (errno) {
-    case EPERM: /* what amdgpu answers for a GPU that has just gone to sleep */
-        return drm_card_asleep;
+    case EPERM: /* amdgpu returns this for a GPU that has just been suspended */
+        return drm_card_suspended_reason;
     case EACCES:
         return refused;
     case ENODEV:
@@ -204,7 +204,7 @@ static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_r
     const struct amdgpu_gpu *gpu = &state->gpus[index];
     uint64_t percent;
     if (sysfs_is_suspended(gpu->card.folder)) {
-        gpu_device_reading_clear(reading, drm_card_asleep);
+        gpu_device_reading_clear(reading, drm_card_suspended_reason);
         return;
     }
     reading->ram_used_bytes = read_ram(gpu, "used");

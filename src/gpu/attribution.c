@@ -5,7 +5,7 @@
 /* A sum of what is known, and whether some of it is not. */
 struct sum {
     double known;
-    bool lacks_some;
+    bool is_partial;
 };
 
 struct sums {
@@ -16,30 +16,30 @@ struct sums {
 static void add(struct sum *sum, double value)
 {
     if (isnan(value))
-        sum->lacks_some = true;
+        sum->is_partial = true;
     else
         sum->known += value;
 }
 
-/* The least that it is. That it is at least 0 says nothing. */
+/* A lower bound of the sum. A lower bound of 0 carries no information: NaN. */
 static double value_of(const struct sum *sum)
 {
-    return sum->lacks_some && !(sum->known > 0) ? NAN : sum->known;
+    return sum->is_partial && !(sum->known > 0) ? NAN : sum->known;
 }
 
-/* Which sums a use was added to already. */
+/* The sums to which a use was already added. */
 struct counted {
     bool main, descendants, all;
 };
 
-/* A client was found among the files of the process itself: that says nothing of the pids that a
- * driver answers. */
+/* A client was found among the process's own files, so it is no evidence of which pids the driver
+ * reports. */
 static void count_pid(struct gpu_share *share, enum pid_owner owner, bool is_client)
 {
     share->n_unattributed += owner == PID_OWNER_UNKNOWN;
-    share->n_in_sight += owner != PID_OWNER_UNKNOWN && !is_client;
+    share->n_visible += owner != PID_OWNER_UNKNOWN && !is_client;
     share->n_tracked += owner == PID_OWNER_MAIN || owner == PID_OWNER_DESCENDANT;
-    share->n_strangers += owner == PID_OWNER_STRANGER;
+    share->n_untracked += owner == PID_OWNER_UNTRACKED;
 }
 
 static void add_use(
@@ -69,8 +69,8 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* How many entries from `position` belong to one use: the same client, or, of a process's own, the
- * same pid. */
+/* How many entries from `position` on belong to one use: the same client, or the same pid without
+ * one. */
 static size_t run_length(const struct gpu_process_list *list, size_t position)
 {
     const struct gpu_process *first = &list->entries[position];
@@ -94,8 +94,8 @@ static struct gpu_share share_of(const struct sums *sums)
     share.main_sm_percent = value_of(&sums->main_sm);
     share.descendants_sm_percent = value_of(&sums->descendants_sm);
     share.all_sm_percent = value_of(&sums->all_sm);
-    share.ram_is_at_least = sums->combined_ram.lacks_some;
-    share.sm_is_at_least = sums->main_sm.lacks_some || sums->descendants_sm.lacks_some;
+    share.ram_is_at_least = sums->combined_ram.is_partial;
+    share.sm_is_at_least = sums->main_sm.is_partial || sums->descendants_sm.is_partial;
     return share;
 }
 
@@ -107,7 +107,7 @@ static void lack(struct gpu_share *share, bool ram, bool sm)
         share->main_sm_percent = share->descendants_sm_percent = share->all_sm_percent = NAN;
 }
 
-/* One process's own use: the larger figure of its entries. */
+/* A use without a client: the larger figure of the process's entries. */
 static void attribute_own(
     struct sums *sums, const struct gpu_process *first, size_t count, enum pid_owner owner)
 {
@@ -121,45 +121,48 @@ static void attribute_own(
     count_pid(&sums->share, owner, false);
 }
 
-/* Whose an entry is. A descendant that was tracked when the list was made may have ended. */
+/* To which process an entry belongs. A descendant that was tracked when the list was read may have
+ * ended since. */
 static enum pid_owner owner_of(const struct gpu_process_list *list, const struct gpu_tree *tree,
-    struct pid_owner_cache *book, const char *procfs_root, const struct gpu_process *entry)
+    struct pid_owner_cache *pid_owners, const char *procfs_root, const struct gpu_process *entry)
 {
-    if (tree->main > 0 && entry->pid != tree->main && pid_book_has_own_pids(book, entry) &&
-        gpu_process_list_has_asked(list, entry->pid))
+    if (tree->main > 0 && entry->pid != tree->main &&
+        pid_owner_cache_has_our_pid(pid_owners, entry) &&
+        gpu_process_list_was_made_for(list, entry->pid))
         return PID_OWNER_DESCENDANT;
-    return pid_owner_find(book, procfs_root, tree, entry, NULL);
+    return pid_owner_find(pid_owners, procfs_root, tree, entry, NULL);
 }
 
-/* A client: one entry for each process that holds it. The same. */
+/* A client: one entry for each process that has it open, all with the same figure. */
 static void attribute_client(struct sums *sums, const struct gpu_process_list *list,
     const struct gpu_process *first, size_t count, const struct gpu_tree *tree,
-    struct pid_owner_cache *book, const char *procfs_root)
+    struct pid_owner_cache *pid_owners, const char *procfs_root)
 {
     struct counted counted = {0};
     for (size_t i = 0; i < count; i++) {
-        enum pid_owner owner = owner_of(list, tree, book, procfs_root, &first[i]);
+        enum pid_owner owner = owner_of(list, tree, pid_owners, procfs_root, &first[i]);
         add_use(sums, &counted, &first[i], owner);
         count_pid(&sums->share, owner, true);
     }
 }
 
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
-    const struct gpu_tree *tree, struct pid_owner_cache *book, const char *procfs_root,
+    const struct gpu_tree *tree, struct pid_owner_cache *pid_owners, const char *procfs_root,
     struct gpu_share *shares)
 {
     uint32_t unknown = 0;
     size_t position = 0;
-    pid_book_learn(book, procfs_root, tree, list);
+    pid_owner_cache_learn(pid_owners, procfs_root, tree, list);
     for (uint32_t device = 0; device < n_devices; device++) {
         struct sums sums = {0};
         while (position < list->count && list->entries[position].device <= device) {
             const struct gpu_process *first = &list->entries[position];
             size_t count = run_length(list, position);
             if (first->client)
-                attribute_client(&sums, list, first, count, tree, book, procfs_root);
+                attribute_client(&sums, list, first, count, tree, pid_owners, procfs_root);
             else
-                attribute_own(&sums, first, count, owner_of(list, tree, book, procfs_root, first));
+                attribute_own(
+                    &sums, first, count, owner_of(list, tree, pid_owners, procfs_root, first));
             position += count;
         }
         shares[device] = share_of(&sums);

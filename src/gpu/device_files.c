@@ -11,7 +11,7 @@
 
 enum finding { ABSENT, PRESENT, UNKNOWN };
 
-/* The end of a path. Mounts of another namespace can be shown with another folder. */
+/* The last part of a path. In another mount namespace the folder can differ. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -47,7 +47,7 @@ static enum finding find(const char *procfs_root, pid_t pid, const char *prefix,
                      ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                      : -1;
     if (folder < 0)
-        return errno == ENOENT || errno == ESRCH ? ABSENT : UNKNOWN; /* it has ended */
+        return errno == ENOENT || errno == ESRCH ? ABSENT : UNKNOWN; /* the process has ended */
     if (procfs_list_fd(folder, &descriptors) == GPUT_OK)
         finding = find_in_folder(folder, &descriptors, prefix, but);
     pid_vector_finish(&descriptors);

@@ -1,6 +1,6 @@
 /*
- * Which processes have the files of a GPU's driver open. One that has none does not use the GPU,
- * whatever pids the driver lists.
+ * Which processes have the device files of a GPU driver open. A process without one does not use
+ * the GPU, whatever pids the driver lists.
  */
 #ifndef GPU_DEVICE_FILES_H
 #define GPU_DEVICE_FILES_H
@@ -9,14 +9,13 @@
 
 #include <stdbool.h>
 
-/* Whether a file of that name, in any folder, is open in this process: the driver works through it.
- */
+/* Whether this process has a file of that name, in any folder, open. */
 bool device_files_are_ours(const char *name);
 
 /*
- * Whether it is certain that no tracked process has a file open whose name begins so, but for the
- * one called `but` (NULL: none). False also where some process's files may not be listed, and
- * without any process.
+ * Whether it is certain that no tracked process has a file open whose name begins so, except the
+ * file called `but` (NULL: no exception). False also when the files of some process may not be
+ * listed, or there is no process.
  */
 bool device_files_none_open(const char *procfs_root, const struct gpu_tracked *tracked,
     const char *prefix, const char *but);

@@ -1,6 +1,6 @@
 /*
- * GPUs of every other DRM driver: Intel's i915 and xe, nouveau, and those of small machines. The
- * kernel has no common figure for a whole card, so most of what there is comes from its clients.
+ * GPUs of every other DRM driver: Intel's i915 and xe, nouveau, and those of embedded systems. The
+ * kernel has no common figure for a whole card, so most figures come from its clients.
  */
 #include "base/clock.h"
 #include "gpu/drm_clients.h"
@@ -42,7 +42,7 @@ static void drm_close(void *opaque)
     free(state);
 }
 
-/* A GPU, of the vendor that is asked for, that no other source reads. */
+/* A GPU of the requested vendor that no other source reads. */
 static bool is_ours(const struct drm_card *card, const struct gpu_source_options *options)
 {
     if (!card->renders || strcmp(card->driver, "amdgpu") == 0 ||
@@ -53,7 +53,7 @@ static bool is_ours(const struct drm_card *card, const struct gpu_source_options
     return options->vendor == GPU_VENDOR_OTHER || options->vendor == card->vendor;
 }
 
-/* Intel's GPUs on the processor sit on bus 0; those without PCI are part of the chip. */
+/* Intel's integrated GPUs are on bus 0; GPUs without PCI are part of the chip. */
 static bool is_integrated(const struct drm_card *card)
 {
     struct pci_address address;
@@ -114,7 +114,7 @@ static void *drm_probe(const struct gpu_source_options *options, struct gpu_sour
 static bool drm_open(void *opaque, struct gpu_source_status *status)
 {
     const struct drm_state *state = opaque;
-    gpu_source_status_set(status, GPU_SOURCE_PARTLY, "",
+    gpu_source_status_set(status, GPU_SOURCE_PARTIAL, "",
         "fdinfo of the %s driver%s: what tracked processes use; the whole GPU's RAM and "
         "utilization "
         "are not told",
@@ -123,7 +123,7 @@ static bool drm_open(void *opaque, struct gpu_source_status *status)
     return true;
 }
 
-/* Memory of the card's own, where the driver says how much; several tiles add up. */
+/* The card's own memory, where the driver reports it; several tiles add up. */
 static double read_capacity(const struct drm_gpu *gpu)
 {
     double sum = NAN;
@@ -153,7 +153,7 @@ static uint32_t drm_list_devices(void *opaque, struct gpu_device *devices, uint3
     return count;
 }
 
-/* The counter, and power from how it moved; one that has not moved tells nothing of power. */
+/* The energy counter, and power from its increase. Without an increase power is unknown. */
 static void read_energy(struct drm_gpu *gpu, struct gpu_device_reading *reading)
 {
     uint64_t microjoules;
@@ -184,7 +184,7 @@ static void drm_read_device(void *opaque, uint32_t index, struct gpu_device_read
     struct drm_state *state = opaque;
     struct drm_gpu *gpu = &state->gpus[index];
     if (sysfs_is_suspended(gpu->card.folder)) {
-        gpu_device_reading_clear(reading, drm_card_asleep);
+        gpu_device_reading_clear(reading, drm_card_suspended_reason);
         return;
     }
     reading->missing[GPU_RAM_USED] = no_card_ram;

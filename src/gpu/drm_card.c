@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char drm_card_asleep[] = "the GPU is asleep, and is not woken only to look";
+const char drm_card_suspended_reason[] = "the GPU is asleep, and is not woken only to look";
 
 /* Drivers of GPUs; a card of another driver is one when it has a render node. */
 static const char *const gpu_drivers[] = {"amdgpu", "radeon", "i915", "xe", "nouveau", "nova",
@@ -23,7 +23,7 @@ static bool is_gpu_driver(const char *driver)
     return false;
 }
 
-/* The last part of where a link points to. */
+/* The last part of a link's target. */
 static bool read_link_name(const char *folder, const char *name, char *value, size_t size)
 {
     char path[SYSFS_PATH_SIZE], target[PATH_MAX];

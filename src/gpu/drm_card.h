@@ -1,5 +1,5 @@
 /*
- * The graphics cards that the kernel's DRM subsystem knows: <sysfs>/class/drm/cardN.
+ * The graphics cards of the kernel's DRM subsystem: <sysfs>/class/drm/cardN.
  */
 #ifndef GPU_DRM_CARD_H
 #define GPU_DRM_CARD_H
@@ -18,7 +18,7 @@ struct drm_card {
     bool renders; /* a GPU, not only a display controller */
 };
 
-/* Finds all cards, by number. Returns how many, at most `capacity`. */
+/* Finds all cards, sorted by number. Returns how many, at most `capacity`. */
 size_t drm_cards_find(const char *sysfs_root, struct drm_card *cards, size_t capacity);
 
 /*
@@ -27,10 +27,10 @@ size_t drm_cards_find(const char *sysfs_root, struct drm_card *cards, size_t cap
  */
 long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder);
 
-/* Fills what is known from sysfs alone: name, vendor, address; the address stands for the UUID. */
+/* Fills what sysfs gives: name, vendor, address; the address serves as the UUID. */
 void drm_card_describe(const struct drm_card *card, const char *source, struct gpu_device *device);
 
-/* Why nothing is known of a card that power management has suspended. */
-extern const char drm_card_asleep[];
+/* Why a card that power management has suspended has no figures. */
+extern const char drm_card_suspended_reason[];
 
 #endif

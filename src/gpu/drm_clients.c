@@ -15,22 +15,21 @@
 #include <unistd.h>
 
 #define DRM_MAJOR 226
-/* A descriptor that was no card can be closed and opened as one: after this long all are polled
- * again. */
-#define REMEMBER_NS (3 * NS_PER_SECOND)
+/* A descriptor that was no card can be reused for one: after this long all are read again. */
+#define NOT_CARD_VALID_NS (3 * NS_PER_SECOND)
 #define MAX_REMEMBERED_FD (1 << 20)
 #define FDINFO_TEXT_SIZE 8192
 
-/* A process, and which of its descriptors are known to be no card. */
-struct drm_holder {
+/* A process, and which of its descriptors are known not to be a card. */
+struct drm_process {
     pid_t pid;
-    int64_t forget_ns;
+    int64_t not_card_until_ns;
     uint8_t *not_card; /* one bit a descriptor; owned */
     size_t not_card_bytes;
     bool alive; /* tracked in this reading */
 };
 
-/* How busy a client's engines had been by the time of a reading. */
+/* The busy times of a client's engines at a reading. */
 struct drm_usage {
     uint32_t device;
     uint64_t client;
@@ -42,9 +41,9 @@ struct drm_usage {
 
 void drm_client_reader_finish(struct drm_client_reader *reader)
 {
-    for (size_t i = 0; i < reader->n_holders; i++)
-        free(reader->holders[i].not_card);
-    free(reader->holders);
+    for (size_t i = 0; i < reader->n_processes; i++)
+        free(reader->processes[i].not_card);
+    free(reader->processes);
     free(reader->usages);
     free(reader->fresh);
     if (reader->descriptors)
@@ -69,75 +68,75 @@ static bool reserve(void **array, size_t count, size_t *capacity, size_t size)
 
 /* ---- descriptors ---- */
 
-static bool is_known_no_card(const struct drm_holder *holder, pid_t fd)
+static bool is_known_not_card(const struct drm_process *process, pid_t fd)
 {
     size_t byte = (size_t)fd / 8;
-    return byte < holder->not_card_bytes && holder->not_card[byte] >> (fd % 8) & 1;
+    return byte < process->not_card_bytes && process->not_card[byte] >> (fd % 8) & 1;
 }
 
-static void remember_no_card(struct drm_holder *holder, pid_t fd)
+static void mark_not_card(struct drm_process *process, pid_t fd)
 {
     size_t byte = (size_t)fd / 8;
     if (fd >= MAX_REMEMBERED_FD)
         return;
-    if (byte >= holder->not_card_bytes) {
+    if (byte >= process->not_card_bytes) {
         size_t bytes = byte < 32 ? 32 : byte * 2;
-        uint8_t *grown = realloc(holder->not_card, bytes);
+        uint8_t *grown = realloc(process->not_card, bytes);
         if (!grown)
             return;
-        memset(grown + holder->not_card_bytes, 0, bytes - holder->not_card_bytes);
-        holder->not_card = grown;
-        holder->not_card_bytes = bytes;
+        memset(grown + process->not_card_bytes, 0, bytes - process->not_card_bytes);
+        process->not_card = grown;
+        process->not_card_bytes = bytes;
     }
-    holder->not_card[byte] |= (uint8_t)(1 << (fd % 8));
+    process->not_card[byte] |= (uint8_t)(1 << (fd % 8));
 }
 
-static struct drm_holder *holder_of(struct drm_client_reader *reader, pid_t pid, int64_t now_ns)
+static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pid, int64_t now_ns)
 {
-    size_t low = 0, high = reader->n_holders;
+    size_t low = 0, high = reader->n_processes;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (reader->holders[middle].pid < pid)
+        if (reader->processes[middle].pid < pid)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == reader->n_holders || reader->holders[low].pid != pid) {
-        if (!reserve((void **)&reader->holders, reader->n_holders, &reader->holder_capacity,
-                sizeof *reader->holders))
+    if (low == reader->n_processes || reader->processes[low].pid != pid) {
+        if (!reserve((void **)&reader->processes, reader->n_processes, &reader->process_capacity,
+                sizeof *reader->processes))
             return NULL;
-        struct drm_holder *at = &reader->holders[low];
-        memmove(at + 1, at, (reader->n_holders++ - low) * sizeof *at);
-        *at = (struct drm_holder){.pid = pid, .forget_ns = now_ns + REMEMBER_NS};
+        struct drm_process *at = &reader->processes[low];
+        memmove(at + 1, at, (reader->n_processes++ - low) * sizeof *at);
+        *at = (struct drm_process){.pid = pid, .not_card_until_ns = now_ns + NOT_CARD_VALID_NS};
     }
-    struct drm_holder *holder = &reader->holders[low];
-    holder->alive = true;
-    if (now_ns >= holder->forget_ns) {
-        if (holder->not_card)
-            memset(holder->not_card, 0, holder->not_card_bytes);
-        holder->forget_ns = now_ns + REMEMBER_NS;
+    struct drm_process *process = &reader->processes[low];
+    process->alive = true;
+    if (now_ns >= process->not_card_until_ns) {
+        if (process->not_card)
+            memset(process->not_card, 0, process->not_card_bytes);
+        process->not_card_until_ns = now_ns + NOT_CARD_VALID_NS;
     }
-    return holder;
+    return process;
 }
 
 static void forget_ended(struct drm_client_reader *reader)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < reader->n_holders; i++) {
-        struct drm_holder *holder = &reader->holders[i];
-        if (holder->alive) {
-            holder->alive = false;
-            reader->holders[kept++] = *holder;
+    for (size_t i = 0; i < reader->n_processes; i++) {
+        struct drm_process *process = &reader->processes[i];
+        if (process->alive) {
+            process->alive = false;
+            reader->processes[kept++] = *process;
         } else {
-            free(holder->not_card);
+            free(process->not_card);
         }
     }
-    reader->n_holders = kept;
+    reader->n_processes = kept;
 }
 
 enum { NO_CARD = -1, SOME_CARD = -2, NOTHING = -3 };
 
-/* The target that a path below /dev/dri names; SOME_CARD when the numbers do not tell. */
+/* The target that a path below /dev/dri names; SOME_CARD when its number is not known. */
 static int target_of_path(const char *path, const struct drm_target *targets, uint32_t n_targets)
 {
     long number;
@@ -153,7 +152,7 @@ static int target_of_path(const char *path, const struct drm_target *targets, ui
     return all_known ? NO_CARD : SOME_CARD;
 }
 
-/* What a descriptor is: the number of a target, or one of the enum above. */
+/* What a descriptor refers to: the number of a target, or one of the enum above. */
 static int classify(
     int folder, const char *name, const struct drm_target *targets, uint32_t n_targets)
 {
@@ -161,7 +160,7 @@ static int classify(
     struct stat stat;
     ssize_t length = readlinkat(folder, name, path, sizeof path - 1);
     if (length < 0)
-        return errno == EINVAL ? SOME_CARD : NOTHING; /* EINVAL: a recorded tree without links */
+        return errno == EINVAL ? SOME_CARD : NOTHING; /* EINVAL: recorded trees have no links */
     path[length] = '\0';
     if (strncmp(path, "/dev/dri/", 9) == 0)
         return target_of_path(path, targets, n_targets);
@@ -203,8 +202,8 @@ static double engine_percent(
     return percent > 100 ? 100 : percent;
 }
 
-/* How busy the client's busiest engine was since the last reading; NaN at the first one. Keeps the
- * counters for the next. */
+/* The utilization of the client's busiest engine since the last reading; NaN at the first one.
+ * Keeps the counters for the next. */
 static double usage_percent(struct drm_client_reader *reader, uint32_t device, uint64_t client,
     const struct fdinfo *info, int64_t now_ns)
 {
@@ -220,12 +219,13 @@ static double usage_percent(struct drm_client_reader *reader, uint32_t device, u
         for (uint32_t j = 0; before && j < before->n_engines && !old; j++)
             if (strcmp(before->engines[j].name, engine->name) == 0)
                 old = &before->engines[j];
-        /* Cycles run on without the client: a new one has nothing to be compared with. */
+        /* Total cycles count on without the client: a new client has no earlier value to compare
+         * with. */
         bool comparable = old || (!before && !engine->total_cycles);
         double percent = comparable ? engine_percent(engine, old, now_ns - reader->read_ns) : 0;
         if (percent > busiest)
             busiest = percent;
-        /* A counter may dip for a moment: the highest is kept. */
+        /* A counter may fall for a moment: the highest value is kept. */
         if (old && old->busy_ns > engine->busy_ns)
             engine->busy_ns = old->busy_ns;
     }
@@ -242,17 +242,17 @@ struct reading {
     uint32_t n_targets;
     int64_t now_ns;
     struct gpu_process_list *list;
-    size_t first; /* entry of the process at hand */
+    size_t first; /* of the current process */
     pid_t pid;
 };
 
-/* Clients of other processes cannot have this number: it is the descriptor's own. */
-static uint64_t own_number(const struct reading *reading, pid_t fd)
+/* A client number made from the descriptor, which no client of another process has. */
+static uint64_t descriptor_number(const struct reading *reading, pid_t fd)
 {
     return UINT64_C(1) << 63 | (uint64_t)(uint32_t)reading->pid << 24 | ((uint32_t)fd & 0xffffff);
 }
 
-/* What is not known of a descriptor; -1: of any that the process may have. */
+/* Adds an entry of unknown figures for a descriptor; -1: for any that the process may have. */
 static void add_unknown(struct reading *reading, int target, pid_t fd)
 {
     for (uint32_t i = 0; i < reading->n_targets; i++)
@@ -260,7 +260,7 @@ static void add_unknown(struct reading *reading, int target, pid_t fd)
             gpu_process_list_add(reading->list, (struct gpu_process){
                                                     .device = i,
                                                     .pid = reading->pid,
-                                                    .client = own_number(reading, fd),
+                                                    .client = descriptor_number(reading, fd),
                                                     .ram_bytes = NAN,
                                                     .sm_percent = NAN,
                                                 });
@@ -274,7 +274,7 @@ static int target_of_info(const struct reading *reading, const struct fdinfo *in
         bool both_have_address = info->pci_address[0] && target->pci_address[0];
         if (both_have_address && strcmp(info->pci_address, target->pci_address) == 0)
             return (int)i;
-        /* Where one of them has no address, the only card of that driver is meant. */
+        /* Where one of them has no address, it is the only card of that driver. */
         if (!both_have_address && (!target->driver[0] || strcmp(info->driver, target->driver) == 0))
             of_driver = of_driver == NO_CARD ? (int)i : SOME_CARD;
     }
@@ -283,7 +283,7 @@ static int target_of_info(const struct reading *reading, const struct fdinfo *in
 
 static uint64_t client_number(const struct reading *reading, const struct fdinfo *info, pid_t fd)
 {
-    return info->has_client ? (info->client + 1) & INT64_MAX : own_number(reading, fd);
+    return info->has_client ? (info->client + 1) & INT64_MAX : descriptor_number(reading, fd);
 }
 
 static bool is_listed(const struct reading *reading, uint32_t device, uint64_t client)
@@ -309,7 +309,7 @@ static const struct fdinfo *read_fdinfo(int folder, const char *name, struct fdi
     return length && fdinfo_parse(text, length, info) == GPUT_OK ? info : NULL;
 }
 
-/* One descriptor that is, or may be, a card. True when it is one of a target's. */
+/* Reads a descriptor that is, or may be, a card. True when it belongs to a target. */
 static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, int target)
 {
     char name[16];
@@ -343,7 +343,7 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
     return true;
 }
 
-static void read_holder(struct reading *reading, struct drm_holder *holder, int folder,
+static void read_process_cards(struct reading *reading, struct drm_process *process, int folder,
     int fdinfo_folder, bool has_links)
 {
     struct pid_vector *descriptors = reading->reader->descriptors;
@@ -353,7 +353,7 @@ static void read_holder(struct reading *reading, struct drm_holder *holder, int 
     for (size_t i = 0; i < descriptors->count; i++) {
         char name[16];
         pid_t fd = descriptors->pids[i];
-        if (is_known_no_card(holder, fd))
+        if (is_known_not_card(process, fd))
             continue;
         snprintf(name, sizeof name, "%d", (int)fd);
         int target =
@@ -361,7 +361,7 @@ static void read_holder(struct reading *reading, struct drm_holder *holder, int 
         if (target == NOTHING)
             continue;
         if (target == NO_CARD || !read_client(reading, fdinfo_folder, fd, target))
-            remember_no_card(holder, fd);
+            mark_not_card(process, fd);
     }
 }
 
@@ -384,10 +384,10 @@ static void read_process(struct reading *reading, const char *procfs_root, pid_t
     if (refused) {
         add_unknown(reading, SOME_CARD, -1);
     } else if (fdinfo_folder >= 0) {
-        struct drm_holder *holder = holder_of(reading->reader, pid, reading->now_ns);
-        if (holder)
-            read_holder(
-                reading, holder, folder >= 0 ? folder : fdinfo_folder, fdinfo_folder, folder >= 0);
+        struct drm_process *process = process_of(reading->reader, pid, reading->now_ns);
+        if (process)
+            read_process_cards(
+                reading, process, folder >= 0 ? folder : fdinfo_folder, fdinfo_folder, folder >= 0);
     }
     if (folder >= 0)
         close(folder);
@@ -414,7 +414,7 @@ void drm_target_check(struct drm_target *target, const struct drm_card *card, ui
 {
     target->suspended = sysfs_is_suspended(card->folder);
     if (target->suspended)
-        list->ram_missing[number] = list->sm_missing[number] = drm_card_asleep;
+        list->ram_missing[number] = list->sm_missing[number] = drm_card_suspended_reason;
 }
 
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,

@@ -1,6 +1,6 @@
 /*
- * What tracked processes use of graphics cards, from the fdinfo of each card that they hold open.
- * Looks only at those processes, and remembers which of their descriptors are no cards.
+ * The use of graphics cards by tracked processes, from the fdinfo of each card that they have open.
+ * Reads only those processes, and caches which of their descriptors are no cards.
  */
 #ifndef GPU_DRM_CLIENTS_H
 #define GPU_DRM_CLIENTS_H
@@ -10,23 +10,23 @@
 #include "gpu/source.h"
 #include "os/pid_vector.h"
 
-/* A card that is looked for; its place in the array is the device number in the list. */
+/* A card whose clients are wanted; its index in the array is the device number in the list. */
 struct drm_target {
     char pci_address[PCI_ADDRESS_TEXT_SIZE];
     char driver[32];
     long card_number;
     long render_number; /* N of /dev/dri/renderDN; -1: not known */
-    bool integrated;    /* uses the machine's RAM: all regions count */
-    bool suspended;     /* not to be read now: that could wake it */
+    bool integrated;    /* uses system RAM: all regions count */
+    bool suspended;     /* not read, which could resume it */
 };
 
-/* Kept between readings; used by one thread. All zeroes is a new one. */
+/* State kept between readings; used by one thread. Starts as all zeroes. */
 struct drm_client_reader {
-    struct drm_holder *holders; /* by pid; owned */
-    size_t n_holders, holder_capacity;
-    struct drm_usage *usages; /* of the last reading, by device and client; owned */
+    struct drm_process *processes; /* by pid; owned */
+    size_t n_processes, process_capacity;
+    struct drm_usage *usages; /* of the last reading, sorted by device and client; owned */
     size_t n_usages, usage_capacity;
-    struct drm_usage *fresh; /* of this one; owned */
+    struct drm_usage *fresh; /* of the current reading; owned */
     size_t n_fresh, fresh_capacity;
     bool has_read;
     int64_t read_ns;
@@ -35,17 +35,17 @@ struct drm_client_reader {
 
 void drm_client_reader_finish(struct drm_client_reader *reader);
 
-/* A target's description from a card. */
+/* Fills a target from a card. */
 void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated);
 
-/* Looks whether the card sleeps: then it is not read, and the list says of its device `number` why.
- */
+/* Checks whether the card is suspended: then it is not read, and `list` gets the reason for device
+ * `number`. */
 void drm_target_check(struct drm_target *target, const struct drm_card *card, uint32_t number,
     struct gpu_process_list *list);
 
 /*
- * Appends one entry for each process, card and client. A process that may not be looked into gets
- * entries of NaN. `now_ns` is clock_monotonic_ns(), for shares of time since the last reading.
+ * Appends one entry for each process, card and client. A process that may not be read gets entries
+ * of NaN. `now_ns` is clock_monotonic_ns(), for shares of time since the last reading.
  */
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,

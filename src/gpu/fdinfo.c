@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A piece of the text. */
+/* A part of the text. */
 struct span {
     const char *start, *end;
 };
@@ -26,7 +26,7 @@ static void span_copy(struct span span, char *text, size_t size)
         span.start);
 }
 
-/* Cuts `prefix` off the start; false when it is not there. */
+/* Removes `prefix` from the start; false when it is not there. */
 static bool span_skip(struct span *span, const char *prefix)
 {
     size_t length = strlen(prefix);

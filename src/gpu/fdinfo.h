@@ -1,6 +1,6 @@
 /*
- * /proc/PID/fdinfo/N of an open graphics card: what that client of the card holds and how long it
- * kept each engine busy. The form is the kernel's own for all DRM drivers (drm-usage-stats).
+ * /proc/PID/fdinfo/N of an open graphics card: the memory of that client and how long it kept each
+ * engine busy. The format is the kernel's for all DRM drivers (drm-usage-stats).
  */
 #ifndef GPU_FDINFO_H
 #define GPU_FDINFO_H
@@ -26,14 +26,14 @@ struct fdinfo_engine {
     char name[24]; /* "gfx", "compute", "render", "rcs" … */
     uint64_t busy_ns;
     uint64_t busy_cycles, total_cycles; /* busy out of that many; both 0 where ns are counted */
-    uint32_t capacity;                  /* how many alike it stands for; at least 1 */
+    uint32_t capacity;                  /* number of engines of this kind; at least 1 */
 };
 
 struct fdinfo {
     char driver[32];
-    char pci_address[PCI_ADDRESS_TEXT_SIZE]; /* "" when it is not told */
+    char pci_address[PCI_ADDRESS_TEXT_SIZE]; /* "" when not reported */
     bool has_client;
-    uint64_t client; /* one number for one opening of the card, in all processes that share it */
+    uint64_t client; /* identifies one opening of the card, in all processes that share it */
     uint32_t n_regions;
     struct fdinfo_region regions[FDINFO_MAX_REGIONS];
     uint32_t n_engines;
@@ -41,13 +41,13 @@ struct fdinfo {
 };
 
 /*
- * Reads `length` bytes of text, which need no NUL. Lines that make no sense are passed over, and
- * regions and engines beyond the arrays too. Returns GPUT_OK, or GPUT_ERROR_FORMAT when it is not
- * that of a graphics card.
+ * Parses `length` bytes of text, which need no NUL. Malformed lines are skipped, as are regions and
+ * engines beyond the arrays. Returns GPUT_OK, or GPUT_ERROR_FORMAT when the text is not that of a
+ * graphics card.
  */
 int fdinfo_parse(const char *text, size_t length, struct fdinfo *info);
 
-/* Memory held: on the card alone, or, for a GPU that uses the machine's RAM, everywhere. */
+/* Memory of the client: on the card only, or, for an integrated GPU, everywhere. */
 uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated);
 
 #endif

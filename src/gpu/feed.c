@@ -8,32 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of the pause after a list of processes; the shorter one is for when memory moved. */
-#define SHORTEST_REST_NS (NS_PER_SECOND / 10)
-#define SHORTEST_REST_AFTER_MOVE_NS (NS_PER_SECOND / 200)
-#define LONGEST_USUAL_REST_NS NS_PER_SECOND
-#define REST_PER_COST 20
-#define REST_PER_HIGH_COST 2
+/* Bounds of the pause after a list of processes; the shorter minimum applies after a change of
+ * memory. */
+#define MIN_PAUSE_NS (NS_PER_SECOND / 10)
+#define MIN_PAUSE_AFTER_MOVE_NS (NS_PER_SECOND / 200)
+#define MAX_USUAL_PAUSE_NS NS_PER_SECOND
+#define PAUSE_PER_COST 20
+#define PAUSE_PER_HIGH_COST 2
 
-/* From what difference on the memory in use on a device has moved. */
+/* The smallest change of a device's memory in use that counts as one. */
 #define MIN_MOVE_BYTES (1024 * 1024.0)
 
-/* Drivers expect space on the stack; only what they touch becomes memory. */
+/* Drivers need a large stack; only touched pages take memory. */
 #define STACK_BYTES (1024 * 1024)
 
 struct gpu_feed {
     const struct gpu_source *source;
     struct gpu_source_options options; /* its strings are owned */
     bool synchronous;
-    void *state; /* of the source; closed by the last thread to leave */
+    void *state; /* of the source; closed by the last thread that ends */
 
     pthread_mutex_t lock;                    /* of all below; held only for copying */
     pthread_cond_t wake_devices, wake_lists; /* to the threads */
     pthread_cond_t done;                     /* from the threads */
-    unsigned references;                     /* the reader's and one a thread */
-    unsigned workers;                        /* threads that have not left */
+    unsigned references;                     /* one of the reader, one of each thread */
+    unsigned workers;                        /* threads that have not ended */
     bool closing;
-    bool finished; /* nothing will ever come (again) */
+    bool finished; /* no more figures will come */
 
     struct gpu_source_status status;
     bool opening, opened;
@@ -43,7 +44,7 @@ struct gpu_feed {
     struct gpu_device_reading *readings; /* the same */
     int64_t read_ns[GPU_MAX_DEVICES];
     uint64_t devices_asked, devices_answered;
-    bool devices_overdue; /* they were waited for in vain, and have not answered since */
+    bool devices_overdue; /* the last wait timed out, and no answer came since */
 
     struct gpu_process_list processes;
     uint64_t processes_version;
@@ -51,12 +52,12 @@ struct gpu_feed {
     uint64_t processes_asked, processes_answered;
     uint64_t list_requested; /* processes_asked as of the last request for a list at once */
     bool list_overdue;       /* like devices_overdue, of that list */
-    bool memory_moved;       /* since the list that is there, or is being read */
+    bool memory_moved;       /* since the current list, or the one being read */
     int64_t next_list_ns;    /* not before then; */
     int64_t next_list_after_move_ns;
-    double
-        ram_before_list[GPU_MAX_DEVICES]; /* in use when the last list was begun; NaN: not known */
-    bool is_unpaired[GPU_MAX_DEVICES];    /* no reading has followed the list that is there */
+    double ram_before_list[GPU_MAX_DEVICES]; /* in use when reading the last list began; NaN:
+                                                unknown */
+    bool is_unpaired[GPU_MAX_DEVICES];       /* no reading has followed the current list */
     uint64_t paired_version[GPU_MAX_DEVICES];
     double paired_ram_bytes[GPU_MAX_DEVICES];
     struct pid_list {
@@ -65,7 +66,7 @@ struct gpu_feed {
         uint64_t version;
     } tracked;
 
-    /* Only of the thread that reads processes. */
+    /* Used only by the thread that reads processes. */
     struct gpu_process_list scratch;
     struct pid_list asked_for;
 };
@@ -131,7 +132,7 @@ static void init_locks(struct gpu_feed *feed)
     pthread_condattr_destroy(&attributes);
 }
 
-/* What is known before the source is open. False without memory. */
+/* Lists the devices known before the source is open. False without memory. */
 static bool list_probed(struct gpu_feed *feed)
 {
     feed->devices = calloc(GPU_MAX_DEVICES, sizeof *feed->devices);
@@ -191,15 +192,15 @@ static bool open_source(struct gpu_feed *feed)
         memcpy(feed->devices, devices, count * sizeof *devices);
         feed->n_devices = count;
         feed->devices_version++;
-    } else if (status.state != GPU_SOURCE_ASLEEP) {
+    } else if (status.state != GPU_SOURCE_SUSPENDED) {
         feed->finished = true;
     }
     free(devices);
     return opened;
 }
 
-/* A reading that was begun after the end of the list pairs with that, if it is the one from before
- * it: then memory stood still while the list was read, or fell and rose to the same again. */
+/* Pairs a reading that began after the list with it when memory in use is the same as before the
+ * list: then it did not change while the list was read, or returned to the same value. */
 static void pair_with_list(
     struct gpu_feed *feed, uint32_t device, int64_t begun_ns, double ram_bytes)
 {
@@ -213,7 +214,7 @@ static void pair_with_list(
     feed->paired_ram_bytes[device] = ram_bytes < before ? ram_bytes : before;
 }
 
-/* Has the processes listed when a device shows what the last list cannot explain. */
+/* Requests a list of processes when a device's memory in use has changed since the last one. */
 static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_bytes)
 {
     if (feed->memory_moved || !(fabs(ram_bytes - feed->ram_before_list[device]) >= MIN_MOVE_BYTES))
@@ -222,7 +223,7 @@ static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_byte
     pthread_cond_signal(&feed->wake_lists);
 }
 
-/* Reads each device with the lock released, and gives out each as it comes. */
+/* Reads each device with the lock released, and publishes each as it comes. */
 static void read_devices(struct gpu_feed *feed)
 {
     uint64_t asked = feed->devices_asked;
@@ -244,16 +245,16 @@ static void read_devices(struct gpu_feed *feed)
 }
 
 /* The start of the next list, by the cost of this one. */
-static int64_t next_start_ns(int64_t begun_ns, int64_t cost_ns, int64_t shortest_rest_ns)
+static int64_t next_start_ns(int64_t begun_ns, int64_t cost_ns, int64_t min_pause_ns)
 {
-    int64_t rest = REST_PER_COST * cost_ns;
-    if (rest < shortest_rest_ns)
-        rest = shortest_rest_ns;
-    if (rest > LONGEST_USUAL_REST_NS)
-        rest = LONGEST_USUAL_REST_NS;
-    if (rest < REST_PER_HIGH_COST * cost_ns)
-        rest = REST_PER_HIGH_COST * cost_ns;
-    return begun_ns + rest;
+    int64_t pause = PAUSE_PER_COST * cost_ns;
+    if (pause < min_pause_ns)
+        pause = min_pause_ns;
+    if (pause > MAX_USUAL_PAUSE_NS)
+        pause = MAX_USUAL_PAUSE_NS;
+    if (pause < PAUSE_PER_HIGH_COST * cost_ns)
+        pause = PAUSE_PER_HIGH_COST * cost_ns;
+    return begun_ns + pause;
 }
 
 static void begin_list(struct gpu_feed *feed)
@@ -277,7 +278,7 @@ static void read_processes(struct gpu_feed *feed)
     gpu_process_list_clear(&feed->scratch);
     feed->source->read_processes(feed->state, &tracked, &feed->scratch);
     gpu_process_list_sort(&feed->scratch);
-    gpu_process_list_set_asked(&feed->scratch, tracked.pids, tracked.count);
+    gpu_process_list_set_tracked(&feed->scratch, tracked.pids, tracked.count);
     int64_t after = clock_monotonic_ns();
     pthread_mutex_lock(&feed->lock);
     struct gpu_process_list old = feed->processes;
@@ -288,9 +289,8 @@ static void read_processes(struct gpu_feed *feed)
     feed->processes_answered = asked;
     feed->list_overdue = false;
     memset(feed->is_unpaired, true, feed->n_devices * sizeof *feed->is_unpaired);
-    feed->next_list_ns = next_start_ns(before, after - before, SHORTEST_REST_NS);
-    feed->next_list_after_move_ns =
-        next_start_ns(before, after - before, SHORTEST_REST_AFTER_MOVE_NS);
+    feed->next_list_ns = next_start_ns(before, after - before, MIN_PAUSE_NS);
+    feed->next_list_after_move_ns = next_start_ns(before, after - before, MIN_PAUSE_AFTER_MOVE_NS);
     pthread_cond_broadcast(&feed->done);
 }
 
@@ -312,7 +312,7 @@ static void *leave(struct gpu_feed *feed)
     return NULL;
 }
 
-/* When the next list is to be read; INT64_MAX: when somebody asks. */
+/* When the next list is due; INT64_MAX: on request only. */
 static int64_t list_due_ns(const struct gpu_feed *feed)
 {
     if (feed->processes_answered < feed->list_requested)
@@ -340,7 +340,7 @@ static void *process_thread(void *argument)
     return leave(feed);
 }
 
-/* Starts a thread that no signal of the program reaches. */
+/* Starts a thread with all signals blocked. */
 static bool start_thread(struct gpu_feed *feed, void *(*run)(void *))
 {
     pthread_attr_t attributes;
@@ -361,7 +361,7 @@ static bool start_thread(struct gpu_feed *feed, void *(*run)(void *))
     return started;
 }
 
-static void lack_processes(struct gpu_feed *feed)
+static void mark_lists_missing(struct gpu_feed *feed)
 {
     for (uint32_t i = 0; i < GPU_MAX_DEVICES; i++)
         feed->processes.ram_missing[i] = feed->processes.sm_missing[i] =
@@ -382,7 +382,7 @@ static void *device_thread(void *argument)
             pthread_cond_wait(&feed->wake_devices, &feed->lock);
     }
     if (feed->opened && !feed->closing && !start_thread(feed, process_thread))
-        lack_processes(feed);
+        mark_lists_missing(feed);
     while (!feed->closing && !feed->finished) {
         if (feed->devices_answered == feed->devices_asked)
             pthread_cond_wait(&feed->wake_devices, &feed->lock);
@@ -412,8 +412,8 @@ void gpu_feed_start(struct gpu_feed *feed)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Asks for a list when one is due. The thread that reads them wakes by itself when it waits for a
- * moment, so that it is not woken at each of a thousand ticks a second. */
+/* Requests a list when one is due. The thread that reads lists wakes by itself at its deadline, so
+ * that it is not woken at each of a thousand ticks a second. */
 static void ask_for_list(struct gpu_feed *feed)
 {
     if (feed->processes_answered == UINT64_MAX)
@@ -463,7 +463,7 @@ void gpu_feed_request_list(struct gpu_feed *feed)
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
 {
     if (pthread_mutex_trylock(&feed->lock) != 0)
-        return; /* a thread is just giving something out: the view stays as it is */
+        return; /* a thread is publishing: the view stays as it is */
     view->status = feed->status;
     view->opening = feed->opening;
     view->opened = feed->opened;
@@ -498,7 +498,7 @@ static bool is_settled(const struct gpu_feed *feed)
     return !feed->opened || feed->processes_answered >= feed->processes_asked;
 }
 
-bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns)
+bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)
 {
     struct timespec until = clock_timespec_of_ns(deadline_ns);
     bool in_time = true;
@@ -539,7 +539,7 @@ void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Has the threads end; the lock is held. */
+/* Asks the threads to end; the lock is held. */
 static void stop(struct gpu_feed *feed)
 {
     feed->closing = true;

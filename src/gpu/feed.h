@@ -1,12 +1,12 @@
 /*
- * One source, asked in the background. Two threads a source, because lists of processes can take a
- * thousand times longer than the figures of a device: one opens the driver and reads devices, one
- * lists processes. Lists are read at most ten times a second; sooner when the memory in use on a
- * device is not what it was at the last list; at once when gpu_feed_request_list() says so. Only
- * the last of these disregards what lists cost: the others take at most a twentieth of the time.
+ * One source, read in the background. Each source has two threads, because lists of processes can
+ * take a thousand times longer than the figures of a device: one opens the driver and reads
+ * devices, one lists processes. Lists are read at most ten times a second; sooner when a device's
+ * memory in use has changed since the last list; at once after gpu_feed_request_list(). Lists take
+ * at most a twentieth of the time, except requested ones.
  *
- * What a feed shares with its threads is counted: closing it lets a thread that hangs in a driver
- * keep its part, which is freed when the call returns.
+ * Shared state is reference-counted: when a feed is closed while a thread hangs in a driver, the
+ * thread frees it after the call returns.
  */
 #ifndef GPU_FEED_H
 #define GPU_FEED_H
@@ -18,7 +18,7 @@
 
 struct gpu_feed;
 
-/* What a feed last said. Owned by the reader; start with all zeroes. */
+/* The last figures of a feed. Owned by the reader; starts as all zeroes. */
 struct gpu_feed_view {
     struct gpu_source_status status;
     bool opening; /* the driver has not answered yet */
@@ -28,11 +28,10 @@ struct gpu_feed_view {
     struct gpu_device devices[GPU_MAX_DEVICES];
     struct gpu_device_reading readings[GPU_MAX_DEVICES];
     int64_t read_ns[GPU_MAX_DEVICES]; /* clock_monotonic_ns(); 0: never */
-    uint64_t processes_version;       /* counts lists; 0: none yet */
-    int64_t processes_ns;             /* when it was read; 0: never */
+    uint64_t processes_version;       /* number of lists so far */
+    int64_t processes_ns;             /* when the list was read; 0: never */
     struct gpu_process_list processes;
-    /* For each device the last list around which its RAM in use stood still, and how much that was.
-     */
+    /* For each device the last list during which its RAM in use did not change, and that RAM. */
     uint64_t paired_version[GPU_MAX_DEVICES];
     double paired_ram_bytes[GPU_MAX_DEVICES];
 };
@@ -40,8 +39,8 @@ struct gpu_feed_view {
 void gpu_feed_view_finish(struct gpu_feed_view *view);
 
 /*
- * Probes the source. The feed is there even when the source has nothing: gpu_feed_update() then
- * tells why. NULL without memory.
+ * Probes the source. A feed is created even when the source has no GPU: gpu_feed_update() then
+ * gives the reason. NULL without memory.
  */
 struct gpu_feed *gpu_feed_create(
     const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous);
@@ -49,32 +48,32 @@ struct gpu_feed *gpu_feed_create(
 /* Opens the source and takes first figures, in the background unless synchronous. */
 void gpu_feed_start(struct gpu_feed *feed);
 
-/* The processes that the source should ask; `pids` ascending, copied. */
+/* Sets the processes that are tracked; `pids` ascending, copied. */
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 
-/* Asks for fresh figures; a synchronous feed reads them at once. */
+/* Requests fresh figures; a synchronous feed reads them at once. */
 void gpu_feed_request(struct gpu_feed *feed);
 
-/* Brings the view up to date, as far as that needs no waiting. */
+/* Updates the view without waiting. */
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 
-/* Asks for a list of processes that is read from now on, whatever lists cost. */
+/* Requests a list of processes whose reading starts from now on, whatever its cost. */
 void gpu_feed_request_list(struct gpu_feed *feed);
 
-/* Waits for the devices' figures alone, not past `deadline_ns`; not at all where the source is not
- * open, or the last such wait was in vain and nothing has come since. */
+/* Waits for the devices' figures only, until `deadline_ns` at most. Does not wait when the source
+ * is not open, or when the last such wait timed out and no answer came since. */
 void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns);
 
 /* The same for the list that was last requested. */
 void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* Waits until all that was asked is answered, not past `deadline_ns`; true when it is. */
-bool gpu_feed_settle(struct gpu_feed *feed, int64_t deadline_ns);
+/* Waits until all requests are answered, until `deadline_ns` at most; true when they are. */
+bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns);
 
-/* Tells the threads to end, and does not wait. */
+/* Asks the threads to end, and does not wait. */
 void gpu_feed_stop(struct gpu_feed *feed);
 
-/* Gives the threads until `deadline_ns` to end, then lets go of them. */
+/* Waits for the threads to end until `deadline_ns`, then detaches them. */
 void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns);
 
 #endif

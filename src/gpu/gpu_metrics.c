@@ -7,8 +7,8 @@
 /* The counter's unit: 2^-16 J. */
 #define JOULES_PER_COUNT 15.259e-6
 
-/* Discrete cards have format 1; its revisions 1 to 4 keep the counter at the same place. Format 2
- * is that of APUs, which have none. */
+/* Discrete cards have format 1; its revisions 1 to 4 have the counter at the same offset. APUs have
+ * format 2, without a counter. */
 #define FORMAT_DISCRETE 1
 #define FIRST_REVISION 1
 #define LAST_REVISION 4

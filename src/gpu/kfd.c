@@ -38,7 +38,7 @@ static bool is_at(const char *properties, const char *address_text)
            location == (address.bus << 8 | address.device << 3 | address.function);
 }
 
-/* Whether a node's properties are those of the card: -1 when they do not tell. */
+/* Whether a node's properties are those of the card: -1 when they do not say. */
 static int is_of(const char *properties, const struct drm_card *card, long render_number)
 {
     uint64_t minor, location;
@@ -79,21 +79,20 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
     return is_only && unreported == 1;
 }
 
-/* A process of which we know no other use than memory: a tracked one, or one that is not in sight
- * and may be one. */
+/* Whether a process is tracked, or is not visible and may be a tracked one. */
 static bool may_be_tracked(
     const char *procfs_root, const struct gpu_tracked *tracked, pid_t pid, bool *is_out_of_sight)
 {
     char path[PROCFS_PATH_SIZE];
-    bool is_in_sight = procfs_path(procfs_root, pid, "", path) && access(path, F_OK) == 0;
+    bool is_visible = procfs_path(procfs_root, pid, "", path) && access(path, F_OK) == 0;
     bool is_tracked = false;
     for (size_t i = 0; i < tracked->count; i++)
         is_tracked |= tracked->pids[i] == pid;
-    *is_out_of_sight |= !is_in_sight && !is_tracked;
-    return is_tracked || !is_in_sight;
+    *is_out_of_sight |= !is_visible && !is_tracked;
+    return is_tracked || !is_visible;
 }
 
-/* Counts a process's memory once, with the larger of what KFD and the card's clients say. */
+/* Counts a process's memory once, with the larger figure of KFD and the card's clients. */
 static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, double bytes)
 {
     double held = 0;

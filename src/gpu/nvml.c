@@ -3,7 +3,7 @@
  */
 #include "base/clock.h"
 #include "gpu/device_files.h"
-#include "gpu/nvidia_sleep.h"
+#include "gpu/nvidia_suspended.h"
 #include "gpu/nvml_processes.h"
 #include "gpu/pci_address.h"
 #include "gpu/source.h"
@@ -18,20 +18,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* After an error that is not about one figure, this many readings are left out, twice as many each
- * time. */
-#define LONGEST_BACK_OFF 64
+/* After an error of the whole GPU readings are skipped, twice as many each time, up to this many.
+ */
+#define MAX_BACK_OFF 64
 
 struct nvml_gpu {
-    _Atomic(nvml_device) handle; /* replaced by the thread that reads devices when it got stale */
+    _Atomic(nvml_device) handle; /* replaced by the thread that reads devices when it is stale */
     atomic_bool lost;
-    atomic_bool in_use; /* more memory than a driver needs without anybody */
+    atomic_bool in_use; /* more memory in use than a driver needs without any process */
     nvml_device card;   /* of the first MIG instance of a card: the card; else NULL */
     struct gpu_device device;
-    bool unified;    /* has no memory of its own */
-    bool memory_old; /* the newer memory call is refused */
+    bool unified;    /* uses system RAM */
+    bool memory_old; /* the newer memory call is not supported */
     unsigned skip, back_off;
-    const char *trouble; /* why readings are left out */
+    const char *trouble; /* why readings are skipped */
     const char *unsupported[GPU_FIGURE_COUNT];
 };
 
@@ -41,10 +41,14 @@ struct nvml_state {
     bool initialized;
     uint32_t n_gpus;
     struct nvml_gpu *gpus; /* GPU_MAX_DEVICES */
-    unsigned n_refused;    /* GPUs that may not be used, or could not */
+    unsigned n_refused;    /* GPUs that cannot be used */
     int refused_code;
     struct nvml_process_reader reader;
-    enum { FILES_UNKNOWN, FILES_OF_DRIVER, FILES_OF_NOBODY } files; /* of the processes' thread */
+    enum {
+        FILES_UNKNOWN,
+        FILES_OF_DRIVER,
+        FILES_OF_NOBODY
+    } files; /* used by the thread that reads processes */
 };
 
 /* ---- probe ---- */
@@ -133,7 +137,7 @@ static void read_address(struct nvml_state *state, nvml_device handle, struct gp
     pci_address_format(&address, device->pci_address);
 }
 
-/* GPUs that share the machine's RAM and so have none of their own to tell. */
+/* GPUs that use system RAM and so report none of their own. */
 static bool is_unified_name(const char *name)
 {
     static const char *const names[] = {"GB10", "Orin", "Thor", "Xavier", "Tegra"};
@@ -147,7 +151,7 @@ struct memory {
     double total, used;
 };
 
-/* `is_old`: the newer call is refused. */
+/* `is_old`: the newer call is not supported. */
 static int ask_memory(
     struct nvml_state *state, nvml_device handle, bool *is_old, struct memory *memory)
 {
@@ -230,7 +234,7 @@ static struct nvml_gpu *add_gpu(
     return gpu;
 }
 
-/* Replaces a GPU that is split into MIG instances by those; a GPU without instances stays. */
+/* Replaces a GPU that is split into MIG instances by these; a GPU without instances stays. */
 static void split_mig(struct nvml_state *state)
 {
     struct nvml_gpu *parent = &state->gpus[state->n_gpus - 1];
@@ -293,7 +297,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
 {
     struct nvml_state *state = opaque;
     if (!state->options.wake && nvidia_all_suspended(state->options.sysfs_root)) {
-        gpu_source_status_set(status, GPU_SOURCE_ASLEEP, "",
+        gpu_source_status_set(status, GPU_SOURCE_SUSPENDED, "",
             "asleep: power management has suspended every NVIDIA GPU, and looking would wake them");
         return false;
     }
@@ -313,7 +317,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
         state->library.driver_version(version, sizeof version);
     version[sizeof version - 1] = '\0';
     if (state->n_refused)
-        gpu_source_status_set(status, GPU_SOURCE_PARTLY,
+        gpu_source_status_set(status, GPU_SOURCE_PARTIAL,
             "use these GPUs from a job or container that was given them",
             "NVIDIA driver %s; %u of %u GPUs cannot be used: %s", version, state->n_refused, count,
             nvml_code_text(state->refused_code));
@@ -326,7 +330,7 @@ static uint32_t nvml_list_devices(void *opaque, struct gpu_device *devices, uint
 {
     struct nvml_state *state = opaque;
     if (!state->initialized)
-        return nvidia_list_sleeping(state->options.procfs_root, devices, capacity);
+        return nvidia_list_suspended(state->options.procfs_root, devices, capacity);
     uint32_t count = state->n_gpus < capacity ? state->n_gpus : capacity;
     for (uint32_t i = 0; i < count; i++)
         devices[i] = state->gpus[i].device;
@@ -335,9 +339,9 @@ static uint32_t nvml_list_devices(void *opaque, struct gpu_device *devices, uint
 
 /* ---- read ---- */
 
-/* Notes what a failed call means for one figure, or for the whole GPU. An unknown error is about
- * the GPU when the first figure that is asked has it: a GPU that tells its memory may tell others
- * too. */
+/* Records what a failed call means for one figure, or for the whole GPU. An unknown error concerns
+ * the GPU when the first figure has it: a GPU that reports its memory may report other figures too.
+ */
 static void note(
     struct nvml_gpu *gpu, struct gpu_device_reading *reading, enum gpu_figure figure, int code)
 {
@@ -386,7 +390,7 @@ static double field_number(const struct nvml_field_value *field)
     }
 }
 
-/* Reads a field of the GPU or, where only that is told (some boards), of the module it sits on. */
+/* Reads a field of the GPU or, where only that has it (some boards), of its module. */
 static int read_field(struct nvml_state *state, nvml_device handle, unsigned field, double *value)
 {
     int code = NVML_NOT_SUPPORTED;
@@ -411,7 +415,7 @@ static int read_ram(
     int code = gpu->unified ? read_system_memory(state, &memory) : read_memory(state, gpu, &memory);
     if (code == NVML_SUCCESS)
         reading->ram_used_bytes = memory.used;
-    atomic_store(&gpu->in_use, !(reading->ram_used_bytes < GPU_LEAST_CONTEXT_BYTES));
+    atomic_store(&gpu->in_use, !(reading->ram_used_bytes < GPU_MIN_CONTEXT_BYTES));
     return code;
 }
 
@@ -477,7 +481,7 @@ typedef int read_figure(
 static const struct {
     enum gpu_figure figure;
     read_figure *read;
-    const char *mig_reason; /* why a MIG instance is not asked; NULL: it is */
+    const char *mig_reason; /* why a MIG instance lacks it; NULL: it does not */
 } figures[] = {
     {GPU_RAM_USED, read_ram, NULL},
     {GPU_UTILIZATION, read_utilization, "not told for MIG instances"},
@@ -514,7 +518,7 @@ static void read_figures(
         read_card(state, gpu, reading);
 }
 
-/* Gets a handle that works again, after the driver let go of the old one. */
+/* Gets a new handle after the driver invalidated the old one. */
 static void renew(struct nvml_state *state, struct nvml_gpu *gpu)
 {
     nvml_device handle = NULL;
@@ -548,24 +552,24 @@ static void nvml_read_device(void *opaque, uint32_t index, struct gpu_device_rea
     if (tried) {
         gpu->skip = gpu->back_off;
         gpu->back_off = gpu->back_off ? gpu->back_off * 2 : 1;
-        if (gpu->back_off > LONGEST_BACK_OFF)
-            gpu->back_off = LONGEST_BACK_OFF;
+        if (gpu->back_off > MAX_BACK_OFF)
+            gpu->back_off = MAX_BACK_OFF;
     }
     gpu_device_reading_clear(reading, gpu->trouble);
     reading->lost = atomic_load(&gpu->lost);
 }
 
-static bool is_in_sight(const struct nvml_state *state, pid_t pid)
+static bool is_visible(const struct nvml_state *state, pid_t pid)
 {
     char path[PROCFS_PATH_SIZE];
     return procfs_path(state->options.procfs_root, pid, "", path) && access(path, F_OK) == 0;
 }
 
-/* Whether the list shows nobody in sight although some GPU is in use, as inside a container. */
+/* Whether the list has no visible process although some GPU is in use, as inside a container. */
 static bool may_hide_processes(const struct nvml_state *state, const struct gpu_process_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (is_in_sight(state, list->entries[i].pid))
+        if (is_visible(state, list->entries[i].pid))
             return false;
     bool in_use = list->count > 0;
     for (uint32_t i = 0; i < state->n_gpus; i++)
@@ -573,8 +577,8 @@ static bool may_hide_processes(const struct nvml_state *state, const struct gpu_
     return in_use;
 }
 
-/* The library opens /dev/nvidiactl, and processes that use a GPU others next to it; not so in WSL.
- */
+/* The library opens /dev/nvidiactl; processes that use a GPU have further device files open. Not so
+ * in WSL. */
 static bool has_driver_files(struct nvml_state *state)
 {
     if (state->files == FILES_UNKNOWN)

@@ -1,5 +1,5 @@
 /*
- * The part of NVIDIA's management library (NVML) that is used here, as its ABI has it: no header of
+ * The part of the ABI of NVIDIA's management library (NVML) that is used here: no header of
  * NVIDIA's is needed. Layouts are those of 64-bit Linux.
  */
 #ifndef GPU_NVML_ABI_H

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where a function's pointer goes, and its names from newest to oldest; all of a line's names take
+/* Where a function's pointer goes, and its names from newest to oldest; all names of a line take
  * the same arguments. */
 static const struct symbol {
     size_t offset;

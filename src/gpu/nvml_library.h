@@ -1,6 +1,6 @@
 /*
- * libnvidia-ml.so.1, loaded while the program runs. Every function is optional: one that this
- * driver does not have is NULL.
+ * libnvidia-ml.so.1, loaded at run time. Every function is optional: NULL when this driver does not
+ * have it.
  */
 #ifndef GPU_NVML_LIBRARY_H
 #define GPU_NVML_LIBRARY_H
@@ -43,16 +43,15 @@ struct nvml_library {
     int (*mig_mode)(nvml_device device, unsigned *current, unsigned *pending);
     int (*mig_count)(nvml_device device, unsigned *count);
     int (*mig_by_index)(nvml_device device, unsigned index, nvml_device *instance);
-    /* Never called; that they are there tells the driver's age. */
+    /* Never called; their presence shows the driver's age. */
     void (*confidential_memory)(void);
     void (*process_details)(void);
 };
 
 /*
- * Loads `path`, or, when it is NULL, the driver's library from where systems keep it. On success
- * the caller unloads it with nvml_library_close().
- * Errors: GPUT_ERROR_NOT_FOUND when there is no such library, GPUT_ERROR_FORMAT when it cannot be
- * loaded or is none of NVML's.
+ * Loads `path`, or, when it is NULL, the driver's library from its usual places. On success the
+ * caller unloads it with nvml_library_close(). Errors: GPUT_ERROR_NOT_FOUND when there is no such
+ * library, GPUT_ERROR_FORMAT when it cannot be loaded or is not NVML.
  */
 int nvml_library_open(struct nvml_library *library, const char *path, struct gput_error *error);
 
@@ -61,7 +60,7 @@ void nvml_library_close(struct nvml_library *library);
 /* Bytes of one entry that the list functions of that version write. */
 size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_version version);
 
-/* A code in words, for people: "not supported by this GPU". Static text. (NVML's own function has
+/* A description of a code: "not supported by this GPU". Static text. (NVML's own function has
  * crashed after a failed start.) */
 const char *nvml_code_text(int code);
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that grows between "how many" and "which": how often it is asked for again, and how long
- * it may get. */
+/* A list may grow between the calls for its size and for its entries: the most attempts, and its
+ * largest size. */
 #define ATTEMPTS 6
 #define MAX_ENTRIES 65536u
 #define FIRST_ENTRIES 128u
-/* Drivers sample processes up to once a second: one not heard of for longer does nothing. */
-#define QUIET_NS (NS_PER_SECOND * 3 / 2)
+/* Drivers sample processes up to once a second: one without samples for longer is idle. */
+#define IDLE_AFTER_NS (NS_PER_SECOND * 3 / 2)
 
 void nvml_process_reader_init(
     struct nvml_process_reader *reader, const struct nvml_library *library)
@@ -44,7 +44,7 @@ static bool grow(void **buffer, unsigned *capacity, unsigned count, size_t size)
     return true;
 }
 
-/* How many entries to offer next, after `capacity` did not do and the driver asked for `needed`. */
+/* The capacity to try next, after `capacity` was too small and the driver returned `needed`. */
 static unsigned next_capacity(unsigned capacity, unsigned needed)
 {
     unsigned next = capacity * 2;
@@ -60,7 +60,7 @@ static int call_list(struct nvml_process_reader *reader, nvml_list_processes *fu
     unsigned wanted = reader->capacity ? reader->capacity : FIRST_ENTRIES;
     int code = NVML_INSUFFICIENT_SIZE;
     for (int i = 0; i < ATTEMPTS && code == NVML_INSUFFICIENT_SIZE; i++) {
-        /* The largest entry of any version: what a driver writes always fits. */
+        /* the largest entry of any version: what a driver writes always fits */
         if (!grow(&reader->buffer, &reader->capacity, wanted, sizeof(struct nvml_process_r535)))
             return NVML_INSUFFICIENT_SIZE;
         *count = reader->capacity;
@@ -93,7 +93,7 @@ static bool add_entries(struct nvml_process_reader *reader, size_t size, unsigne
     return true;
 }
 
-/* Reads one kind of list with the newest function that this driver takes. */
+/* Reads one kind of list with the newest function that this driver supports. */
 static int read_kind(struct nvml_process_reader *reader, enum nvml_process_kind kind,
     nvml_device handle, uint32_t device, struct gpu_process_list *list)
 {
@@ -130,7 +130,7 @@ static const char *read_lists(struct nvml_process_reader *reader, nvml_device ha
     int codes[NVML_PROCESS_KINDS];
     for (enum nvml_process_kind kind = 0; kind < NVML_PROCESS_KINDS; kind++)
         codes[kind] = read_kind(reader, kind, handle, device, list);
-    /* A kind that is not supported has no processes; MPS is an extra on top of compute. */
+    /* A kind that is not supported has no processes; MPS adds to compute. */
     if (codes[NVML_COMPUTE] != NVML_SUCCESS && !is_soft(codes[NVML_COMPUTE]))
         return nvml_code_text(codes[NVML_COMPUTE]);
     if (codes[NVML_GRAPHICS] != NVML_SUCCESS && !is_soft(codes[NVML_GRAPHICS]))
@@ -151,8 +151,9 @@ static struct nvml_usage_entry *usage_of(struct nvml_usage *usage, pid_t pid)
     return NULL;
 }
 
-/* Takes one sample over when it is newer than what is known, and possible. */
-static void hear(struct nvml_usage *usage, const struct nvml_process_sample *sample, int64_t now_ns)
+/* Keeps a sample when it is valid and newer than the one before. */
+static void add_sample(
+    struct nvml_usage *usage, const struct nvml_process_sample *sample, int64_t now_ns)
 {
     if (sample->pid == 0 || sample->sm_percent > 100)
         return;
@@ -173,19 +174,19 @@ static void hear(struct nvml_usage *usage, const struct nvml_process_sample *sam
         return;
     entry->percent = sample->sm_percent;
     entry->time_us = sample->time_us;
-    entry->heard_ns = now_ns;
+    entry->received_ns = now_ns;
 }
 
-static void forget_quiet(struct nvml_usage *usage, int64_t now_ns)
+static void drop_idle(struct nvml_usage *usage, int64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < usage->count; i++)
-        if (now_ns - usage->entries[i].heard_ns <= QUIET_NS)
+        if (now_ns - usage->entries[i].received_ns <= IDLE_AFTER_NS)
             usage->entries[kept++] = usage->entries[i];
     usage->count = kept;
 }
 
-static void hear_all(
+static void add_samples(
     struct nvml_process_reader *reader, struct nvml_usage *usage, unsigned count, int64_t now_ns)
 {
     unsigned long long last_us = usage->last_seen_us;
@@ -195,7 +196,7 @@ static void hear_all(
             continue;
         if (sample->time_us > last_us)
             last_us = sample->time_us;
-        hear(usage, sample, now_ns);
+        add_sample(usage, sample, now_ns);
     }
     usage->last_seen_us = last_us;
 }
@@ -222,7 +223,7 @@ static int call_samples(struct nvml_process_reader *reader, struct nvml_usage *u
     return code;
 }
 
-/* The call of newer drivers, its answer brought into the older one's form. */
+/* The call of newer drivers; its answer is converted to the older call's form. */
 static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usage,
     nvml_device handle, unsigned *count)
 {
@@ -258,14 +259,14 @@ static int call_info(struct nvml_process_reader *reader, struct nvml_usage *usag
     return NVML_INSUFFICIENT_SIZE;
 }
 
-/* Brings the usage of a GPU up to date. Returns why it cannot be had, or NULL. */
+/* Updates the utilization of a GPU's processes. Returns why it is missing, or NULL. */
 static const char *read_usage(struct nvml_process_reader *reader, struct nvml_usage *usage,
     nvml_device handle, int64_t now_ns)
 {
     unsigned count = 0;
     if (usage->unsupported)
         return usage->unsupported;
-    usage->asked = true;
+    usage->is_probed = true;
     int code = NVML_FUNCTION_NOT_FOUND;
     if (!usage->use_info)
         code = call_samples(reader, usage, handle, &count);
@@ -276,10 +277,10 @@ static const char *read_usage(struct nvml_process_reader *reader, struct nvml_us
     if (is_soft(code) || code == NVML_ARGUMENT_VERSION_MISMATCH)
         usage->unsupported = nvml_code_text(NVML_NOT_SUPPORTED);
     if (code == NVML_SUCCESS)
-        hear_all(reader, usage, count, now_ns);
+        add_samples(reader, usage, count, now_ns);
     else if (code != NVML_NOT_FOUND && code != NVML_NO_DATA)
         return nvml_code_text(code);
-    forget_quiet(usage, now_ns);
+    drop_idle(usage, now_ns);
     return NULL;
 }
 
@@ -289,12 +290,12 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
     struct nvml_usage *usage = &reader->usages[device];
     size_t first = list->count;
     list->ram_missing[device] = read_lists(reader, handle, device, list);
-    /* The first time without processes, too: nobody's 0 percent must not turn into "not told". */
+    /* Also probed without processes, so that 0 percent of no process is not reported as missing. */
     if (mig)
         list->sm_missing[device] = "not told for MIG instances";
     else if (list->ram_missing[device])
         list->sm_missing[device] = list->ram_missing[device];
-    else if (list->count > first || !usage->asked || usage->unsupported)
+    else if (list->count > first || !usage->is_probed || usage->unsupported)
         list->sm_missing[device] = read_usage(reader, usage, handle, now_ns);
     list->lacks_samples[device] = list->count > first && usage->count == 0;
     for (size_t i = first; i < list->count && !list->sm_missing[device]; i++) {

@@ -1,6 +1,6 @@
 /*
- * Who uses an NVIDIA GPU: the lists of compute, graphics and MPS processes, and each one's share of
- * the processors.
+ * Processes of an NVIDIA GPU: the lists of compute, graphics and MPS processes, and the utilization
+ * of each.
  */
 #ifndef GPU_NVML_PROCESSES_H
 #define GPU_NVML_PROCESSES_H
@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
-/* Kept between readings: buffers, and which versions of the calls this driver takes. Used by one
- * thread. */
+/* State kept between readings: buffers, and which versions of the calls this driver supports. Used
+ * by one thread. */
 struct nvml_process_reader {
     const struct nvml_library *library;
     enum nvml_process_version version[NVML_PROCESS_KINDS];
@@ -21,14 +21,14 @@ struct nvml_process_reader {
     unsigned sample_capacity;
     struct nvml_usage {
         unsigned long long last_seen_us;
-        const char *unsupported; /* static text: why there is no utilization, for good */
-        bool use_info;           /* the newer of the two calls is the one that works */
-        bool asked;              /* whether there is a utilization is known */
+        const char *unsupported; /* static text: why there will be no utilization */
+        bool use_info;           /* only the newer of the two calls works */
+        bool is_probed;          /* it is known whether there is a utilization */
         struct nvml_usage_entry {
             pid_t pid;
             unsigned percent;
             unsigned long long time_us;
-            int64_t heard_ns;
+            int64_t received_ns;
         } * entries; /* owned */
         size_t count, capacity;
     } usages[GPU_MAX_DEVICES];
@@ -39,8 +39,8 @@ void nvml_process_reader_init(
 void nvml_process_reader_finish(struct nvml_process_reader *reader);
 
 /*
- * Appends the processes of one GPU to `list`, with `device` as their device; sets ram_missing and
- * sm_missing there when the driver refuses, and lacks_samples. `now_ns` is clock_monotonic_ns().
+ * Appends the processes of one GPU to `list`, with `device` as their device; sets lacks_samples,
+ * and ram_missing and sm_missing when the driver's calls fail. `now_ns` is clock_monotonic_ns().
  */
 void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
     uint32_t device, int64_t now_ns, struct gpu_process_list *list);

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* A run of hexadecimal digits; NULL when there is none, or more than `most`. */
+/* Parses hexadecimal digits; NULL when there are none, or more than `most`. */
 static const char *parse_hex(const char *text, int most, uint32_t *value)
 {
     *value = 0;

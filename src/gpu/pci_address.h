@@ -1,5 +1,5 @@
 /*
- * PCI addresses in the spellings that tools use: "0000:01:00.0", "01:00.0", "00000000:01:00.0".
+ * PCI addresses in the forms that tools use: "0000:01:00.0", "01:00.0", "00000000:01:00.0".
  */
 #ifndef GPU_PCI_ADDRESS_H
 #define GPU_PCI_ADDRESS_H
@@ -11,13 +11,13 @@ struct pci_address {
     uint32_t domain, bus, device, function;
 };
 
-/* Space for the text of any address. */
+/* Enough for the text of any address. */
 #define PCI_ADDRESS_TEXT_SIZE 24
 
 /* Reads a whole text, upper or lower case; false when it is no PCI address. */
 bool pci_address_parse(const char *text, struct pci_address *address);
 
-/* Writes it as sysfs names it, "0000:01:00.0". */
+/* Writes it as in sysfs, "0000:01:00.0". */
 void pci_address_format(const struct pci_address *address, char text[PCI_ADDRESS_TEXT_SIZE]);
 
 bool pci_address_equal(const struct pci_address *a, const struct pci_address *b);

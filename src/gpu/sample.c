@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lists in a row with pids of nobody after which they are not just processes that ended. */
+/* After so many lists in a row with unknown pids, these are not just processes that ended. */
 #define LISTS_UNTIL_WARNING 3
 
 static const char stale_reason[] = "the driver does not answer any more";
@@ -28,10 +28,10 @@ void gpu_set_refresh(struct gpu_set *set)
     if (set->owner != getpid() || set->synchronous)
         return;
     ask(set);
-    set->asked = true;
+    set->is_refreshed = true;
 }
 
-/* Hands the pids of a changed tree to the sources. */
+/* Passes the pids of a changed tree to the sources. */
 static void track(struct gpu_set *set, const struct gpu_tree *tree)
 {
     if (set->tracking && set->generation == tree->generation)
@@ -103,7 +103,7 @@ static void clear_sample(struct gpu_sample *sample, double value)
     sample->n_devices = 0;
 }
 
-/* Puts a reason (static text, NULL: none) where the device list shows it. */
+/* Sets the reason (static text, NULL: none) that the device list shows. */
 static void explain(struct gpu_set *set, uint32_t at, enum gpu_figure figure, const char *reason)
 {
     if (set->missing[at][figure] == reason)
@@ -121,7 +121,7 @@ static void report_loss(struct gpu_set *set, uint32_t at, const struct gpu_devic
     set->lost[at] = reading->lost;
 }
 
-/* The older of two ages; NaN is no age. */
+/* The larger of two ages; NaN is no age. */
 static double older(double a, double b)
 {
     return isnan(a) || b > a ? b : a;
@@ -134,7 +134,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     const struct gpu_device_reading *reading = &view->readings[index];
     if (!view->opened)
         return;
-    bool fresh = view->read_ns[index] && now - view->read_ns[index] <= set->old_ns;
+    bool fresh = view->read_ns[index] && now - view->read_ns[index] <= set->max_age_ns;
     for (int figure = 0; figure <= GPU_ENERGY; figure++)
         explain(set, at, figure,
             fresh                  ? reading->missing[figure]
@@ -155,14 +155,15 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     report_loss(set, at, reading);
 }
 
-/* What a device had in use around the list that was attributed last, next to what is ours there. */
+/* The memory that a device had in use besides that of tracked processes, around the list that was
+ * attributed last. */
 static void compare_memory(struct gpu_member *member)
 {
     const struct gpu_feed_view *view = member->view;
     for (uint32_t i = 0; i < view->n_devices; i++) {
         const struct gpu_share *share = &member->shares[i];
         double ours = share->combined_ram_bytes, all = view->paired_ram_bytes[i];
-        /* Less than ours: the list saw a peak between two readings. */
+        /* Less than the tracked processes': the list saw a peak between two readings. */
         if (view->paired_version[i] && view->paired_version[i] == member->attributed_version &&
             all >= ours && !share->ram_is_at_least)
             member->untracked_ram_bytes[i] = all - ours;
@@ -176,15 +177,15 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     bool is_new_list = member->attributed_version != view->processes_version;
     if (!is_new_list && member->attributed_generation == tree->generation)
         return false;
-    compare_memory(member); /* of the list before */
-    member->n_unattributed = gpu_attribute(
-        &view->processes, view->n_devices, tree, &member->book, set->procfs_root, member->shares);
+    compare_memory(member); /* of the previous list */
+    member->n_unattributed = gpu_attribute(&view->processes, view->n_devices, tree,
+        &member->pid_owners, set->procfs_root, member->shares);
     member->attributed_version = view->processes_version;
     member->attributed_generation = tree->generation;
     if (!is_new_list)
         return true;
     for (uint32_t i = 0; i < view->n_devices; i++)
-        member->has_listed |= member->shares[i].n_in_sight > 0;
+        member->has_listed |= member->shares[i].n_visible > 0;
     set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
     if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_reported) {
         set->unknown_reported = true;
@@ -197,22 +198,22 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
     return true;
 }
 
-static void hold(struct gpu_set *set, const struct gpu_tree *tree, int64_t now)
+static void update_process_ram(struct gpu_set *set, const struct gpu_tree *tree, int64_t now)
 {
-    gpu_holdings_clear(&set->holdings);
+    gpu_process_ram_list_clear(&set->process_ram);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
         const struct gpu_feed_view *view = member->feed ? member->view : NULL;
         if (view && view->opened && view->processes_version &&
-            now - view->processes_ns <= set->old_ns)
-            gpu_holdings_add(&set->holdings, &view->processes, member->missing, view->n_devices,
-                view->processes_ns, tree, &member->book, set->procfs_root);
+            now - view->processes_ns <= set->max_age_ns)
+            gpu_process_ram_list_add(&set->process_ram, &view->processes, member->missing,
+                view->n_devices, view->processes_ns, tree, &member->pid_owners, set->procfs_root);
     }
-    gpu_holdings_settle(&set->holdings);
-    set->holdings_version++;
+    gpu_process_ram_list_merge(&set->process_ram);
+    set->process_ram_version++;
 }
 
-/* What is missing of processes on a device whose list is too old, or has not come yet. */
+/* What is missing on a device whose list is too old, or has not come yet. */
 static struct gpu_missing missing_list(const struct gpu_feed_view *view)
 {
     bool is_stale = view->processes_version > 0;
@@ -221,7 +222,7 @@ static struct gpu_missing missing_list(const struct gpu_feed_view *view)
         .ram = reason, .sm = reason, .ram_may_be_held = is_stale, .sm_may_be_used = is_stale};
 }
 
-/* A figure of which some may be missing. That it is at least 0 says nothing. */
+/* A figure that may be a lower bound. A lower bound of 0 carries no information: NaN. */
 static double least(double figure, bool is_hidden)
 {
     return is_hidden && !(figure > 0) ? NAN : figure;
@@ -239,13 +240,13 @@ static void put_share(
     out->n_unattributed = share->n_unattributed;
 }
 
-/* Keeps what may have been used unseen: a maximum does not know it any more when it is over. */
-static void remember_missing(
+/* Records that use may have gone unseen, so that maxima account for it later. */
+static void record_missing(
     struct gpu_set *set, const struct gpu_member *member, uint32_t i, uint32_t at)
 {
     const struct gpu_missing *missing = &member->missing[i];
     struct gpu_missing *past = &set->past_missing[at];
-    /* It shows those in sight, so it would have shown ours. */
+    /* It lists visible processes, so it would have listed the tracked ones. */
     if (member->has_listed && gpu_reason_is_hidden(past->ram))
         past->ram = NULL;
     if (member->has_listed && gpu_reason_is_hidden(past->sm))
@@ -273,7 +274,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
                            &view->processes, i, share, &set->devices[at], out, member->has_listed})
                      : missing_list(view);
     if (fresh)
-        remember_missing(set, member, i, at);
+        record_missing(set, member, i, at);
     const struct gpu_missing *past = &set->past_missing[at];
     explain(set, at, GPU_PROCESS_RAM,
         reason_of(missing->ram, past->ram, fresh && share->ram_is_at_least));
@@ -285,7 +286,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
         return;
     put_share(out, share, missing);
     out->untracked_ram_bytes = member->untracked_ram_bytes[i];
-    out->may_have_others = view->processes.only_tracked || share->n_strangers ||
+    out->may_have_others = view->processes.only_tracked || share->n_untracked ||
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
 }
@@ -297,7 +298,7 @@ static void sample_processes(
     if (!view->opened)
         return;
     int64_t age_ns = now - view->processes_ns;
-    bool fresh = view->processes_version && age_ns <= set->old_ns;
+    bool fresh = view->processes_version && age_ns <= set->max_age_ns;
     for (uint32_t i = 0; i < view->n_devices; i++)
         if (member->position[i] < GPU_MAX_DEVICES)
             sample_processes_of(set, sample, member, i, fresh);
@@ -316,7 +317,7 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* RAM of the tracked processes. What some device may hide of it makes 0 of the others no figure. */
+/* RAM of the tracked processes. A sum of 0 is NaN when some device may hide some. */
 static void sum_up_shares(struct gpu_sample *sample)
 {
     bool lacks_main = false, lacks_descendants = false, lacks_combined = false;
@@ -364,10 +365,10 @@ static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
     }
 }
 
-/* Puts together what was taken from the feeds. */
+/* Fills the sample from the feeds. */
 static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
-    clear_sample(sample, set->n_devices || gpu_set_hides_something(set) ? NAN : 0);
+    clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);
     sample->n_devices = (uint32_t)set->n_devices;
     for (uint32_t i = 0; i < sample->n_devices; i++)
         clear_device(&sample->devices[i]);
@@ -387,7 +388,7 @@ static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct
     }
     sum_up(set, sample);
     if (is_new && set->each_process)
-        hold(set, tree, now);
+        update_process_ram(set, tree, now);
 }
 
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
@@ -401,12 +402,12 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
         ask(set);
     gpu_set_update(set);
     fill_sample(set, tree, sample);
-    if (!set->asked && !set->synchronous)
+    if (!set->is_refreshed && !set->synchronous)
         ask(set);
-    set->asked = false;
+    set->is_refreshed = false;
 }
 
-bool gpu_set_sample_waiting(
+bool gpu_set_sample_new_list(
     struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     if (set->owner != getpid() || set->synchronous)

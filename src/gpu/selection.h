@@ -1,5 +1,5 @@
 /*
- * Which GPUs the user chose: a comma-separated list of UUIDs, indexes or PCI addresses.
+ * The user's selection of GPUs: a comma-separated list of UUIDs, indexes or PCI addresses.
  */
 #ifndef GPU_SELECTION_H
 #define GPU_SELECTION_H
@@ -13,9 +13,9 @@ int gpu_brand_parse(const char *brand, enum gpu_vendor *vendor, struct gput_erro
 bool gpu_selection_has(const char *uuids, const struct gpu_device *device, size_t index);
 
 /*
- * Checks that every word of `uuids` names a device.
- * Errors: GPUT_ERROR_INVALID when there is no word, GPUT_ERROR_NOT_FOUND for a word that names
- * nothing; the message lists the UUIDs there are.
+ * Checks that every word of `uuids` names a device. Errors: GPUT_ERROR_INVALID when there is no
+ * word, GPUT_ERROR_NOT_FOUND for a word that names no device; the message lists the available
+ * UUIDs.
  */
 int gpu_selection_check(
     const char *uuids, const struct gpu_device *devices, size_t count, struct gput_error *error);

@@ -14,11 +14,11 @@
 /* How long gpu_set_open() waits for drivers: usually, and when it has to know every UUID. */
 #define OPEN_WAIT_NS NS_PER_SECOND
 #define OPEN_WAIT_FOR_UUID_NS (30 * NS_PER_SECOND)
-/* How long gpu_set_close() lets threads end by themselves. */
+/* How long gpu_set_close() waits for threads to end. */
 #define CLOSE_WAIT_NS (NS_PER_SECOND / 4)
-/* From what age a figure is no longer one: this, or this many ticks. */
-#define OLD_SECONDS 10.0
-#define OLD_TICKS 3
+/* Older figures are missing: this, or this many ticks. */
+#define MAX_AGE_SECONDS 10.0
+#define MAX_AGE_TICKS 3
 
 const char gpu_waiting_reason[] = "the driver has not answered yet";
 
@@ -41,8 +41,8 @@ static bool same_address(const struct gpu_device *a, const struct gpu_device *b)
     return a->pci_address[0] && strcmp(a->pci_address, b->pci_address) == 0;
 }
 
-/* Where a device of a member belongs: its place so far, that of the sleeping GPU it was, or a new
- * one at the end. GPU_MAX_DEVICES when there is no space. */
+/* The index of a member's device in the set: its index so far, that of the suspended GPU it was, or
+ * a new one. GPU_MAX_DEVICES when the set is full. */
 static uint32_t place(struct gpu_set *set, const struct gpu_device *device, const bool *taken)
 {
     for (uint32_t i = 0; i < set->n_devices; i++)
@@ -66,8 +66,8 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     const struct gpu_feed_view *view = member->view;
     if (member->merged_version == view->devices_version)
         return;
-    /* What was known without the driver counts only as long as the driver may still answer. */
-    if (!view->opened && !view->opening && view->status.state != GPU_SOURCE_ASLEEP)
+    /* Devices found without the driver count only while the driver may still answer. */
+    if (!view->opened && !view->opening && view->status.state != GPU_SOURCE_SUSPENDED)
         return;
     bool taken[GPU_MAX_DEVICES] = {0};
     for (uint32_t i = 0; i < view->n_devices; i++) {
@@ -89,7 +89,7 @@ void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member)
     if (status->state != GPU_SOURCE_FAILED || member->failure_reported)
         return;
     member->failure_reported = true;
-    /* Without any device the caller gives gpu_set_missing() as its one warning. */
+    /* without any device the caller shows gpu_set_missing() as its one warning */
     if (set->n_devices)
         gpu_set_warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
 }
@@ -114,11 +114,11 @@ static bool is_opening(const struct gpu_set *set)
     return false;
 }
 
-bool gpu_set_hides_something(const struct gpu_set *set)
+bool gpu_set_has_hidden_gpus(const struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->statuses[i].state == GPU_SOURCE_FAILED ||
-            set->statuses[i].state == GPU_SOURCE_ASLEEP)
+            set->statuses[i].state == GPU_SOURCE_SUSPENDED)
             return true;
     return is_opening(set);
 }
@@ -144,10 +144,11 @@ static int set_init(struct gpu_set *set, const struct gpu_options *options)
     set->synchronous = options->synchronous;
     set->each_process = options->each_process;
     double interval = options->interval_seconds > 0 ? options->interval_seconds : 1;
-    double patience = options->patience_seconds;
-    if (patience <= 0)
-        patience = OLD_TICKS * interval > OLD_SECONDS ? OLD_TICKS * interval : OLD_SECONDS;
-    set->old_ns = (int64_t)(patience * (double)NS_PER_SECOND);
+    double max_age_seconds = options->max_age_seconds;
+    if (max_age_seconds <= 0)
+        max_age_seconds =
+            MAX_AGE_TICKS * interval > MAX_AGE_SECONDS ? MAX_AGE_TICKS * interval : MAX_AGE_SECONDS;
+    set->max_age_ns = (int64_t)(max_age_seconds * (double)NS_PER_SECOND);
     return failed ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
 
@@ -192,16 +193,16 @@ static bool settle(struct gpu_set *set, int64_t deadline_ns)
     bool settled = true;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            settled &= gpu_feed_settle(set->members[i].feed, deadline_ns);
+            settled &= gpu_feed_await_all(set->members[i].feed, deadline_ns);
     return settled;
 }
 
-/* Says in one sentence why there is no GPU: of what does not work when there is such, else of all.
- */
+/* Says in one sentence why there is no GPU: names the sources that failed when there are any, else
+ * all. */
 static void describe_absence(struct gpu_set *set)
 {
     struct str text = {0};
-    bool hidden = gpu_set_hides_something(set);
+    bool hidden = gpu_set_has_hidden_gpus(set);
     const char *brand = set->vendor == GPU_VENDOR_NVIDIA  ? " NVIDIA"
                         : set->vendor == GPU_VENDOR_AMD   ? " AMD"
                         : set->vendor == GPU_VENDOR_INTEL ? " Intel"
@@ -225,13 +226,13 @@ static void describe_absence(struct gpu_set *set)
     str_finish(&text);
 }
 
-/* Lets go of sources from which nothing will come: ticks pass over them. */
+/* Closes sources that will give no figures: ticks skip them. */
 static void release_finished(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
         struct gpu_member *member = &set->members[i];
         if (!member->feed || member->view->opened || member->view->opening ||
-            member->view->status.state == GPU_SOURCE_ASLEEP)
+            member->view->status.state == GPU_SOURCE_SUSPENDED)
             continue;
         gpu_feed_close(member->feed, clock_monotonic_ns() + CLOSE_WAIT_NS);
         gpu_feed_view_finish(member->view);
@@ -284,7 +285,7 @@ void gpu_set_close(struct gpu_set *set)
     if (!set)
         return;
     int64_t deadline_ns = clock_monotonic_ns() + CLOSE_WAIT_NS;
-    /* In a forked child the threads are not there, and what they held stays as it was. */
+    /* A forked child does not have the threads, and their locks stay as they were. */
     bool owned = set->owner == getpid();
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed && owned)
@@ -296,9 +297,9 @@ void gpu_set_close(struct gpu_set *set)
         if (member->view)
             gpu_feed_view_finish(member->view);
         free(member->view);
-        pid_owner_cache_finish(&member->book);
+        pid_owner_cache_finish(&member->pid_owners);
     }
-    gpu_holdings_finish(&set->holdings);
+    gpu_process_ram_list_finish(&set->process_ram);
     free(set->pids);
     free(set->procfs_root);
     free(set->sysfs_root);
@@ -307,7 +308,7 @@ void gpu_set_close(struct gpu_set *set)
     free(set);
 }
 
-/* ---- what is there ---- */
+/* ---- accessors ---- */
 
 const struct gpu_device *gpu_set_devices(const struct gpu_set *set, size_t *count)
 {
@@ -326,7 +327,7 @@ size_t gpu_set_selected_count(const struct gpu_set *set)
 double gpu_set_capacity_bytes(const struct gpu_set *set)
 {
     if (!set->n_devices)
-        return gpu_set_hides_something(set) ? NAN : 0;
+        return gpu_set_has_hidden_gpus(set) ? NAN : 0;
     double sum = NAN;
     for (size_t i = 0; i < set->n_devices; i++) {
         double capacity = set->devices[i].ram_capacity_bytes;
@@ -341,15 +342,15 @@ const char *gpu_set_missing(const struct gpu_set *set)
     return set->n_devices ? NULL : set->absence;
 }
 
-const struct gpu_holding *gpu_set_holdings(
+const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version)
 {
-    *count = set->holdings.count;
-    *version = set->holdings_version;
-    return set->holdings.entries;
+    *count = set->process_ram.count;
+    *version = set->process_ram_version;
+    return set->process_ram.entries;
 }
 
-const char *gpu_set_holdings_missing(const struct gpu_set *set, bool *some)
+const char *gpu_set_process_ram_missing(const struct gpu_set *set, bool *some)
 {
     const char *why = set->n_devices ? NULL : set->absence;
     *some = false;
@@ -402,7 +403,7 @@ void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
             gpu_feed_await_list(set->members[i].feed, deadline_ns);
 }
 
-bool gpu_set_settle(struct gpu_set *set, double timeout_seconds)
+bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)
 {
     if (set->owner != getpid())
         return false;

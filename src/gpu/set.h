@@ -1,5 +1,5 @@
 /*
- * What a set is made of; for set.c, which opens it and keeps its devices, and sample.c, which reads
+ * The members of a set; for set.c, which opens it and has its devices, and sample.c, which reads
  * it.
  */
 #ifndef GPU_SET_H
@@ -8,31 +8,31 @@
 #include "gpu/attribution.h"
 #include "gpu/feed.h"
 #include "gpu/gpu.h"
-#include "gpu/holdings.h"
+#include "gpu/process_ram.h"
 
-/* A source that was probed, and what of it the set has taken over. */
+/* A source that was probed, and its part of the set. */
 struct gpu_member {
-    struct gpu_feed *feed; /* NULL: skipped, or nothing will come */
+    struct gpu_feed *feed; /* NULL: skipped, or without figures */
     struct gpu_feed_view *view;
     uint64_t merged_version;            /* of view->devices */
-    uint32_t position[GPU_MAX_DEVICES]; /* where its devices are in the set */
+    uint32_t position[GPU_MAX_DEVICES]; /* indexes of its devices in the set */
     bool failure_reported;
 
     uint64_t attributed_version; /* of view->processes */
     uint64_t attributed_generation;
-    struct pid_owner_cache book;
+    struct pid_owner_cache pid_owners;
     struct gpu_share shares[GPU_MAX_DEVICES];
     struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
     double untracked_ram_bytes[GPU_MAX_DEVICES]; /* see struct gpu_device_sample */
-    bool has_listed; /* some process in sight, at least once: it hides none of ours */
+    bool has_listed; /* it listed some visible process once: it hides no tracked ones */
 };
 
 struct gpu_set {
     pid_t owner;
     char *procfs_root, *sysfs_root, *nvml_path, *uuids;
     enum gpu_vendor vendor;
-    int64_t old_ns;
+    int64_t max_age_ns;
     bool synchronous, each_process;
     void (*warn)(void *user, const char *message);
     void *user;
@@ -42,17 +42,19 @@ struct gpu_set {
 
     size_t n_devices;
     struct gpu_device devices[GPU_MAX_DEVICES];
-    const char *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT]; /* what devices[].missing says now */
+    const char
+        *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT]; /* the reasons now in devices[].missing */
     bool lost[GPU_MAX_DEVICES];
-    struct gpu_missing past_missing[GPU_MAX_DEVICES]; /* what tracked ones may have used unseen */
+    struct gpu_missing
+        past_missing[GPU_MAX_DEVICES]; /* use of tracked processes that may have gone unseen */
     char absence[640];
 
-    bool asked; /* since the last sample */
+    bool is_refreshed; /* since the last sample */
     bool tracking;
     uint64_t generation;
-    struct gpu_holdings holdings;
-    uint64_t holdings_version;
-    pid_t *pids; /* of the tree, ascending, for sources that ask each */
+    struct gpu_process_ram_list process_ram;
+    uint64_t process_ram_version;
+    pid_t *pids; /* of the tree, ascending */
     size_t pid_capacity;
     unsigned lists_with_unknown;
     bool unknown_reported, overflow_reported;
@@ -62,16 +64,16 @@ struct gpu_set {
 void gpu_set_warn(struct gpu_set *set, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Takes over what the sources gave out since the last time. */
+/* Merges what the sources have published since the last call. */
 void gpu_set_update(struct gpu_set *set);
 
-/* Warns once of a source that fails next to others that work. */
+/* Warns once about a source that fails while others work. */
 void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member);
 
-/* True when there are GPUs that do not show, so that nothing is not zero. */
-bool gpu_set_hides_something(const struct gpu_set *set);
+/* True when there are GPUs that cannot be read, so that figures are unknown and not 0. */
+bool gpu_set_has_hidden_gpus(const struct gpu_set *set);
 
-/* Shown for a figure that no answer came for yet. Static text. */
+/* The reason of a figure before its driver's first answer. Static text. */
 extern const char gpu_waiting_reason[];
 
 #endif

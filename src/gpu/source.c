@@ -103,7 +103,7 @@ static bool reserve(struct gpu_process_list *list, size_t count)
 void gpu_process_list_clear(struct gpu_process_list *list)
 {
     list->count = 0;
-    list->n_asked = 0;
+    list->n_tracked_pids = 0;
     list->only_tracked = list->none_tracked_has_files = false;
     memset(list->lacks_samples, 0, sizeof list->lacks_samples);
     memset(list->lacks_compute, 0, sizeof list->lacks_compute);
@@ -119,19 +119,19 @@ bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entr
     return true;
 }
 
-bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids, size_t count)
+bool gpu_process_list_set_tracked(struct gpu_process_list *list, const pid_t *pids, size_t count)
 {
-    list->n_asked = 0;
-    if (count > list->asked_capacity) {
-        pid_t *grown = reallocarray(list->asked, count, sizeof *grown);
+    list->n_tracked_pids = 0;
+    if (count > list->tracked_capacity) {
+        pid_t *grown = reallocarray(list->tracked_pids, count, sizeof *grown);
         if (!grown)
             return false;
-        list->asked = grown;
-        list->asked_capacity = count;
+        list->tracked_pids = grown;
+        list->tracked_capacity = count;
     }
     if (count)
-        memcpy(list->asked, pids, count * sizeof *pids);
-    list->n_asked = count;
+        memcpy(list->tracked_pids, pids, count * sizeof *pids);
+    list->n_tracked_pids = count;
     return true;
 }
 
@@ -141,16 +141,17 @@ static int compare_pids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-bool gpu_process_list_has_asked(const struct gpu_process_list *list, pid_t pid)
+bool gpu_process_list_was_made_for(const struct gpu_process_list *list, pid_t pid)
 {
-    return list->n_asked &&
-           bsearch(&pid, list->asked, list->n_asked, sizeof *list->asked, compare_pids);
+    return list->n_tracked_pids && bsearch(&pid, list->tracked_pids, list->n_tracked_pids,
+                                       sizeof *list->tracked_pids, compare_pids);
 }
 
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)
 {
     gpu_process_list_clear(to);
-    if (!reserve(to, from->count) || !gpu_process_list_set_asked(to, from->asked, from->n_asked))
+    if (!reserve(to, from->count) ||
+        !gpu_process_list_set_tracked(to, from->tracked_pids, from->n_tracked_pids))
         return false;
     if (from->count)
         memcpy(to->entries, from->entries, from->count * sizeof *from->entries);
@@ -183,6 +184,6 @@ void gpu_process_list_sort(struct gpu_process_list *list)
 void gpu_process_list_finish(struct gpu_process_list *list)
 {
     free(list->entries);
-    free(list->asked);
+    free(list->tracked_pids);
     *list = (struct gpu_process_list){0};
 }

@@ -1,24 +1,24 @@
 /*
- * What a source of GPU figures is: one vtable, one file each. A set (gpu.h) goes through the array
- * gpu_sources; to add a vendor, write its file and add its line there.
+ * A source of GPU figures: one vtable, one file each. A set (gpu.h) walks the array gpu_sources; to
+ * add a vendor, write its file and add its line there.
  *
- * A source knows no thread and no selection: feed.h asks it from threads, set.c makes sums.
+ * A source knows no threads and no selection: feed.h calls it from threads, sample.c makes sums.
  */
 #ifndef GPU_SOURCE_H
 #define GPU_SOURCE_H
 
 #include "gpu/gpu.h"
 
-/* Where a source looks. The strings outlive the source. */
+/* Where a source reads. The strings outlive the source. */
 struct gpu_source_options {
     const char *procfs_root; /* never NULL */
     const char *sysfs_root;  /* never NULL */
     const char *nvml_path;   /* NULL: the driver's own */
     enum gpu_vendor vendor;  /* only this vendor's; GPU_VENDOR_OTHER: all */
-    bool wake;               /* GPUs that sleep may be woken: the user named one */
+    bool wake;               /* suspended GPUs may be resumed: the user named one */
 };
 
-/* What a device told of itself. A figure that is NaN has its reason, static text, in `missing`. */
+/* The figures of a device. A figure that is NaN has its reason, static text, in `missing`. */
 struct gpu_device_reading {
     double ram_used_bytes;
     double utilization_percent;
@@ -30,55 +30,55 @@ struct gpu_device_reading {
     bool lost; /* the device is gone */
 };
 
-/* All NaN, each with that reason. */
+/* Makes all figures NaN, each with that reason. */
 void gpu_device_reading_clear(struct gpu_device_reading *reading, const char *reason);
 
-/* One use of one device by one process. */
+/* Use of one device by one process. */
 struct gpu_process {
-    uint32_t device; /* index in the source's list */
-    pid_t pid;       /* as the driver has it */
-    uint64_t client; /* uses with the same number on the same device are one memory, held by several
-                        processes; 0: its own */
-    double ram_bytes;  /* NaN: the driver does not say */
-    double sm_percent; /* NaN: the driver does not say */
+    uint32_t device;  /* index in the source's list */
+    pid_t pid;        /* as the driver lists it */
+    uint64_t client;  /* entries with the same number on the same device are the same memory, shared
+                         by several processes; 0: not shared */
+    double ram_bytes; /* NaN: not reported */
+    double sm_percent; /* NaN: not reported */
 };
 
-/* Who uses the devices. All zeroes is an empty list. */
+/* The processes that use the devices. All zeroes is an empty list. */
 struct gpu_process_list {
     struct gpu_process *entries; /* owned; by device, client, pid after gpu_process_list_sort() */
     size_t count;
     size_t capacity;
-    pid_t *asked; /* the processes it was made for, ascending; owned */
-    size_t n_asked, asked_capacity;
-    bool only_tracked; /* others may use the devices, too */
-    /* No tracked process has a file of this driver open: pids that are not in sight are not ours.
-     * False also where that cannot be known. */
+    pid_t *tracked_pids; /* tracked when it was read, ascending; owned */
+    size_t n_tracked_pids, tracked_capacity;
+    bool only_tracked; /* it has no others, which may use the devices too */
+    /* No tracked process has a file of this driver open: pids that are not visible are not tracked
+     * ones. False also where that is unknown. */
     bool none_tracked_has_files;
-    /* Where 0 percent of somebody listed stands only while the device is idle: the driver gave no
-     * sample of anybody's use; it never tells that of compute programs, and lists some. */
+    /* Where 0 percent of a listed process is right only while the device is idle: the driver gave
+     * no utilization samples; or it lists compute programs, whose utilization it never reports. */
     bool lacks_samples[GPU_MAX_DEVICES];
     bool lacks_compute[GPU_MAX_DEVICES];
-    /* For each device why the figure is missing there, static text; NULL: it is there, and a
-     * process that is not listed has none. */
+    /* For each device why the figure is missing, static text; NULL: it is not, and processes that
+     * are not listed have 0. */
     const char *ram_missing[GPU_MAX_DEVICES];
     const char *sm_missing[GPU_MAX_DEVICES];
 };
 
-/* Empties it and keeps its memory; nothing is missing. */
+/* Empties the list and keeps its memory; nothing is missing. */
 void gpu_process_list_clear(struct gpu_process_list *list);
 /* False without memory. */
 bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entry);
-/* Notes the processes it was made for; `pids` ascending, copied. False without memory: there are
- * then none. */
-bool gpu_process_list_set_asked(struct gpu_process_list *list, const pid_t *pids, size_t count);
-/* Whether it was made for that process. */
-bool gpu_process_list_has_asked(const struct gpu_process_list *list, pid_t pid);
-/* Replaces what `to` holds. False without memory; `to` is then empty. */
+/* Sets the processes that are tracked when it is read; `pids` ascending, copied. False without
+ * memory: then there are none. */
+bool gpu_process_list_set_tracked(struct gpu_process_list *list, const pid_t *pids, size_t count);
+/* Whether that process was tracked when it was read. */
+bool gpu_process_list_was_made_for(const struct gpu_process_list *list, pid_t pid);
+/* Replaces the content of `to`. False without memory; `to` is then empty. */
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from);
 void gpu_process_list_sort(struct gpu_process_list *list);
 void gpu_process_list_finish(struct gpu_process_list *list);
 
-/* The tracked processes, for sources that have to ask each: ascending, main among them. */
+/* The tracked processes, ascending, with main. */
 struct gpu_tracked {
     const pid_t *pids;
     size_t count;
@@ -86,17 +86,17 @@ struct gpu_tracked {
 
 struct gpu_source {
     const char *name;
-    enum gpu_vendor vendor; /* whose GPUs it knows; GPU_VENDOR_OTHER: of several */
+    enum gpu_vendor vendor; /* of its GPUs; GPU_VENDOR_OTHER: several */
 
     /*
-     * Looks whether there is anything, cheaply, without asking a driver. Returns a state for the
-     * calls below, or NULL when there is not; `status` then says why.
+     * Checks cheaply, without a driver call, whether there are GPUs. Returns a state for the calls
+     * below, or NULL when there are none; `status` then says why.
      */
     void *(*probe)(const struct gpu_source_options *options, struct gpu_source_status *status);
 
     /*
      * Starts the driver; can take seconds. False when it does not work: `status` says why; after
-     * GPU_SOURCE_ASLEEP it is called again later.
+     * GPU_SOURCE_SUSPENDED it is called again later.
      */
     bool (*open)(void *state, struct gpu_source_status *status);
 
@@ -108,8 +108,8 @@ struct gpu_source {
     void (*read_device)(void *state, uint32_t device, struct gpu_device_reading *reading);
 
     /*
-     * Lists who uses the devices. Called from another thread than read_device(), at the same time,
-     * but each from one thread only. `list` is empty; it need not be sorted.
+     * Lists the processes that use the devices. Called from another thread than read_device(), at
+     * the same time, but each from one thread only. `list` is empty; it need not be sorted.
      */
     void (*read_processes)(
         void *state, const struct gpu_tracked *tracked, struct gpu_process_list *list);

@@ -19,17 +19,17 @@ bool gpu_reason_is_hidden(const char *reason)
     return reason == other_pids_reason || reason == no_pids_reason;
 }
 
-/* Whether somebody uses the device. */
+/* Whether any process uses the device. */
 static bool is_in_use(const struct gpu_listed *listed)
 {
     const struct gpu_device_sample *sample = listed->sample;
     if (listed->device->shares_ram)
         return sample->utilization_percent != 0;
-    return !(sample->ram_used_bytes < GPU_LEAST_CONTEXT_BYTES);
+    return !(sample->ram_used_bytes < GPU_MIN_CONTEXT_BYTES);
 }
 
 /* Why tracked processes may use the device without being listed, or NULL. A list of the tracked
- * ones alone is complete but for pids that another source of the driver's added. */
+ * ones only is complete, except for pids that another interface of the driver added. */
 static const char *why_hidden(const struct gpu_listed *listed)
 {
     const struct gpu_process_list *list = listed->list;
@@ -40,7 +40,7 @@ static const char *why_hidden(const struct gpu_listed *listed)
     return !list->only_tracked && is_in_use(listed) ? no_pids_reason : NULL;
 }
 
-/* Why 0 percent of the tracked processes that are listed is no figure, or NULL. */
+/* Why 0 percent of listed tracked processes is unknown, or NULL. */
 static const char *why_no_zero(const struct gpu_listed *listed)
 {
     const struct gpu_share *share = listed->share;
@@ -51,12 +51,11 @@ static const char *why_no_zero(const struct gpu_listed *listed)
                                                          : NULL;
 }
 
-/* Whether what is missing stays so: not what a list from before there was anything to track leaves
- * open. */
+/* Whether tracked processes may have had what is missing: not so of a list from before tracking. */
 static bool may_be_some(const struct gpu_listed *listed, const char *reason, bool is_hidden)
 {
-    bool is_early = is_hidden && listed->list->n_asked == 0;
-    return reason && reason != drm_card_asleep && !is_early;
+    bool is_early = is_hidden && listed->list->n_tracked_pids == 0;
+    return reason && reason != drm_card_suspended_reason && !is_early;
 }
 
 struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
@@ -79,7 +78,7 @@ struct gpu_missing gpu_missing_find(const struct gpu_listed *listed)
         missing.sm = unreported_reason;
     missing.ram_may_be_held = may_be_some(listed, missing.ram, missing.ram_is_hidden);
     missing.lacks_samples = missing.sm == no_samples_reason;
-    /* What a client is busy with is told from its second reading on. */
+    /* A client's utilization is known from its second reading on. */
     missing.sm_may_be_used = missing.sm_is_hidden && may_be_some(listed, missing.sm, true);
     return missing;
 }

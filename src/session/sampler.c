@@ -257,7 +257,7 @@ bool sampler_take_waiting_lists(struct sampler *sampler)
     if (!sampler->options.gpus)
         return false;
     struct gpu_tree tree = gpu_tree_of(sampler);
-    if (!gpu_set_sample_waiting(sampler->options.gpus, &tree, &sampler->gpu))
+    if (!gpu_set_sample_new_list(sampler->options.gpus, &tree, &sampler->gpu))
         return false;
     put_gpu_ram(sampler);
     return true;

@@ -29,7 +29,7 @@
  * times what the last reading cost. */
 #define SHORTEST_PAUSE_NS (NS_PER_SECOND / 100)
 #define REST_AFTER_READING 200
-#define LONGEST_REST_NS (NS_PER_SECOND / 10)
+#define MAX_PAUSE_NS (NS_PER_SECOND / 10)
 /* Ticks that come more often than that see what happens. */
 #define SHORTEST_INTERVAL_NS (5 * SHORTEST_PAUSE_NS)
 /* What processes that have started do is followed for so long. */
@@ -238,8 +238,8 @@ static void read_and_look(struct session_events *events, struct follower *follow
     follower->rest_ns = cost_ns * REST_AFTER_READING;
     if (follower->rest_ns < SHORTEST_PAUSE_NS)
         follower->rest_ns = SHORTEST_PAUSE_NS;
-    if (follower->rest_ns > LONGEST_REST_NS)
-        follower->rest_ns = LONGEST_REST_NS;
+    if (follower->rest_ns > MAX_PAUSE_NS)
+        follower->rest_ns = MAX_PAUSE_NS;
     /* What has started grows: sooner at first. */
     follower->again_ns = are_ours ? follower->rest_ns : follower->again_ns * 2;
     if (follower->again_ns > FOLLOWED_NS)

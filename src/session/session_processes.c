@@ -41,7 +41,7 @@ void session_update_gpu_holdings(struct gput_session *session)
 {
     size_t count;
     uint64_t version;
-    const struct gpu_holding *held = gpu_set_holdings(session->gpus, &count, &version);
+    const struct gpu_process_ram *held = gpu_set_process_ram(session->gpus, &count, &version);
     if (version == session->gpu_holdings_version)
         return;
     session->gpu_holdings_version = version;

@@ -232,7 +232,7 @@ static void add_network_source(const struct gput_session *session, struct gput_r
 static const char *why_no_gpu(const struct gput_session *session)
 {
     const char *missing = gpu_set_missing(session->gpus);
-    return missing && !gpu_set_hides_something(session->gpus)
+    return missing && !gpu_set_has_hidden_gpus(session->gpus)
                ? "no GPU was found (why: gpu-tracker doctor)"
                : missing;
 }
@@ -251,7 +251,7 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
 {
     bool some;
     const char *none = why_no_gpu(session);
-    const char *why = gpu_set_holdings_missing(session->gpus, &some);
+    const char *why = gpu_set_process_ram_missing(session->gpus, &some);
     bool lacks_some = session_gpus_lack_processes(session);
     double most = results->max[GPUT_COMBINED_GPU_RAM];
     bool is_missing = !none && isnan(most) && why;
@@ -275,8 +275,8 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
 static const char *state_word(enum gpu_source_state state)
 {
     static const char *const words[] = {[GPU_SOURCE_AVAILABLE] = "available",
-        [GPU_SOURCE_PARTLY] = "partly",
-        [GPU_SOURCE_ASLEEP] = "asleep",
+        [GPU_SOURCE_PARTIAL] = "partly",
+        [GPU_SOURCE_SUSPENDED] = "asleep",
         [GPU_SOURCE_ABSENT] = "absent",
         [GPU_SOURCE_FAILED] = "failed",
         [GPU_SOURCE_SKIPPED] = "skipped"};
@@ -294,7 +294,7 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
     }
     for (size_t i = 0; i < count; i++) {
         bool has =
-            sources[i].state == GPU_SOURCE_AVAILABLE || sources[i].state == GPU_SOURCE_PARTLY;
+            sources[i].state == GPU_SOURCE_AVAILABLE || sources[i].state == GPU_SOURCE_PARTIAL;
         if (!has && sources[i].state == GPU_SOURCE_ABSENT)
             continue;
         char name[32];

@@ -1,4 +1,4 @@
-#include "gpu/nvidia_sleep.h"
+#include "gpu/nvidia_suspended.h"
 #include "gpu/selection.h"
 
 #include <stdlib.h>

@@ -14,20 +14,20 @@ static struct gpu_share shares[2];
 static uint32_t attribute(const struct gpu_process *entries, size_t count)
 {
     struct gpu_process_list list = {0};
-    struct pid_owner_cache book = {0};
+    struct pid_owner_cache pid_owners = {0};
     pid_t descendants[] = {CHILD, CHILD + 1, CHILD + 2};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 3};
     for (size_t i = 0; i < count; i++)
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
     uint32_t unknown =
-        gpu_attribute(&list, 2, &tree, &book, fixture("gpu-namespaces/proc"), shares);
+        gpu_attribute(&list, 2, &tree, &pid_owners, fixture("gpu-namespaces/proc"), shares);
     gpu_process_list_finish(&list);
-    pid_owner_cache_finish(&book);
+    pid_owner_cache_finish(&pid_owners);
     return unknown;
 }
 
-static void who_is_not_listed_has_none(void **state)
+static void a_process_that_is_not_listed_has_0(void **state)
 {
     (void)state;
     assert_int_equal(attribute(NULL, 0), 0);
@@ -57,7 +57,7 @@ static void a_client_held_by_several_counts_once_in_each_sum(void **state)
     assert_true(shares[0].combined_ram_bytes == 1000);
 }
 
-static void sums_are_at_least_what_is_known_and_0_of_it_is_nothing(void **state)
+static void sums_with_unknown_parts_are_lower_bounds(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {
@@ -79,7 +79,7 @@ static void sums_are_at_least_what_is_known_and_0_of_it_is_nothing(void **state)
     assert_true(isnan(shares[1].combined_ram_bytes) && isnan(shares[1].main_sm_percent));
 }
 
-static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
+static void unknown_pids_and_their_memory_are_reported(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {
@@ -95,35 +95,35 @@ static void pids_of_nobody_are_counted_and_their_memory_told(void **state)
     assert_true(shares[0].combined_ram_bytes == 0);
 }
 
-static void a_descendant_that_has_ended_since_the_list_counts_as_it_was(void **state)
+static void a_descendant_that_ended_since_the_list_counts(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {{.pid = NOBODY, .ram_bytes = 10},
         {.pid = MAIN, .ram_bytes = 2}, {.pid = NOBODY + 1, .ram_bytes = 70}};
     const pid_t asked[] = {NOBODY, MAIN};
     struct gpu_process_list list = {0};
-    struct pid_owner_cache book = {0};
+    struct pid_owner_cache pid_owners = {0};
     struct gpu_tree tree = {.main = MAIN};
     for (size_t i = 0; i < 3; i++)
         assert_true(gpu_process_list_add(&list, entries[i]));
-    assert_true(gpu_process_list_set_asked(&list, asked, 2));
+    assert_true(gpu_process_list_set_tracked(&list, asked, 2));
     gpu_process_list_sort(&list);
-    gpu_attribute(&list, 1, &tree, &book, fixture("gpu-namespaces/proc"), shares);
+    gpu_attribute(&list, 1, &tree, &pid_owners, fixture("gpu-namespaces/proc"), shares);
     assert_true(shares[0].descendants_ram_bytes == 10);
     assert_true(shares[0].main_ram_bytes == 2);
     assert_int_equal(shares[0].n_unattributed, 1);
     gpu_process_list_finish(&list);
-    pid_owner_cache_finish(&book);
+    pid_owner_cache_finish(&pid_owners);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_not_listed_has_none),
+        cmocka_unit_test(a_process_that_is_not_listed_has_0),
         cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
-        cmocka_unit_test(sums_are_at_least_what_is_known_and_0_of_it_is_nothing),
-        cmocka_unit_test(pids_of_nobody_are_counted_and_their_memory_told),
-        cmocka_unit_test(a_descendant_that_has_ended_since_the_list_counts_as_it_was),
+        cmocka_unit_test(sums_with_unknown_parts_are_lower_bounds),
+        cmocka_unit_test(unknown_pids_and_their_memory_are_reported),
+        cmocka_unit_test(a_descendant_that_ended_since_the_list_counts),
     };
     return cmocka_run_group_tests_name("gpu/attribution", tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void reads_a_discrete_amd_card(void **state)
     assert_string_equal(warnings, "");
 }
 
-static void tells_what_each_process_of_an_amd_card_holds(void **state)
+static void reads_the_ram_of_each_process_of_an_amd_card(void **state)
 {
     (void)state;
     struct gpu_set *set = open_tree("gpu-amd-discrete");
@@ -65,7 +65,7 @@ static void tells_what_each_process_of_an_amd_card_holds(void **state)
     gpu_set_sample(set, &tree, &sample);
     size_t count;
     uint64_t version;
-    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    const struct gpu_process_ram *held = gpu_set_process_ram(set, &count, &version);
     assert_int_equal(count, 3);
     assert_int_equal(held[0].pid, 4242);
     assert_number(held[0].ram_bytes, 2147483648);
@@ -73,26 +73,26 @@ static void tells_what_each_process_of_an_amd_card_holds(void **state)
     assert_int_equal(held[2].pid, 4244);
     assert_number(held[2].ram_bytes, 0);
     bool some;
-    assert_null(gpu_set_holdings_missing(set, &some));
+    assert_null(gpu_set_process_ram_missing(set, &some));
     assert_true(some);
     gpu_set_close(set);
 }
 
-static void what_processes_share_counts_in_each(void **state)
+static void shared_memory_counts_in_each_process(void **state)
 {
     (void)state;
     struct gpu_set *set = open_tree("gpu-i915");
     sample_once(set, 700, 701);
     size_t count;
     uint64_t version;
-    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    const struct gpu_process_ram *held = gpu_set_process_ram(set, &count, &version);
     assert_int_equal(count, 2);
     assert_number(held[0].ram_bytes, 30 << 20);
     assert_number(held[1].ram_bytes, 20 << 20);
     gpu_set_close(set);
 }
 
-static void an_apus_memory_is_what_is_set_aside_and_what_is_lent(void **state)
+static void memory_of_an_apu_is_vram_and_gtt(void **state)
 {
     (void)state;
     struct gpu_set *set = open_tree("gpu-amd-apu");
@@ -124,7 +124,7 @@ static void reads_the_clients_of_an_i915(void **state)
     /* i915_gt0 counts a part only. */
     assert_number(sample.devices[0].energy_joules, NAN);
     size_t count;
-    assert_int_equal(gpu_set_sources(set, &count)[2].state, GPU_SOURCE_PARTLY);
+    assert_int_equal(gpu_set_sources(set, &count)[2].state, GPU_SOURCE_PARTIAL);
     gpu_set_close(set);
 }
 
@@ -146,7 +146,7 @@ static void reads_the_clients_of_an_xe(void **state)
     gpu_set_close(set);
 }
 
-static void vendors_work_beside_each_other(void **state)
+static void several_vendors_work_together(void **state)
 {
     (void)state;
     struct gpu_set *set = open_tree("gpu-two-vendors");
@@ -168,12 +168,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_discrete_amd_card),
-        cmocka_unit_test(tells_what_each_process_of_an_amd_card_holds),
-        cmocka_unit_test(what_processes_share_counts_in_each),
-        cmocka_unit_test(an_apus_memory_is_what_is_set_aside_and_what_is_lent),
+        cmocka_unit_test(reads_the_ram_of_each_process_of_an_amd_card),
+        cmocka_unit_test(shared_memory_counts_in_each_process),
+        cmocka_unit_test(memory_of_an_apu_is_vram_and_gtt),
         cmocka_unit_test(reads_the_clients_of_an_i915),
         cmocka_unit_test(reads_the_clients_of_an_xe),
-        cmocka_unit_test(vendors_work_beside_each_other),
+        cmocka_unit_test(several_vendors_work_together),
     };
     return cmocka_run_group_tests_name("gpu/drm", tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static void counts_a_client_once_a_process(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void passes_over_other_cards_and_everything_else(void **state)
+static void skips_other_cards_and_other_descriptors(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
@@ -147,7 +147,7 @@ static void passes_over_other_cards_and_everything_else(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void sees_a_descriptor_that_becomes_a_card(void **state)
+static void finds_a_descriptor_that_becomes_a_card(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
@@ -164,7 +164,7 @@ static void sees_a_descriptor_that_becomes_a_card(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_driver_that_tells_nothing_leaves_the_figure_missing(void **state)
+static void a_driver_without_figures_leaves_them_missing(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
@@ -175,7 +175,7 @@ static void a_driver_that_tells_nothing_leaves_the_figure_missing(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_process_that_may_not_be_seen_is_missing_not_zero(void **state)
+static void a_process_that_may_not_be_read_is_missing_not_zero(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
@@ -196,7 +196,7 @@ static void a_process_that_may_not_be_seen_is_missing_not_zero(void **state)
     drm_client_reader_finish(&reader);
 }
 
-static void a_sleeping_card_is_not_read(void **state)
+static void a_suspended_card_is_not_read(void **state)
 {
     (void)state;
     struct drm_client_reader reader = {0};
@@ -216,11 +216,11 @@ int main(void)
         TEST(gives_the_share_of_the_busiest_engine),
         TEST(gives_the_ratio_of_cycles),
         TEST(counts_a_client_once_a_process),
-        TEST(passes_over_other_cards_and_everything_else),
-        TEST(sees_a_descriptor_that_becomes_a_card),
-        TEST(a_driver_that_tells_nothing_leaves_the_figure_missing),
-        TEST(a_process_that_may_not_be_seen_is_missing_not_zero),
-        TEST(a_sleeping_card_is_not_read),
+        TEST(skips_other_cards_and_other_descriptors),
+        TEST(finds_a_descriptor_that_becomes_a_card),
+        TEST(a_driver_without_figures_leaves_them_missing),
+        TEST(a_process_that_may_not_be_read_is_missing_not_zero),
+        TEST(a_suspended_card_is_not_read),
     };
     int failed = cmocka_run_group_tests_name("gpu/drm_clients", tests, NULL, NULL);
     gpu_process_list_finish(&list);

@@ -51,7 +51,7 @@ static void reads_cycles_and_capacities(void **state)
     assert_false(info.has_client);
 }
 
-static void takes_the_total_where_nothing_is_said_to_be_resident(void **state)
+static void reads_the_total_without_resident_memory(void **state)
 {
     (void)state;
     struct fdinfo info;
@@ -59,7 +59,7 @@ static void takes_the_total_where_nothing_is_said_to_be_resident(void **state)
     assert_int_equal(fdinfo_ram_bytes(&info, true), 2 << 20);
 }
 
-static void refuses_descriptors_that_are_no_card(void **state)
+static void refuses_descriptors_that_are_not_a_card(void **state)
 {
     (void)state;
     struct fdinfo info;
@@ -68,7 +68,7 @@ static void refuses_descriptors_that_are_no_card(void **state)
     assert_int_equal(parse("drm-client-id:\t1\n", &info), GPUT_ERROR_FORMAT);
 }
 
-static void passes_over_lines_that_make_no_sense(void **state)
+static void skips_malformed_lines(void **state)
 {
     (void)state;
     struct fdinfo info;
@@ -95,9 +95,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_an_amdgpu_client),
         cmocka_unit_test(reads_cycles_and_capacities),
-        cmocka_unit_test(takes_the_total_where_nothing_is_said_to_be_resident),
-        cmocka_unit_test(refuses_descriptors_that_are_no_card),
-        cmocka_unit_test(passes_over_lines_that_make_no_sense),
+        cmocka_unit_test(reads_the_total_without_resident_memory),
+        cmocka_unit_test(refuses_descriptors_that_are_not_a_card),
+        cmocka_unit_test(skips_malformed_lines),
     };
     return cmocka_run_group_tests_name("gpu/fdinfo", tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static char text[8192];
     "gpu GPU-bbbb\nname NVIDIA B\npci 0:2:0\nmemory 8000000000 0 500000000\n"                      \
     "utilization 20\npower_mw 50000\nenergy_mj 1000\n"
 
-static void sums_all_gpus_and_shares_them_out(void **state)
+static void sums_all_gpus_and_attributes_their_use(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "compute %d 600000000\n" GPU_B "compute %d 100000000\ncompute %d 250000000\n",
@@ -51,7 +51,7 @@ static void sums_all_gpus_and_shares_them_out(void **state)
     assert_string_equal(warnings, "");
 }
 
-static void reads_the_lists_of_every_age_of_driver(void **state)
+static void reads_the_lists_of_old_and_new_drivers(void **state)
 {
     (void)state;
     static const char *const variants[] = {
@@ -70,7 +70,7 @@ static void reads_the_lists_of_every_age_of_driver(void **state)
     }
 }
 
-static void does_without_functions_that_are_not_there(void **state)
+static void works_without_missing_functions(void **state)
 {
     (void)state;
     SCENARIO("gpu GPU-aaaa\nmemory 1000 10 100\nutilization 5\ncompute %d 7\n", MAIN);
@@ -155,7 +155,7 @@ static void a_list_that_never_fits_is_missing_and_ends(void **state)
     gpu_set_close(set);
 }
 
-static void tells_each_process_share_of_the_processors(void **state)
+static void reads_each_process_utilization(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "compute %d 10\ncompute %d 10\ncompute 1 10\n"
@@ -174,7 +174,7 @@ static void tells_each_process_share_of_the_processors(void **state)
     gpu_set_close(set);
 }
 
-static void what_is_not_supported_costs_that_figure_and_is_not_asked_again(void **state)
+static void an_unsupported_figure_is_missing_and_is_not_read_again(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetUtilizationRates 3\n"
@@ -197,7 +197,7 @@ static void what_is_not_supported_costs_that_figure_and_is_not_asked_again(void 
     gpu_set_close(set);
 }
 
-static void memory_that_is_not_supported_is_that_gpus_alone(void **state)
+static void unsupported_memory_is_missing_for_that_gpu_only(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetMemoryInfo 3\ncode nvmlDeviceGetMemoryInfo_v2 3\n" GPU_B);
@@ -211,7 +211,7 @@ static void memory_that_is_not_supported_is_that_gpus_alone(void **state)
     gpu_set_close(set);
 }
 
-static void energy_of_the_module_serves_where_the_gpu_has_none(void **state)
+static void energy_of_the_module_replaces_that_of_the_gpu(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetTotalEnergyConsumption 3\nmodule_energy_mj 7500\n");
@@ -221,7 +221,7 @@ static void energy_of_the_module_serves_where_the_gpu_has_none(void **state)
     gpu_set_close(set);
 }
 
-static void an_energy_counter_that_was_reset_is_passed_on_as_it_is(void **state)
+static void an_energy_counter_that_was_reset_is_returned_unchanged(void **state)
 {
     (void)state;
     SCENARIO(GPU_A);
@@ -233,7 +233,7 @@ static void an_energy_counter_that_was_reset_is_passed_on_as_it_is(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_that_is_lost_costs_its_figures_and_one_warning(void **state)
+static void a_lost_gpu_has_no_figures_and_one_warning(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "compute %d 100\n" GPU_B "compute %d 30\n", MAIN, MAIN);
@@ -255,7 +255,7 @@ static void a_gpu_that_is_lost_costs_its_figures_and_one_warning(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_that_comes_back_is_read_again(void **state)
+static void a_returning_gpu_is_read_again(void **state)
 {
     (void)state;
     SCENARIO(GPU_A);
@@ -273,7 +273,7 @@ static void a_gpu_that_comes_back_is_read_again(void **state)
     gpu_set_close(set);
 }
 
-static void an_unknown_error_of_one_figure_costs_that_figure(void **state)
+static void an_unknown_error_of_one_figure_makes_only_that_missing(void **state)
 {
     (void)state;
     SCENARIO(GPU_A "code nvmlDeviceGetPowerUsage 999\n");
@@ -286,7 +286,7 @@ static void an_unknown_error_of_one_figure_costs_that_figure(void **state)
     gpu_set_close(set);
 }
 
-static void trouble_is_asked_about_ever_more_rarely(void **state)
+static void readings_back_off_after_errors(void **state)
 {
     (void)state;
     SCENARIO(GPU_A);
@@ -312,7 +312,7 @@ static void a_stale_handle_is_renewed(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_that_the_driver_forgot_is_lost(void **state)
+static void a_gpu_that_the_driver_no_longer_knows_is_lost(void **state)
 {
     (void)state;
     SCENARIO(GPU_B GPU_A);
@@ -329,7 +329,7 @@ static void a_gpu_that_the_driver_forgot_is_lost(void **state)
     gpu_set_close(set);
 }
 
-static void a_gpu_without_permission_is_passed_over(void **state)
+static void a_gpu_without_permission_is_skipped(void **state)
 {
     (void)state;
     SCENARIO(GPU_A GPU_B "code nvmlDeviceGetHandleByIndex 4\n");
@@ -340,7 +340,7 @@ static void a_gpu_without_permission_is_passed_over(void **state)
     assert_int_equal(count, 1);
     assert_number(sample_once(set, MAIN, 0).utilization_sum_percent, 40);
     const struct gpu_source_status *nvml = gpu_set_sources(set, &count);
-    assert_int_equal(nvml->state, GPU_SOURCE_PARTLY);
+    assert_int_equal(nvml->state, GPU_SOURCE_PARTIAL);
     assert_contains(nvml->detail, "1 of 2 GPUs cannot be used");
     assert_contains(nvml->detail, "denies permission");
     gpu_set_close(set);
@@ -359,7 +359,7 @@ static void a_list_without_permission_is_missing(void **state)
     gpu_set_close(set);
 }
 
-static void a_start_that_fails_says_why_and_what_helps(void **state)
+static void a_failed_start_gives_reason_and_remedy(void **state)
 {
     (void)state;
     static const struct {
@@ -426,7 +426,7 @@ static void mig_instances_are_gpus_of_their_own(void **state)
     gpu_set_close(set);
 }
 
-static void unified_memory_is_the_machines(void **state)
+static void unified_memory_is_system_ram(void **state)
 {
     (void)state;
     char procfs[4096];
@@ -447,7 +447,7 @@ static void unified_memory_is_the_machines(void **state)
     }
 }
 
-static void pids_of_other_namespaces_are_matched_or_nobodys(void **state)
+static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
 {
     (void)state;
     char procfs[4096];
@@ -471,7 +471,7 @@ static void pids_of_other_namespaces_are_matched_or_nobodys(void **state)
     gpu_set_close(set);
 }
 
-static void after_a_fork_nothing_of_the_parents_is_used(void **state)
+static void a_forked_child_uses_nothing_of_its_parent(void **state)
 {
     (void)state;
     SCENARIO(GPU_A);
@@ -496,7 +496,7 @@ static void after_a_fork_nothing_of_the_parents_is_used(void **state)
     gpu_set_close(set);
 }
 
-static void a_sleeping_gpu_is_not_woken_unless_it_is_named(void **state)
+static void a_suspended_gpu_is_only_resumed_when_named(void **state)
 {
     (void)state;
     char sysfs[4096], procfs[4096];
@@ -514,7 +514,7 @@ static void a_sleeping_gpu_is_not_woken_unless_it_is_named(void **state)
     assert_string_equal(devices[0].name, "NVIDIA GeForce RTX 3050 Laptop GPU");
     assert_number(sample_once(set, MAIN, 0).system_ram_bytes, NAN);
     assert_contains(missing(set, 0, GPU_RAM_USED), "asleep");
-    assert_int_equal(gpu_set_sources(set, &count)->state, GPU_SOURCE_ASLEEP);
+    assert_int_equal(gpu_set_sources(set, &count)->state, GPU_SOURCE_SUSPENDED);
     assert_int_equal(count_calls("nvmlInit", 0), 0);
     gpu_set_close(set);
 
@@ -524,7 +524,7 @@ static void a_sleeping_gpu_is_not_woken_unless_it_is_named(void **state)
     gpu_set_close(set);
 }
 
-static void gpus_of_a_driver_that_does_not_start_are_none(void **state)
+static void a_driver_that_does_not_start_has_no_gpus(void **state)
 {
     (void)state;
     char procfs[4096];
@@ -550,7 +550,7 @@ static void write_pci_gpu(const char *root, const char *power_state)
     assert_int_equal(system(command), 0);
 }
 
-static void a_gpu_that_wakes_joins(void **state)
+static void a_resumed_gpu_is_added(void **state)
 {
     (void)state;
     char sysfs[128], command[160];
@@ -571,7 +571,7 @@ static void a_gpu_that_wakes_joins(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void one_that_is_no_nvml_is_refused(void **state)
+static void a_library_that_is_not_nvml_is_refused(void **state)
 {
     (void)state;
     struct gpu_options options = fake_options();
@@ -596,36 +596,36 @@ static void one_that_is_no_nvml_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(sums_all_gpus_and_shares_them_out),
-        TEST(reads_the_lists_of_every_age_of_driver),
-        TEST(does_without_functions_that_are_not_there),
+        TEST(sums_all_gpus_and_attributes_their_use),
+        TEST(reads_the_lists_of_old_and_new_drivers),
+        TEST(works_without_missing_functions),
         TEST(falls_back_to_older_versions_of_a_call),
         TEST(memory_that_is_not_available_is_missing_not_zero),
         TEST(a_process_in_two_lists_counts_once_with_the_larger_figure),
         TEST(a_list_that_grows_between_calls_is_read),
         TEST(a_list_that_never_fits_is_missing_and_ends),
-        TEST(tells_each_process_share_of_the_processors),
-        TEST(what_is_not_supported_costs_that_figure_and_is_not_asked_again),
-        TEST(memory_that_is_not_supported_is_that_gpus_alone),
-        TEST(energy_of_the_module_serves_where_the_gpu_has_none),
-        TEST(an_energy_counter_that_was_reset_is_passed_on_as_it_is),
-        TEST(a_gpu_that_is_lost_costs_its_figures_and_one_warning),
-        TEST(a_gpu_that_comes_back_is_read_again),
-        TEST(an_unknown_error_of_one_figure_costs_that_figure),
-        TEST(trouble_is_asked_about_ever_more_rarely),
+        TEST(reads_each_process_utilization),
+        TEST(an_unsupported_figure_is_missing_and_is_not_read_again),
+        TEST(unsupported_memory_is_missing_for_that_gpu_only),
+        TEST(energy_of_the_module_replaces_that_of_the_gpu),
+        TEST(an_energy_counter_that_was_reset_is_returned_unchanged),
+        TEST(a_lost_gpu_has_no_figures_and_one_warning),
+        TEST(a_returning_gpu_is_read_again),
+        TEST(an_unknown_error_of_one_figure_makes_only_that_missing),
+        TEST(readings_back_off_after_errors),
         TEST(a_stale_handle_is_renewed),
-        TEST(a_gpu_that_the_driver_forgot_is_lost),
-        TEST(a_gpu_without_permission_is_passed_over),
+        TEST(a_gpu_that_the_driver_no_longer_knows_is_lost),
+        TEST(a_gpu_without_permission_is_skipped),
         TEST(a_list_without_permission_is_missing),
-        TEST(a_start_that_fails_says_why_and_what_helps),
+        TEST(a_failed_start_gives_reason_and_remedy),
         TEST(mig_instances_are_gpus_of_their_own),
-        TEST(unified_memory_is_the_machines),
-        TEST(pids_of_other_namespaces_are_matched_or_nobodys),
-        TEST(after_a_fork_nothing_of_the_parents_is_used),
-        TEST(a_sleeping_gpu_is_not_woken_unless_it_is_named),
-        TEST(gpus_of_a_driver_that_does_not_start_are_none),
-        TEST(a_gpu_that_wakes_joins),
-        TEST(one_that_is_no_nvml_is_refused),
+        TEST(unified_memory_is_system_ram),
+        TEST(pids_of_other_namespaces_are_matched_or_unattributed),
+        TEST(a_forked_child_uses_nothing_of_its_parent),
+        TEST(a_suspended_gpu_is_only_resumed_when_named),
+        TEST(a_driver_that_does_not_start_has_no_gpus),
+        TEST(a_resumed_gpu_is_added),
+        TEST(a_library_that_is_not_nvml_is_refused),
     };
     return cmocka_run_group_tests_name("gpu/nvml", tests, NULL, NULL);
 }

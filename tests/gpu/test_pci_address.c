@@ -1,7 +1,7 @@
 #include "gpu/pci_address.h"
 #include "testing.h"
 
-static void reads_every_spelling(void **state)
+static void reads_every_form_of_an_address(void **state)
 {
     (void)state;
     static const char *const spellings[] = {
@@ -20,7 +20,7 @@ static void reads_every_spelling(void **state)
     assert_string_equal(text, "10001:00:02.0");
 }
 
-static void refuses_what_is_none(void **state)
+static void refuses_other_texts(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"", "0", "0000", "00:00", "01.0", "0000:01:00",
@@ -36,8 +36,8 @@ static void refuses_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_spelling),
-        cmocka_unit_test(refuses_what_is_none),
+        cmocka_unit_test(reads_every_form_of_an_address),
+        cmocka_unit_test(refuses_other_texts),
     };
     return cmocka_run_group_tests_name("gpu/pci_address", tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void a_word_names_a_device_by_uuid_index_or_address(void **state)
     }
 }
 
-static void a_word_that_names_nothing_lists_what_there_is(void **state)
+static void an_unknown_word_lists_the_available_uuids(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -45,7 +45,7 @@ static void a_word_that_names_nothing_lists_what_there_is(void **state)
     assert_non_null(strstr(error.message, "none, no GPU was found"));
 }
 
-static void no_word_at_all_is_an_error(void **state)
+static void an_empty_list_is_an_error(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -53,7 +53,7 @@ static void no_word_at_all_is_an_error(void **state)
     assert_int_equal(gpu_selection_check(" ,,", devices, 3, &error), GPUT_ERROR_INVALID);
 }
 
-static void brands_are_words_of_three(void **state)
+static void only_three_brands_are_valid(void **state)
 {
     (void)state;
     enum gpu_vendor vendor;
@@ -70,9 +70,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_word_names_a_device_by_uuid_index_or_address),
-        cmocka_unit_test(a_word_that_names_nothing_lists_what_there_is),
-        cmocka_unit_test(no_word_at_all_is_an_error),
-        cmocka_unit_test(brands_are_words_of_three),
+        cmocka_unit_test(an_unknown_word_lists_the_available_uuids),
+        cmocka_unit_test(an_empty_list_is_an_error),
+        cmocka_unit_test(only_three_brands_are_valid),
     };
     return cmocka_run_group_tests_name("gpu/selection", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static struct gpu_set *open_threaded(struct gpu_options options)
     return open_set(&options);
 }
 
-static void gives_figures_with_the_first_sample_and_fresh_ones_when_asked(void **state)
+static void gives_first_figures_at_once_and_fresh_ones_on_request(void **state)
 {
     (void)state;
     scenario_write(GPU_A);
@@ -31,7 +31,7 @@ static void gives_figures_with_the_first_sample_and_fresh_ones_when_asked(void *
     assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 1e9);
     scenario_write("gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
     gpu_set_refresh(set);
-    assert_true(gpu_set_settle(set, 30));
+    assert_true(gpu_set_await_all(set, 30));
     struct gpu_sample sample = sample_once(set, getpid(), 0);
     assert_number(sample.system_ram_bytes, 2e9);
     assert_in_range((int)(sample.device_age_seconds * 1000), 0, 30000);
@@ -120,7 +120,7 @@ static void lists_again_when_the_memory_in_use_has_moved_since(void **state)
         (int)getpid());
     scenario_write(text);
     await_calls(list, lists + 2);
-    assert_true(gpu_set_settle(set, 30));
+    assert_true(gpu_set_await_all(set, 30));
     struct gpu_sample sample = sample_once(set, getpid(), 0);
     for (int i = 0; i < 20000 && sample.main_ram_bytes != 2000; i++) {
         usleep(1000);
@@ -144,7 +144,7 @@ static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
     return sample;
 }
 
-static void tells_what_is_in_use_beside_what_the_tracked_hold(void **state)
+static void reports_ram_in_use_by_untracked_processes(void **state)
 {
     (void)state;
     char text[256];
@@ -161,19 +161,19 @@ static void tells_what_is_in_use_beside_what_the_tracked_hold(void **state)
     gpu_set_close(set);
 }
 
-static void asks_by_itself_when_nobody_does(void **state)
+static void sample_requests_figures_when_refresh_was_not_called(void **state)
 {
     (void)state;
     scenario_write(GPU_A);
     struct gpu_set *set = open_threaded(fake_options());
     scenario_write("gpu GPU-aaaa\nmemory 16000000000 0 2000000000\n");
     assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 1e9); /* one tick old */
-    assert_true(gpu_set_settle(set, 30));
+    assert_true(gpu_set_await_all(set, 30));
     assert_number(sample_once(set, getpid(), 0).system_ram_bytes, 2e9);
     gpu_set_close(set);
 }
 
-static void tells_what_each_process_holds_and_when_that_is_new(void **state)
+static void reports_the_ram_of_each_process_and_its_version(void **state)
 {
     (void)state;
     char text[256];
@@ -185,31 +185,31 @@ static void tells_what_each_process_holds_and_when_that_is_new(void **state)
     size_t count;
     uint64_t version, before;
     bool some;
-    gpu_set_holdings(set, &count, &before);
+    gpu_set_process_ram(set, &count, &before);
     assert_int_equal(count, 0);
     sample_once(set, getpid(), 0);
-    const struct gpu_holding *held = gpu_set_holdings(set, &count, &version);
+    const struct gpu_process_ram *held = gpu_set_process_ram(set, &count, &version);
     assert_true(version != before);
     assert_int_equal(count, 1);
     assert_int_equal(held[0].pid, getpid());
     assert_number(held[0].ram_bytes, 500);
-    assert_null(gpu_set_holdings_missing(set, &some));
+    assert_null(gpu_set_process_ram_missing(set, &some));
 
     scenario_write("code nvmlDeviceGetComputeRunningProcesses_v3 4\n" GPU_A);
     sample_once(set, getpid(), 0);
-    held = gpu_set_holdings(set, &count, &version);
+    held = gpu_set_process_ram(set, &count, &version);
     assert_number(held[0].ram_bytes, NAN);
-    assert_non_null(gpu_set_holdings_missing(set, &some));
+    assert_non_null(gpu_set_process_ram_missing(set, &some));
     assert_false(some);
     gpu_set_close(set);
 }
 
-static void a_driver_that_hangs_stops_neither_samples_nor_the_end(void **state)
+static void a_driver_that_hangs_delays_neither_samples_nor_close(void **state)
 {
     (void)state;
     scenario_write(GPU_A);
     struct gpu_options options = fake_options();
-    options.patience_seconds = 0.05;
+    options.max_age_seconds = 0.05;
     struct gpu_set *set = open_threaded(options);
     scenario_write(HANG GPU_A);
     gpu_set_refresh(set);
@@ -221,7 +221,7 @@ static void a_driver_that_hangs_stops_neither_samples_nor_the_end(void **state)
     assert_number(sample.system_ram_bytes, NAN);
     assert_number(sample.utilization_sum_percent, NAN);
     assert_contains(missing(set, 0, GPU_RAM_USED), "does not answer any more");
-    assert_false(gpu_set_settle(set, 0.01));
+    assert_false(gpu_set_await_all(set, 0.01));
     gpu_set_close(set);
     assert_int_equal(count_calls("nvmlShutdown", 0), 0);
     end_hang();
@@ -246,7 +246,7 @@ static void slow_lists_of_processes_leave_device_figures_fresh(void **state)
     end_hang();
 }
 
-static void a_driver_that_is_slow_to_start_joins_later(void **state)
+static void a_driver_that_starts_slowly_is_added_later(void **state)
 {
     (void)state;
     scenario_write("delay_ms nvmlInit 2500\n" GPU_A "compute 1 5\n");
@@ -256,7 +256,7 @@ static void a_driver_that_is_slow_to_start_joins_later(void **state)
     assert_int_equal(count, 0);
     assert_contains(gpu_set_missing(set), "nvml: the driver has not answered yet");
     assert_number(sample_once(set, 1, 0).system_ram_bytes, NAN);
-    assert_true(gpu_set_settle(set, 50));
+    assert_true(gpu_set_await_all(set, 50));
     struct gpu_sample sample = sample_once(set, 1, 0);
     assert_int_equal(sample.n_devices, 1);
     assert_number(sample.system_ram_bytes, 1e9);
@@ -266,7 +266,7 @@ static void a_driver_that_is_slow_to_start_joins_later(void **state)
     gpu_set_close(set);
 }
 
-static void warns_once_of_a_driver_that_fails_beside_one_that_works(void **state)
+static void warns_once_about_one_driver_that_fails_while_another_works(void **state)
 {
     (void)state;
     char sysfs[4096];
@@ -304,7 +304,7 @@ static void without_any_gpu_everything_is_zero_and_there_is_a_reason(void **stat
     gpu_set_close(set);
 }
 
-static void looks_only_at_the_brand_that_is_asked_for(void **state)
+static void reads_only_the_requested_brand(void **state)
 {
     (void)state;
     char sysfs[4096];
@@ -349,7 +349,7 @@ static void counts_utilization_of_the_selected_gpus_only(void **state)
     gpu_set_close(set);
 }
 
-static void refuses_uuids_and_brands_that_are_none(void **state)
+static void refuses_unknown_uuids_and_brands(void **state)
 {
     (void)state;
     scenario_write(GPU_A "gpu GPU-bbbb\nmemory 100 0 10\n");
@@ -376,22 +376,22 @@ static void refuses_uuids_and_brands_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(gives_figures_with_the_first_sample_and_fresh_ones_when_asked),
-        TEST(asks_by_itself_when_nobody_does),
+        TEST(gives_first_figures_at_once_and_fresh_ones_on_request),
+        TEST(sample_requests_figures_when_refresh_was_not_called),
         TEST(waits_for_devices_but_only_once_for_one_that_hangs),
         TEST(lists_at_once_when_that_is_requested),
         TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
         TEST(lists_again_when_the_memory_in_use_has_moved_since),
-        TEST(tells_what_is_in_use_beside_what_the_tracked_hold),
-        TEST(tells_what_each_process_holds_and_when_that_is_new),
-        TEST(a_driver_that_hangs_stops_neither_samples_nor_the_end),
+        TEST(reports_ram_in_use_by_untracked_processes),
+        TEST(reports_the_ram_of_each_process_and_its_version),
+        TEST(a_driver_that_hangs_delays_neither_samples_nor_close),
         TEST(slow_lists_of_processes_leave_device_figures_fresh),
-        TEST(a_driver_that_is_slow_to_start_joins_later),
-        TEST(warns_once_of_a_driver_that_fails_beside_one_that_works),
+        TEST(a_driver_that_starts_slowly_is_added_later),
+        TEST(warns_once_about_one_driver_that_fails_while_another_works),
         TEST(without_any_gpu_everything_is_zero_and_there_is_a_reason),
-        TEST(looks_only_at_the_brand_that_is_asked_for),
+        TEST(reads_only_the_requested_brand),
         TEST(counts_utilization_of_the_selected_gpus_only),
-        TEST(refuses_uuids_and_brands_that_are_none),
+        TEST(refuses_unknown_uuids_and_brands),
     };
     return cmocka_run_group_tests_name("gpu/set", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static bool has_listed;
 static int begin(void **state)
 {
     (void)state;
-    list = (struct gpu_process_list){.n_asked = 1};
+    list = (struct gpu_process_list){.n_tracked_pids = 1};
     share = (struct gpu_share){0};
     device = (struct gpu_device){0};
     sample = (struct gpu_device_sample){.ram_used_bytes = 9 * GB, .utilization_percent = 40};
@@ -30,7 +30,7 @@ static struct gpu_missing find(void)
     return gpu_missing_find(&(struct gpu_listed){&list, 0, &share, &device, &sample, has_listed});
 }
 
-static void nobody_in_an_empty_list_of_a_gpu_in_use_is_not_known_to_hold_nothing(void **state)
+static void an_empty_list_of_a_gpu_in_use_leaves_ram_unknown(void **state)
 {
     (void)state;
     struct gpu_missing missing = find();
@@ -42,7 +42,7 @@ static void nobody_in_an_empty_list_of_a_gpu_in_use_is_not_known_to_hold_nothing
     assert_true(find().ram_may_be_held && find().sm_may_be_used);
 }
 
-static void nobody_in_an_empty_list_of_an_unused_gpu_holds_nothing(void **state)
+static void an_empty_list_of_an_unused_gpu_means_0(void **state)
 {
     (void)state;
     sample.ram_used_bytes = 20e6;
@@ -51,7 +51,7 @@ static void nobody_in_an_empty_list_of_an_unused_gpu_holds_nothing(void **state)
     assert_false(find().ram_is_hidden || find().ram_may_be_held);
 }
 
-static void nobody_uses_the_processors_of_an_idle_gpu(void **state)
+static void an_idle_gpu_has_0_utilization(void **state)
 {
     (void)state;
     sample.utilization_percent = 0;
@@ -59,7 +59,7 @@ static void nobody_uses_the_processors_of_an_idle_gpu(void **state)
     assert_null(find().sm);
 }
 
-static void memory_of_the_machine_is_no_sign_of_use(void **state)
+static void system_ram_in_use_does_not_show_use_of_the_gpu(void **state)
 {
     (void)state;
     device.shares_ram = true;
@@ -68,7 +68,7 @@ static void memory_of_the_machine_is_no_sign_of_use(void **state)
     assert_null(find().ram);
 }
 
-static void a_driver_that_lists_some_process_in_sight_hides_none(void **state)
+static void a_driver_that_lists_visible_processes_hides_none(void **state)
 {
     (void)state;
     has_listed = true;
@@ -77,7 +77,7 @@ static void a_driver_that_lists_some_process_in_sight_hides_none(void **state)
     assert_null(find().sm);
 }
 
-static void pids_that_are_not_in_sight_may_be_ours(void **state)
+static void pids_that_are_not_visible_may_be_tracked(void **state)
 {
     (void)state;
     share.n_unattributed = 1;
@@ -97,26 +97,26 @@ static void processes_without_a_file_of_the_driver_use_nothing(void **state)
     assert_null(find().sm);
 }
 
-static void a_list_from_before_tracking_says_nothing_yet(void **state)
+static void a_list_from_before_tracking_leaves_figures_unknown(void **state)
 {
     (void)state;
-    list.n_asked = 0;
+    list.n_tracked_pids = 0;
     assert_non_null(strstr(find().ram, "lists no process"));
     assert_true(find().ram_is_hidden);
     assert_false(find().ram_may_be_held || find().sm_may_be_used);
 }
 
-static void a_list_of_the_tracked_alone_is_complete(void **state)
+static void a_list_of_only_tracked_processes_is_complete(void **state)
 {
     (void)state;
     list.only_tracked = true;
     assert_null(find().ram);
 }
 
-static void no_sample_of_use_is_no_zero_while_the_gpu_is_busy(void **state)
+static void missing_samples_are_not_0_while_the_gpu_is_busy(void **state)
 {
     (void)state;
-    share.n_tracked = share.n_in_sight = 1;
+    share.n_tracked = share.n_visible = 1;
     has_listed = true;
     list.lacks_samples[0] = true;
     assert_non_null(strstr(find().sm, "no samples"));
@@ -129,7 +129,7 @@ static void no_sample_of_use_is_no_zero_while_the_gpu_is_busy(void **state)
     assert_null(find().sm);
 }
 
-static void rocm_programs_at_0_percent_are_not_told(void **state)
+static void rocm_programs_at_0_percent_are_unknown(void **state)
 {
     (void)state;
     share.n_tracked = 1;
@@ -140,7 +140,7 @@ static void rocm_programs_at_0_percent_are_not_told(void **state)
     assert_null(find().sm);
 }
 
-static void what_is_missing_of_the_list_is_missing(void **state)
+static void figures_missing_in_the_list_are_missing(void **state)
 {
     (void)state;
     list.ram_missing[0] = list.sm_missing[0] = "denied";
@@ -158,19 +158,18 @@ static void what_is_missing_of_the_list_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(
-            nobody_in_an_empty_list_of_a_gpu_in_use_is_not_known_to_hold_nothing, begin),
-        cmocka_unit_test_setup(nobody_in_an_empty_list_of_an_unused_gpu_holds_nothing, begin),
-        cmocka_unit_test_setup(nobody_uses_the_processors_of_an_idle_gpu, begin),
-        cmocka_unit_test_setup(memory_of_the_machine_is_no_sign_of_use, begin),
-        cmocka_unit_test_setup(a_driver_that_lists_some_process_in_sight_hides_none, begin),
-        cmocka_unit_test_setup(pids_that_are_not_in_sight_may_be_ours, begin),
+        cmocka_unit_test_setup(an_empty_list_of_a_gpu_in_use_leaves_ram_unknown, begin),
+        cmocka_unit_test_setup(an_empty_list_of_an_unused_gpu_means_0, begin),
+        cmocka_unit_test_setup(an_idle_gpu_has_0_utilization, begin),
+        cmocka_unit_test_setup(system_ram_in_use_does_not_show_use_of_the_gpu, begin),
+        cmocka_unit_test_setup(a_driver_that_lists_visible_processes_hides_none, begin),
+        cmocka_unit_test_setup(pids_that_are_not_visible_may_be_tracked, begin),
         cmocka_unit_test_setup(processes_without_a_file_of_the_driver_use_nothing, begin),
-        cmocka_unit_test_setup(a_list_from_before_tracking_says_nothing_yet, begin),
-        cmocka_unit_test_setup(a_list_of_the_tracked_alone_is_complete, begin),
-        cmocka_unit_test_setup(no_sample_of_use_is_no_zero_while_the_gpu_is_busy, begin),
-        cmocka_unit_test_setup(rocm_programs_at_0_percent_are_not_told, begin),
-        cmocka_unit_test_setup(what_is_missing_of_the_list_is_missing, begin),
+        cmocka_unit_test_setup(a_list_from_before_tracking_leaves_figures_unknown, begin),
+        cmocka_unit_test_setup(a_list_of_only_tracked_processes_is_complete, begin),
+        cmocka_unit_test_setup(missing_samples_are_not_0_while_the_gpu_is_busy, begin),
+        cmocka_unit_test_setup(rocm_programs_at_0_percent_are_unknown, begin),
+        cmocka_unit_test_setup(figures_missing_in_the_list_are_missing, begin),
     };
     return cmocka_run_group_tests_name("gpu/unlisted", tests, NULL, NULL);
 }

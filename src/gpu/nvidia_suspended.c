@@ -1,4 +1,4 @@
-#include "gpu/nvidia_sleep.h"
+#include "gpu/nvidia_suspended.h"
 
 #include "os/sysfs.h"
 
@@ -17,7 +17,7 @@ static bool is_nvidia_gpu(const char *folder)
            sysfs_read_uint64(folder, "class", &class) && class >> 16 == PCI_CLASS_DISPLAY;
 }
 
-/* Counts NVIDIA GPUs and those of them that sleep; `address`, when given, is that of the first. */
+/* Counts NVIDIA GPUs and the suspended ones; `address`, when given, gets that of the first. */
 static void count_gpus(const char *sysfs_root, unsigned *gpus, unsigned *asleep, char *address)
 {
     char bus[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE];
@@ -78,7 +78,7 @@ void nvidia_information_parse(const char *text, struct gpu_device *device)
         memcpy(device->uuid, uuid, sizeof uuid);
 }
 
-uint32_t nvidia_list_sleeping(
+uint32_t nvidia_list_suspended(
     const char *procfs_root, struct gpu_device *devices, uint32_t capacity)
 {
     char root[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], text[2048];

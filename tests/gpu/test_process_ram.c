@@ -1,4 +1,4 @@
-#include "gpu/holdings.h"
+#include "gpu/process_ram.h"
 #include "scenario.h"
 
 /* The fixture has processes 5000, 5007 and 30. */
@@ -7,7 +7,7 @@
 #define OTHER 30
 #define NOBODY 31
 
-static struct gpu_holdings holdings;
+static struct gpu_process_ram_list ram_list;
 
 /* Adds a list that was made for `asked`, ascending and ended by 0. */
 static void add(const struct gpu_process *entries, size_t count, const pid_t *asked,
@@ -15,32 +15,33 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
 {
     struct gpu_process_list list = {0};
     const struct gpu_missing missing[2] = {{.ram = missing_on_first}};
-    struct pid_owner_cache book = {0};
+    struct pid_owner_cache pid_owners = {0};
     pid_t descendants[] = {CHILD, CHILD + 1};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 2};
-    size_t n_asked = 0;
-    while (asked[n_asked])
-        n_asked++;
+    size_t n_tracked_pids = 0;
+    while (asked[n_tracked_pids])
+        n_tracked_pids++;
     for (size_t i = 0; i < count; i++)
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
-    assert_true(gpu_process_list_set_asked(&list, asked, n_asked));
-    gpu_holdings_add(&holdings, &list, missing, 2, 7, &tree, &book, fixture("gpu-namespaces/proc"));
+    assert_true(gpu_process_list_set_tracked(&list, asked, n_tracked_pids));
+    gpu_process_ram_list_add(
+        &ram_list, &list, missing, 2, 7, &tree, &pid_owners, fixture("gpu-namespaces/proc"));
     gpu_process_list_finish(&list);
-    pid_owner_cache_finish(&book);
+    pid_owner_cache_finish(&pid_owners);
 }
 
 static void assert_holds(size_t index, pid_t pid, double bytes)
 {
-    assert_in_range(index, 0, holdings.count - 1);
-    assert_int_equal(holdings.entries[index].pid, pid);
-    assert_number(holdings.entries[index].ram_bytes, bytes);
+    assert_in_range(index, 0, ram_list.count - 1);
+    assert_int_equal(ram_list.entries[index].pid, pid);
+    assert_number(ram_list.entries[index].ram_bytes, bytes);
 }
 
 static int empty(void **state)
 {
     (void)state;
-    gpu_holdings_finish(&holdings);
+    gpu_process_ram_list_finish(&ram_list);
     return 0;
 }
 
@@ -59,27 +60,27 @@ static void adds_up_devices_and_clients(void **state)
         {.device = 1, .pid = NOBODY, .ram_bytes = 9},
     };
     add(entries, 7, both, NULL);
-    assert_int_equal(holdings.count, 2);
+    assert_int_equal(ram_list.count, 2);
     assert_holds(0, MAIN, 3100);
     assert_holds(1, CHILD, 1000);
-    assert_int_equal(holdings.entries[0].read_ns, 7);
+    assert_int_equal(ram_list.entries[0].read_ns, 7);
 }
 
-static void zero_is_only_of_those_that_were_asked(void **state)
+static void only_processes_tracked_at_the_list_have_0(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {{.device = 1, .pid = CHILD + 1, .ram_bytes = 5}};
     add(entries, 1, both, NULL);
-    assert_int_equal(holdings.count, 3);
+    assert_int_equal(ram_list.count, 3);
     assert_holds(0, MAIN, 0);
     assert_holds(1, CHILD, 0);
     assert_holds(2, CHILD + 1, 5); /* it began after the list was asked for, and is in it */
     assert_int_equal(empty(NULL), 0);
     add(NULL, 0, nobody, NULL);
-    assert_int_equal(holdings.count, 0);
+    assert_int_equal(ram_list.count, 0);
 }
 
-static void what_no_device_tells_is_not_known(void **state)
+static void what_no_device_reports_is_unknown(void **state)
 {
     (void)state;
     const struct gpu_process unreported[] = {
@@ -91,7 +92,7 @@ static void what_no_device_tells_is_not_known(void **state)
     assert_holds(1, CHILD, 0); /* of the second device, which tells of it */
 }
 
-static void one_that_ended_since_is_still_itself(void **state)
+static void a_process_that_ended_since_the_list_counts(void **state)
 {
     (void)state;
     const pid_t ended[] = {NOBODY, MAIN, 0};
@@ -101,7 +102,7 @@ static void one_that_ended_since_is_still_itself(void **state)
     assert_holds(1, MAIN, 0);
 }
 
-static void lists_of_several_drivers_are_one(void **state)
+static void lists_of_several_drivers_are_merged(void **state)
 {
     (void)state;
     const struct gpu_process first[] = {{.device = 0, .pid = MAIN, .ram_bytes = 1}};
@@ -110,8 +111,8 @@ static void lists_of_several_drivers_are_one(void **state)
         {.device = 1, .pid = CHILD, .ram_bytes = NAN}};
     add(first, 1, nobody, NULL);
     add(second, 3, both, NULL);
-    gpu_holdings_settle(&holdings);
-    assert_int_equal(holdings.count, 2);
+    gpu_process_ram_list_merge(&ram_list);
+    assert_int_equal(ram_list.count, 2);
     assert_holds(0, MAIN, 11);
     assert_holds(1, CHILD, NAN);
 }
@@ -120,10 +121,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(adds_up_devices_and_clients, empty),
-        cmocka_unit_test_teardown(zero_is_only_of_those_that_were_asked, empty),
-        cmocka_unit_test_teardown(what_no_device_tells_is_not_known, empty),
-        cmocka_unit_test_teardown(one_that_ended_since_is_still_itself, empty),
-        cmocka_unit_test_teardown(lists_of_several_drivers_are_one, empty),
+        cmocka_unit_test_teardown(only_processes_tracked_at_the_list_have_0, empty),
+        cmocka_unit_test_teardown(what_no_device_reports_is_unknown, empty),
+        cmocka_unit_test_teardown(a_process_that_ended_since_the_list_counts, empty),
+        cmocka_unit_test_teardown(lists_of_several_drivers_are_merged, empty),
     };
-    return cmocka_run_group_tests_name("gpu/holdings", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gpu/process_ram", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * What can be known of NVIDIA GPUs without their library, which would wake those that sleep.
+ * NVIDIA GPUs as procfs and sysfs show them. Their library would resume suspended ones.
  */
 #ifndef GPU_NVIDIA_SLEEP_H
 #define GPU_NVIDIA_SLEEP_H
@@ -13,9 +13,9 @@ bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE]
 /* True when there are NVIDIA GPUs on the PCI bus and every one is suspended. */
 bool nvidia_all_suspended(const char *sysfs_root);
 
-/* The GPUs in <procfs>/driver/nvidia/gpus: address, name and, where it shows, UUID. Returns how
- * many were filled in. */
-uint32_t nvidia_list_sleeping(
+/* The GPUs in <procfs>/driver/nvidia/gpus: address, name and, where shown, UUID. Returns how many
+ * were filled in. */
+uint32_t nvidia_list_suspended(
     const char *procfs_root, struct gpu_device *devices, uint32_t capacity);
 
 /* Reads the text of <procfs>/driver/nvidia/gpus/ADDRESS/information into name and uuid. */
