@@ -71,7 +71,9 @@ struct process {
     uint64_t faults_when_read;        /* minor_faults at the last exact reading */
     uint64_t private_when_notified; /* what it had alone when those it shares with were last told */
     uint64_t peak_anonymous_bytes;  /* the most of all scans */
-    bool has_forks;                 /* scratch: some process has its image from it */
+    uint64_t unseen_bytes; /* scratch: by which it may have had more than that between scans */
+    bool has_forks;        /* scratch: some process has its image from it */
+    bool has_unread_forks; /* scratch: of these, some whose maps were not read yet */
     uint64_t family_bytes; /* scratch: the most that one of its forks has, itself included */
     bool was_refused;      /* its memory could not be read, now or before an execve */
     bool memory_is_stale;  /* others who share its memory came, went or changed it */

@@ -1,6 +1,7 @@
 #include "process/ram_meter.h"
 
 #include "base/clock.h"
+#include "os/proc_status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -449,19 +450,43 @@ static uint64_t anonymous_alone(const struct process *process)
         memory_anonymous_bytes(&process->memory), memory_anonymous_shared_bytes(&process->memory));
 }
 
+/*
+ * What its forks may have from it though no scan saw it: its peak as the kernel kept it (VmHWM)
+ * tells. All of it where that cannot be read.
+ */
+static uint64_t unseen_of(const struct process_tree *tree, const struct process *process)
+{
+    struct proc_status status;
+    if (proc_status_read(tree->view.procfs_root, process->memory_pid, &status, NULL) != GPUT_OK ||
+        !status.has_memory)
+        return UINT64_MAX;
+    return minus(status.peak_rss_bytes, process->peak_resident_bytes + tree->view.lag_bytes);
+}
+
+static struct process *forked_from(const struct process_tree *tree, const struct process *process)
+{
+    struct process *parent = process->is_fork ? process_tree_get(tree, process->parent) : NULL;
+    return parent && parent->exec_generation == process->exec_generation ? parent : NULL;
+}
+
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         uint64_t bytes = memory_anonymous_bytes(&process->memory);
-        process->has_forks = false;
+        process->has_forks = process->has_unread_forks = false;
         process->peak_anonymous_bytes = most(process->peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        struct process *parent = process->is_fork ? process_tree_get(tree, process->parent) : NULL;
-        if (parent && parent->exec_generation == process->exec_generation)
-            parent->has_forks = true;
+        struct process *parent = forked_from(tree, process);
+        if (!parent)
+            continue;
+        parent->has_forks = true;
+        if (process->memory.has_exact || parent->has_unread_forks)
+            continue;
+        parent->has_unread_forks = true;
+        parent->unseen_bytes = unseen_of(tree, parent);
     }
 }
 
@@ -471,11 +496,11 @@ static void mark_forks(const struct process_tree *tree)
  */
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
-    const struct process *parent = process_tree_get(tree, process->parent);
-    if (!parent || parent->exec_generation != process->exec_generation || process->has_forks ||
-        !process->is_fork)
+    const struct process *parent = forked_from(tree, process);
+    if (!parent || !parent->has_unread_forks || process->has_forks)
         return 0;
-    return minus(memory_anonymous_bytes(&process->memory), parent->peak_anonymous_bytes);
+    uint64_t beyond = minus(memory_anonymous_bytes(&process->memory), parent->peak_anonymous_bytes);
+    return minus(beyond, parent->unseen_bytes);
 }
 
 static void add_member(

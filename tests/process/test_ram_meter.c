@@ -394,6 +394,30 @@ static void what_forks_have_beyond_their_parents_counts_unread(void **state)
     close_stage(&stage);
 }
 
+/* What main had between two scans, and its forks still have, none of them has alone. */
+static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage,
+        "alloc 20 tell hear 3 alloc 80 child [ tell hear 4 ] child [ tell hear 4 ] free tell "
+        "hear 4",
+        1);
+    measure(&stage);
+    actors_release(&stage.actors, 3, 1);
+    actors_await(&stage.actors, 3);
+    stage.adaptive.cheap = true;
+    measure(&stage);
+    assert_megabytes(stage.exact.figures.combined.total, 100, PROGRAM);
+    assert_true(
+        stage.adaptive.figures.combined.total <= stage.exact.figures.combined.total + MB / 2);
+    assert_true(stage.adaptive.figures.at_least_bytes <= stage.exact.figures.combined.total);
+    stage.adaptive.cheap = false;
+    measure(&stage);
+    assert_agree(&stage);
+    close_stage(&stage);
+}
+
 /* Their number is the same, and what main had alone it now shares. */
 static void a_fork_in_the_place_of_one_that_ended_counts_once(void **state)
 {
@@ -669,6 +693,7 @@ int main(void)
         cmocka_unit_test(what_waits_to_be_read_is_told),
         cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
         cmocka_unit_test(what_forks_have_beyond_their_parents_counts_unread),
+        cmocka_unit_test(what_forks_have_of_an_unseen_peak_does_not_count_twice),
         cmocka_unit_test(a_fork_in_the_place_of_one_that_ended_counts_once),
         cmocka_unit_test(files_of_one_that_has_ended_do_not_count),
         cmocka_unit_test(little_copies_of_many_add_up),
