@@ -231,6 +231,9 @@ static void read_and_look(struct session_events *events, struct follower *follow
     follower->have_ended = log->ended_total != follower->ended;
     follower->ended = log->ended_total;
     follower->seen = log->seen;
+    /* What others do on this machine is no reason to read anything else. */
+    if (are_ours || follower->again_ns)
+        events->follow(events->user);
     events->cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(events->lock);
 
@@ -275,13 +278,14 @@ void session_events_begin(
 }
 
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
-    void (*come)(void *user), void *user)
+    void (*come)(void *user), void (*follow_ours)(void *user), void *user)
 {
     if (!events->has_events || events->stop_fd >= 0 ||
         until_ns <= shorter(events->pause_at_ends_ns, SHORTEST_INTERVAL_NS))
         return;
     events->lock = lock;
     events->come = come;
+    events->follow = follow_ours;
     events->user = user;
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)

@@ -32,6 +32,7 @@ struct session_events {
     int64_t pause_ns;             /* how long events may wait */
     int64_t pause_at_ends_ns;     /* when processes of the log have ended by the last reading */
     void (*come)(void *user);     /* what the thread calls to have them read */
+    void (*follow)(void *user);   /* and then, while processes of the log start and end */
     void *user;
     int stop_fd; /* wakes the thread to end it; -1: there is none */
     pthread_t thread;
@@ -61,11 +62,12 @@ void session_events_begin(
 
 /*
  * Starts the thread, once, when it is too long until the next tick; without it (also when it cannot
- * be had) session_events_read() at each tick has to do. It calls `come` with `user` when events
- * have come, with `lock` held.
+ * be had) session_events_read() at each tick has to do. With `lock` held it calls `come` with
+ * `user` when events have come; and then `follow`, where processes of the log have started or
+ * ended, and for some time after that.
  */
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
-    void (*come)(void *user), void *user);
+    void (*come)(void *user), void (*follow)(void *user), void *user);
 
 /* Reads what is there. The lock is held. */
 void session_events_read(struct session_events *events);

@@ -196,13 +196,18 @@ static void events_have_come(void *user)
     struct gput_session *session = user;
     session_events_read(&session->events);
     session_compare_exit_records(session);
-    session_look_between(session);
+}
+
+static void ours_start_and_end(void *user)
+{
+    session_look_between(user);
 }
 
 /* Events are followed between ticks where these are too far apart. */
 static void follow_events(struct gput_session *session, int64_t until_ns)
 {
-    session_events_start(&session->events, &session->lock, until_ns, events_have_come, session);
+    session_events_start(
+        &session->events, &session->lock, until_ns, events_have_come, ours_start_and_end, session);
 }
 
 static void *tick(void *user)
