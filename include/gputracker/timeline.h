@@ -63,17 +63,17 @@ GPUT_API struct gput_timeline_options gput_timeline_options_default(void);
 
 /** What was merged. */
 struct gput_timeline_result {
-    char path[4096];   /**< the file that was written, or "-" */
-    uint64_t files;    /**< files that were read */
-    uint64_t slices;   /**< events with a duration that were written */
-    uint64_t counters; /**< counter readings that were written */
-    uint64_t others;   /**< instants, flows and the like that were written */
-    uint64_t left_out; /**< events outside of the selection */
-    uint64_t damaged;  /**< places that could not be read and were skipped */
-    uint64_t torn;     /**< files that end too early */
-    uint64_t unusable; /**< events without a time, a duration or a partner, or of no known type */
-    int64_t start_us;  /**< the earliest begin, since the epoch */
-    int64_t end_us;    /**< the latest end */
+    char path[4096];    /**< the file that was written, or "-" */
+    uint64_t files;     /**< files that were read */
+    uint64_t slices;    /**< events with a duration that were written */
+    uint64_t counters;  /**< counter readings that were written */
+    uint64_t others;    /**< instants, flows and the like that were written */
+    uint64_t left_out;  /**< events outside of the selection */
+    uint64_t damaged;   /**< places that could not be read and were skipped */
+    uint64_t truncated; /**< files that end too early */
+    uint64_t unusable;  /**< events without a time, a duration or a partner, or of no known type */
+    int64_t start_us;   /**< the earliest begin, since the epoch */
+    int64_t end_us;     /**< the latest end */
 };
 
 /**

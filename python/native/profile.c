@@ -554,7 +554,7 @@ static PyObject *give_timeline(
     return Py_BuildValue("NN",
         Py_BuildValue("{sNsKsKsKsKsKsKsKsLsL}", "path", path, "files", made.files, "slices",
             made.slices, "counters", made.counters, "others", made.others, "left_out",
-            made.left_out, "damaged", made.damaged, "torn", made.torn, "start_us",
+            made.left_out, "damaged", made.damaged, "truncated", made.truncated, "start_us",
             (long long)made.start_us, "end_us", (long long)made.end_us),
         native_warnings_collect(warnings));
 }

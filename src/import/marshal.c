@@ -21,7 +21,7 @@ static int damaged(struct reader *reader)
         reader->error, GPUT_ERROR_FORMAT, "%s is no profile, or a damaged one", reader->name);
 }
 
-static int torn(struct reader *reader)
+static int truncated(struct reader *reader)
 {
     return error_set(reader->error, GPUT_ERROR_FORMAT, "%s ends too early", reader->name);
 }
@@ -81,7 +81,7 @@ static int read_number(struct reader *reader, size_t size, uint64_t *number)
 {
     *number = 0;
     if (left(reader) < size)
-        return torn(reader);
+        return truncated(reader);
     for (size_t i = 0; i < size; i++)
         *number |= (uint64_t)reader->at[i] << 8 * i;
     reader->at += size;
@@ -96,7 +96,7 @@ static int read_count(struct reader *reader, size_t size, uint32_t *count)
     if (number > INT32_MAX)
         return damaged(reader);
     if (number > left(reader))
-        return torn(reader);
+        return truncated(reader);
     *count = (uint32_t)number;
     return GPUT_OK;
 }
@@ -263,7 +263,7 @@ static int read_value(struct reader *reader, int depth, uint32_t *place)
 {
     *place = NOTHING;
     if (left(reader) == 0)
-        return torn(reader);
+        return truncated(reader);
     if (depth > MAX_DEPTH)
         return damaged(reader);
     unsigned char code = *reader->at++, type = code & (FLAG_REFERENCE - 1);

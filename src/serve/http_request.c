@@ -60,7 +60,7 @@ static bool next_line(struct span *rest, struct span *line)
 
 /* ---- the request line ---- */
 
-/* "HTTP/1.1": the digit behind the point, or the status to refuse it with. */
+/* "HTTP/1.1": the digit after the point, or the status to refuse it with. */
 static int read_version(struct span version, int *minor)
 {
     if (version.length != 8 || memcmp(version.at, "HTTP/", 5) != 0 || version.at[6] != '.' ||

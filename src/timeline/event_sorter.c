@@ -28,7 +28,7 @@ struct run_header {
     uint64_t length;
 };
 
-/* A sorted stretch of the temporary file, read through a buffer. */
+/* A sorted run of the temporary file, read through a buffer. */
 struct run {
     int64_t file_at;
     int64_t file_end;
@@ -269,23 +269,23 @@ static size_t held_bytes(const struct event_sorter *sorter, size_t length)
 void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
     size_t length, struct gput_error *error)
 {
-    size_t room = padded(length);
+    size_t space = padded(length);
     if (sorter->taking || length > MAX_RECORD) {
         error_set(error, GPUT_ERROR_STATE, "An event is too large or comes too late to be sorted");
         return NULL;
     }
-    if (held_bytes(sorter, room) > sorter->memory_bytes && spill(sorter, error) != GPUT_OK)
+    if (held_bytes(sorter, space) > sorter->memory_bytes && spill(sorter, error) != GPUT_OK)
         return NULL;
-    if (!grow_entries(sorter) || !grow_arena(sorter, room)) {
+    if (!grow_entries(sorter) || !grow_arena(sorter, space)) {
         error_memory(error);
         return NULL;
     }
     char *place = sorter->arena + sorter->arena_used;
     sorter->entries[sorter->count++] =
         (struct entry){start_ns, duration_ns, (uint32_t)(sorter->arena_used / 8), (uint32_t)length};
-    sorter->arena_used += room;
-    if (room > 0)
-        memset(place + room - 8, 0, 8);
+    sorter->arena_used += space;
+    if (space > 0)
+        memset(place + space - 8, 0, 8);
     return place;
 }
 
@@ -306,9 +306,9 @@ static int buffer_run(
     memmove(run->buffer, run->buffer + run->at, run->length - run->at);
     run->length -= run->at;
     run->at = 0;
-    size_t room = run->capacity - run->length, left = (size_t)(run->file_end - run->file_at), got;
+    size_t space = run->capacity - run->length, left = (size_t)(run->file_end - run->file_at), got;
     TRY(file_read_at(sorter->fd, "the temporary file", run->buffer + run->length,
-        room < left ? room : left, (uint64_t)run->file_at, &got, error));
+        space < left ? space : left, (uint64_t)run->file_at, &got, error));
     run->length += got;
     run->file_at += (int64_t)got;
     if (run->length < length)

@@ -71,7 +71,7 @@ struct timeline {
 int timeline_init(
     struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
 
-/* Adds an event that lies in the timeline's stretch of time. `place` may be NULL. */
+/* Adds an event that lies in the timeline's interval of time. `place` may be NULL. */
 int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error);
 

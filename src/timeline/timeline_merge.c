@@ -189,10 +189,10 @@ static int add_inputs(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int behind(const struct gput_timeline_options *options, struct gput_error *error)
+static int refuse_order(const struct gput_timeline_options *options, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
-        "The start (%s%" PRId64 ") is behind the end (%s%" PRId64 ")",
+        "The start (%s%" PRId64 ") is after the end (%s%" PRId64 ")",
         options->unit == GPUT_MERGE_STEP ? "step " : "", options->start,
         options->unit == GPUT_MERGE_STEP ? "step " : "", options->end);
 }
@@ -255,7 +255,7 @@ static int find_steps(struct merge *merge, struct gput_error *error)
         return no_such_step(&search, options->end, error);
     /* Of their begins, not their numbers: steps of several phases are numbered apart. */
     if (options->has_start && options->has_end && search.first_begin_ns > search.last_begin_ns)
-        return behind(options, error);
+        return refuse_order(options, error);
     if (options->has_start)
         merge->timeline.start_ns = search.first_begin_ns;
     if (options->has_end)
@@ -302,7 +302,7 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
         return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
     if (options->unit == GPUT_MERGE_TIME && options->has_start && options->has_end &&
         options->start > options->end)
-        return behind(options, error);
+        return refuse_order(options, error);
     for (size_t i = 0; i < options->suffix_count; i++) {
         bool known = false;
         for (size_t j = 0; j < trace_suffix_count; j++)
@@ -379,7 +379,7 @@ static int write_merged(
         .others = timeline->others,
         .left_out = timeline->left_out,
         .damaged = report->damaged,
-        .torn = report->torn,
+        .truncated = report->truncated,
         .unusable = report->unusable,
         .start_us = timeline->first_ns / 1000,
         .end_us = timeline->last_ns / 1000};

@@ -29,7 +29,7 @@ static void note_reading(struct read_report *report, const char *warning, uint64
 {
     report->files++;
     report->damaged += rows_left_out;
-    report->torn += warning && rows_left_out == 0;
+    report->truncated += warning && rows_left_out == 0;
     read_report_warn(report, warning);
 }
 

@@ -493,7 +493,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     report->files++;
     report->events += counts->events;
     report->damaged += counts->damaged;
-    report->torn += counts->torn;
+    report->truncated += counts->truncated;
     report->unusable += adding->begun.count + adding->begun.given_up;
     read_report_warn(report, event_stream_warning(stream));
     return GPUT_OK;

@@ -174,12 +174,12 @@ static int read_packed(struct byte_source *source, void *buffer, size_t capacity
     struct gput_error *error)
 {
     z_stream *inflater = &source->inflater;
-    size_t room = capacity < UINT32_MAX ? capacity : UINT32_MAX;
+    size_t space = capacity < UINT32_MAX ? capacity : UINT32_MAX;
     inflater->next_out = buffer;
-    inflater->avail_out = (uInt)room;
-    while (inflater->avail_out == room && !source->ended)
+    inflater->avail_out = (uInt)space;
+    while (inflater->avail_out == space && !source->ended)
         TRY(inflate_some(source, error));
-    *length = room - inflater->avail_out;
+    *length = space - inflater->avail_out;
     return GPUT_OK;
 }
 

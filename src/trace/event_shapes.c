@@ -1,6 +1,6 @@
 #include "trace/event_shapes.h"
 
-#include "trace/json_quick.h"
+#include "trace/json_fast.h"
 
 #include <stdlib.h>
 
@@ -99,15 +99,15 @@ static inline const struct glue *glue_at(
 static inline bool scan_value(
     const char **at, const char *end, struct json_value *value, uint8_t *flags)
 {
-    const char *start = *at, *behind;
-    if (*start == '"' && (behind = json_quick_string(start + 1)) != NULL) {
-        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
-        *at = behind + 1;
+    const char *start = *at, *after;
+    if (*start == '"' && (after = json_fast_string(start + 1)) != NULL) {
+        *value = (struct json_value){start + 1, (uint32_t)(after - start - 1), JSON_STRING, 0};
+        *at = after + 1;
         return true;
     }
-    if ((behind = json_quick_digits(start)) != NULL) {
-        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
-        *at = behind;
+    if ((after = json_fast_digits(start)) != NULL) {
+        *value = (struct json_value){start, (uint32_t)(after - start), JSON_NUMBER, 0};
+        *at = after;
         return true;
     }
     bool whole = json_scan_scalar(at, end, value) == JSON_OK;
@@ -249,7 +249,7 @@ static bool learn(struct learning *learning, const char *at, const char *end, si
             at++;
             continue;
         }
-        if (json_quick_scalar(&at, end, &scalar) != JSON_OK)
+        if (json_fast_scalar(&at, end, &scalar) != JSON_OK)
             return false;
         if (scalar.kind == JSON_STRING && *json_skip_space(at) == ':') { /* a key */
             learning->next.flags |= learning->in_args ? scalar.flags : 0;

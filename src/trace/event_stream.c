@@ -75,7 +75,7 @@ static int find_byte(
 
 static void end_torn(struct event_stream *stream)
 {
-    stream->counts.torn = true;
+    stream->counts.truncated = true;
     stream->place = AT_END;
 }
 
@@ -228,9 +228,9 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         return GPUT_OK;
     }
     struct json_value key, value;
-    const char *behind = window->at;
+    const char *after = window->at;
     if (status == JSON_OK)
-        status = json_scan_member(&behind, window->end, &key, &value, &last);
+        status = json_scan_member(&after, window->end, &key, &value, &last);
     if (status == JSON_TORN)
         return read_on(stream, error);
     if (status == JSON_BAD) {
@@ -239,7 +239,7 @@ static int next_member(struct event_stream *stream, struct gput_error *error)
         return GPUT_OK;
     }
     parse_header(stream, &key, &value);
-    window->at = behind;
+    window->at = after;
     if (last)
         stream->place = AT_END;
     return GPUT_OK;
@@ -273,7 +273,7 @@ static int start(struct event_stream *stream, struct gput_error *error)
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
-    bool more = !stream->counts.torn;
+    bool more = !stream->counts.truncated;
     while (more) {
         window->at = window->end;
         TRY(text_window_fill(window, &more, error));
@@ -344,12 +344,12 @@ const char *event_stream_warning(struct event_stream *stream)
     str_clear(text);
     if (stream->not_a_trace)
         str_printf(text, "%s is no trace: it starts with neither [ nor {", stream->name);
-    else if (!stream->seen_events && !stream->counts.torn)
+    else if (!stream->seen_events && !stream->counts.truncated)
         str_printf(text, "%s is no trace: it has no \"traceEvents\"", stream->name);
     else if (packed)
         str_printf(text, "%s: the packed data %s; the %" PRIu64 " whole events before are used",
             stream->name, packed, events);
-    else if (stream->counts.torn)
+    else if (stream->counts.truncated)
         str_printf(
             text, "%s ends too early; its %" PRIu64 " whole events are used", stream->name, events);
     if (stream->counts.damaged > 0) {
@@ -362,7 +362,7 @@ const char *event_stream_warning(struct event_stream *stream)
     if (stream->header.late_base_time) {
         if (text->length == 0)
             str_append(text, stream->name);
-        str_append(text, ": its base time stands behind the events and is not used");
+        str_append(text, ": its base time stands after the events and is not used");
     }
     return text->length > 0 ? str_text(text) : NULL;
 }

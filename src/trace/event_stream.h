@@ -30,7 +30,7 @@ struct event_counts {
     uint64_t events;  /* given */
     uint64_t damaged; /* places that did not scan, each skipped to the next whole event */
     uint64_t empty;   /* {} */
-    bool torn;        /* the file ends before its list of events does */
+    bool truncated;   /* the file ends before its list of events does */
 };
 
 int event_stream_open(const char *path, struct event_stream **stream, struct gput_error *error);

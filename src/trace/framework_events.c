@@ -247,7 +247,7 @@ static void add_counts(struct reading *reading, struct event_stream *stream)
     reading->report->files++;
     reading->report->events += counts->events;
     reading->report->damaged += counts->damaged;
-    reading->report->torn += counts->torn;
+    reading->report->truncated += counts->truncated;
     reading->report->unusable += reading->begun.count + reading->begun.given_up;
     read_report_warn(reading->report, event_stream_warning(stream));
 }

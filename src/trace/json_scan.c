@@ -1,7 +1,7 @@
 #include "trace/json_scan.h"
 
 #include "base/number.h"
-#include "trace/json_quick.h"
+#include "trace/json_fast.h"
 
 #include <endian.h>
 #include <math.h>
@@ -84,10 +84,10 @@ static enum json_status scan_string(const char **at, const char *end, uint8_t *f
         if (*here != '\\' || here >= end)
             return stopped_at(here, end);
         *flags |= JSON_ESCAPED;
-        const char *behind = skip_escape(here);
-        if (!behind)
+        const char *after = skip_escape(here);
+        if (!after)
             return broken_escape(here, end);
-        here = behind;
+        here = after;
     }
 }
 
@@ -205,7 +205,7 @@ static enum json_status scan_key_slowly(const char **at, const char *end, struct
 /* The key of a member, its colon and the space around: ends where the value starts. */
 static inline enum json_status scan_key(const char **at, const char *end, struct json_value *key)
 {
-    const char *quote = **at == '"' ? json_quick_string(*at + 1) : NULL;
+    const char *quote = **at == '"' ? json_fast_string(*at + 1) : NULL;
     if (!quote || quote[1] != ':')
         return scan_key_slowly(at, end, key);
     *key = (struct json_value){*at + 1, (uint32_t)(quote - *at - 1), JSON_STRING, 0};
@@ -272,7 +272,7 @@ static enum json_status scan_container(const char **at, const char *end, struct 
                 continue;
         } else {
             struct json_value scalar;
-            enum json_status status = json_quick_scalar(&here, end, &scalar);
+            enum json_status status = json_fast_scalar(&here, end, &scalar);
             if (status != JSON_OK)
                 return status;
             flags |= scalar.flags;
@@ -305,7 +305,7 @@ enum json_status json_scan_value(const char **at, const char *end, struct json_v
         return JSON_TORN;
     if (**at == '{' || **at == '[')
         return scan_container(at, end, value);
-    return json_quick_scalar(at, end, value);
+    return json_fast_scalar(at, end, value);
 }
 
 enum json_status json_scan_member(

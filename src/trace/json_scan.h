@@ -60,7 +60,7 @@ static inline const char *json_skip_space(const char *at)
 
 /*
  * Scans the value at `*at` (no white space before it) and moves `*at` after it. A number that
- * touches `end` counts as torn: more digits may follow. After anything but JSON_OK, `*at` is
+ * touches `end` counts as truncated: more digits may follow. After anything but JSON_OK, `*at` is
  * somewhere inside the value.
  */
 enum json_status json_scan_value(const char **at, const char *end, struct json_value *value);

@@ -9,10 +9,10 @@
 
 struct read_report {
     uint64_t files;
-    uint64_t events;   /* whole events or readings seen */
-    uint64_t damaged;  /* places or lines that could not be read */
-    uint64_t torn;     /* files that end too early */
-    uint64_t unusable; /* events without what they need: a time, a duration, a partner */
+    uint64_t events;    /* whole events or readings seen */
+    uint64_t damaged;   /* places or lines that could not be read */
+    uint64_t truncated; /* files that end too early */
+    uint64_t unusable;  /* events without what they need: a time, a duration, a partner */
     void (*warn)(void *user, const char *message); /* NULL: nobody listens */
     /* Told how far reading is, from `progress_from` on to `progress_span` more. NULL: nobody asks.
      */

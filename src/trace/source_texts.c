@@ -11,9 +11,9 @@
 
 #define MAX_FILES 200 /* descriptors: most systems give a process 1024 */
 #define MEMORY (14u << 20)
-#define MAX_STRETCHES 4096
-#define MIN_STRETCH (2u << 10)
-#define MAX_STRETCH (224u << 10)
+#define MAX_CHUNKS 4096
+#define MIN_CHUNK (2u << 10)
+#define MAX_CHUNK (224u << 10)
 
 struct source_file {
     int fd;
@@ -22,8 +22,8 @@ struct source_file {
     bool changed;      /* it is no longer so */
 };
 
-/* A stretch of a file in memory. */
-struct stretch {
+/* A chunk of a file in memory. */
+struct chunk {
     uint32_t file;
     uint64_t at;
     size_t length;
@@ -31,19 +31,19 @@ struct stretch {
     size_t capacity;
     char *bytes;
     uint64_t read; /* which of all reads filled it */
-    struct stretch *older, *newer;
+    struct chunk *older, *newer;
 };
 
 struct source_texts {
     struct source_file files[MAX_FILES];
     uint32_t file_count;
-    struct stretch stretches[MAX_STRETCHES];
-    uint32_t made;                          /* how many of these were ever taken */
-    struct stretch *unused;                 /* those of them that hold nothing, by `older` */
-    struct stretch *ordered[MAX_STRETCHES]; /* all others by file and place */
+    struct chunk chunks[MAX_CHUNKS];
+    uint32_t made;                     /* how many of these were ever taken */
+    struct chunk *unused;              /* those of them that hold nothing, by `older` */
+    struct chunk *ordered[MAX_CHUNKS]; /* all others by file and place */
     uint32_t count;
-    struct stretch uses; /* the ring of these: `older` than it is the one used last */
-    struct stretch *last;
+    struct chunk uses; /* the ring of these: `older` than it is the one used last */
+    struct chunk *last;
     size_t held; /* bytes in memory */
     uint64_t reads;
 };
@@ -73,27 +73,26 @@ uint32_t source_texts_add(struct source_texts *texts, int fd, const char *path)
     return texts->file_count++;
 }
 
-static bool holds(const struct stretch *stretch, uint32_t file, uint64_t at, size_t length)
+static bool holds(const struct chunk *chunk, uint32_t file, uint64_t at, size_t length)
 {
-    return stretch->file == file && at >= stretch->at &&
-           at + length <= stretch->at + stretch->length;
+    return chunk->file == file && at >= chunk->at && at + length <= chunk->at + chunk->length;
 }
 
-/* A text there would have come next, had the stretch been half as long again. */
-static bool continues(const struct stretch *stretch, uint32_t file, uint64_t at)
+/* A text there would have come next, had the chunk been half as long again. */
+static bool continues(const struct chunk *chunk, uint32_t file, uint64_t at)
 {
-    return stretch->file == file && at >= stretch->at &&
-           at <= stretch->at + stretch->length + stretch->wanted / 2;
+    return chunk->file == file && at >= chunk->at &&
+           at <= chunk->at + chunk->length + chunk->wanted / 2;
 }
 
-/* How many stretches begin there or before. */
+/* How many chunks begin there or before. */
 static uint32_t count_before(const struct source_texts *texts, uint32_t file, uint64_t at)
 {
     uint32_t low = 0, high = texts->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        const struct stretch *stretch = texts->ordered[middle];
-        if (stretch->file < file || (stretch->file == file && stretch->at <= at))
+        const struct chunk *chunk = texts->ordered[middle];
+        if (chunk->file < file || (chunk->file == file && chunk->at <= at))
             low = middle + 1;
         else
             high = middle;
@@ -101,79 +100,79 @@ static uint32_t count_before(const struct source_texts *texts, uint32_t file, ui
     return low;
 }
 
-static void unlink_use(struct stretch *stretch)
+static void unlink_use(struct chunk *chunk)
 {
-    stretch->older->newer = stretch->newer;
-    stretch->newer->older = stretch->older;
+    chunk->older->newer = chunk->newer;
+    chunk->newer->older = chunk->older;
 }
 
-static void link_use(struct source_texts *texts, struct stretch *stretch)
+static void link_use(struct source_texts *texts, struct chunk *chunk)
 {
-    stretch->newer = &texts->uses;
-    stretch->older = texts->uses.older;
-    stretch->older->newer = stretch;
-    texts->uses.older = stretch;
+    chunk->newer = &texts->uses;
+    chunk->older = texts->uses.older;
+    chunk->older->newer = chunk;
+    texts->uses.older = chunk;
 }
 
-static void put_in_order(struct source_texts *texts, struct stretch *stretch)
+static void put_in_order(struct source_texts *texts, struct chunk *chunk)
 {
-    uint32_t place = count_before(texts, stretch->file, stretch->at);
-    struct stretch **there = texts->ordered + place;
+    uint32_t place = count_before(texts, chunk->file, chunk->at);
+    struct chunk **there = texts->ordered + place;
     memmove(there + 1, there, (texts->count++ - place) * sizeof *there);
-    *there = stretch;
-    link_use(texts, stretch);
+    *there = chunk;
+    link_use(texts, chunk);
 }
 
-static void take_out(struct source_texts *texts, struct stretch *stretch)
+static void take_out(struct source_texts *texts, struct chunk *chunk)
 {
-    uint32_t place = count_before(texts, stretch->file, stretch->at) - 1;
-    while (texts->ordered[place] != stretch)
+    uint32_t place = count_before(texts, chunk->file, chunk->at) - 1;
+    while (texts->ordered[place] != chunk)
         place--;
-    struct stretch **there = texts->ordered + place;
+    struct chunk **there = texts->ordered + place;
     memmove(there, there + 1, (--texts->count - place) * sizeof *there);
-    unlink_use(stretch);
+    unlink_use(chunk);
 }
 
 /* Of one that is not in order: it holds nothing from now on. */
-static void empty(struct source_texts *texts, struct stretch *stretch)
+static void empty(struct source_texts *texts, struct chunk *chunk)
 {
-    texts->held -= stretch->capacity;
-    free(stretch->bytes);
-    *stretch = (struct stretch){.older = texts->unused};
-    texts->unused = stretch;
+    texts->held -= chunk->capacity;
+    free(chunk->bytes);
+    *chunk = (struct chunk){.older = texts->unused};
+    texts->unused = chunk;
 }
 
-static void drop(struct source_texts *texts, struct stretch *stretch)
+static void drop(struct source_texts *texts, struct chunk *chunk)
 {
-    take_out(texts, stretch);
-    empty(texts, stretch);
+    take_out(texts, chunk);
+    empty(texts, chunk);
 }
 
 /* One that holds nothing: if need be, the one that was not used for longest. */
-static struct stretch *pop_unused(struct source_texts *texts)
+static struct chunk *pop_unused(struct source_texts *texts)
 {
-    if (!texts->unused && texts->made < MAX_STRETCHES)
-        return texts->stretches + texts->made++;
+    if (!texts->unused && texts->made < MAX_CHUNKS)
+        return texts->chunks + texts->made++;
     if (!texts->unused)
         drop(texts, texts->uses.newer);
-    struct stretch *stretch = texts->unused;
-    texts->unused = stretch->older;
-    return stretch;
+    struct chunk *chunk = texts->unused;
+    texts->unused = chunk->older;
+    return chunk;
 }
 
 /*
- * How much a stretch reads that goes on: more each time, but no more than lets all that are read
+ * How much a chunk reads that goes on: more each time, but no more than lets all that are read
  * in turn be in memory, with a rest for what is read once. The more the others read in between, the
  * less space there is for it; since that again grows with what it reads at once, half of the way is
  * taken, as in Heron's square root.
  */
-static size_t size_of_next(const struct source_texts *texts, const struct stretch *stretch)
+static size_t size_of_next(const struct source_texts *texts, const struct chunk *chunk)
 {
-    size_t room = MEMORY / 8 * 7 / (texts->reads - stretch->read + 1);
-    size_t size = (stretch->wanted + room) / 2;
-    size = size < stretch->wanted * 2 ? size : stretch->wanted * 2;
-    size = size < MAX_STRETCH ? size : MAX_STRETCH;
-    return size > MIN_STRETCH ? size : MIN_STRETCH;
+    size_t space = MEMORY / 8 * 7 / (texts->reads - chunk->read + 1);
+    size_t size = (chunk->wanted + space) / 2;
+    size = size < chunk->wanted * 2 ? size : chunk->wanted * 2;
+    size = size < MAX_CHUNK ? size : MAX_CHUNK;
+    return size > MIN_CHUNK ? size : MIN_CHUNK;
 }
 
 static void check_for_change(struct source_file *file)
@@ -191,95 +190,94 @@ static int changed(const struct source_file *file, struct gput_error *error)
         "%s was changed while it was read; try again when it is complete", file->path);
 }
 
-/* Has a stretch hold bytes from its place on, at least `needed` of `size`. */
-static int read_stretch(struct source_texts *texts, struct stretch *stretch, size_t size,
-    size_t needed, struct gput_error *error)
+/* Has a chunk hold bytes from its place on, at least `needed` of `size`. */
+static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t size, size_t needed,
+    struct gput_error *error)
 {
-    struct source_file *file = texts->files + stretch->file;
-    stretch->read = ++texts->reads;
+    struct source_file *file = texts->files + chunk->file;
+    chunk->read = ++texts->reads;
     check_for_change(file);
-    TRY(file_read_at(
-        file->fd, file->path, stretch->bytes, size, stretch->at, &stretch->length, error));
-    if (stretch->length < needed)
+    TRY(file_read_at(file->fd, file->path, chunk->bytes, size, chunk->at, &chunk->length, error));
+    if (chunk->length < needed)
         return changed(file, error);
-    memset(stretch->bytes + stretch->length, 0, JSON_PADDING);
+    memset(chunk->bytes + chunk->length, 0, JSON_PADDING);
     return GPUT_OK;
 }
 
-/* Gives a stretch that is not in order space for that many bytes; what was used long ago goes. */
-static int make_room(
-    struct source_texts *texts, struct stretch *stretch, size_t size, struct gput_error *error)
+/* Gives a chunk that is not in order space for that many bytes; what was used long ago goes. */
+static int make_space(
+    struct source_texts *texts, struct chunk *chunk, size_t size, struct gput_error *error)
 {
     size_t capacity = size + JSON_PADDING;
-    if (capacity <= stretch->capacity && capacity >= stretch->capacity / 2)
+    if (capacity <= chunk->capacity && capacity >= chunk->capacity / 2)
         return GPUT_OK;
-    texts->held -= stretch->capacity;
-    free(stretch->bytes);
-    stretch->capacity = 0;
+    texts->held -= chunk->capacity;
+    free(chunk->bytes);
+    chunk->capacity = 0;
     while (texts->count > 0 && texts->held + capacity > MEMORY)
         drop(texts, texts->uses.newer);
-    stretch->bytes = malloc(capacity);
-    if (!stretch->bytes)
+    chunk->bytes = malloc(capacity);
+    if (!chunk->bytes)
         return error_memory(error);
-    stretch->capacity = capacity;
+    chunk->capacity = capacity;
     texts->held += capacity;
     return GPUT_OK;
 }
 
 /* Those that hold nothing else than this one does. */
-static void drop_covered(struct source_texts *texts, const struct stretch *stretch)
+static void drop_covered(struct source_texts *texts, const struct chunk *chunk)
 {
     for (;;) {
-        uint32_t next = count_before(texts, stretch->file, stretch->at);
-        if (next == texts->count || texts->ordered[next]->file != stretch->file ||
-            texts->ordered[next]->at + texts->ordered[next]->length > stretch->at + stretch->length)
+        uint32_t next = count_before(texts, chunk->file, chunk->at);
+        if (next == texts->count || texts->ordered[next]->file != chunk->file ||
+            texts->ordered[next]->at + texts->ordered[next]->length > chunk->at + chunk->length)
             return;
         drop(texts, texts->ordered[next]);
     }
 }
 
-/* Has a stretch that is not in order reach from a little before the text, for what is not quite in
+/* Has a chunk that is not in order reach from a little before the text, for what is not quite in
  * order, to after it. */
-static int move(struct source_texts *texts, struct stretch *stretch, uint32_t file, uint64_t at,
+static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, uint64_t at,
     size_t length, struct gput_error *error)
 {
-    uint64_t before = at < stretch->wanted / 8 ? at : stretch->wanted / 8;
+    uint64_t before = at < chunk->wanted / 8 ? at : chunk->wanted / 8;
     size_t needed = before + length;
-    size_t size = needed > stretch->wanted ? needed : stretch->wanted;
-    stretch->file = file;
-    stretch->at = at - before;
-    int code = make_room(texts, stretch, size, error);
+    size_t size = needed > chunk->wanted ? needed : chunk->wanted;
+    chunk->file = file;
+    chunk->at = at - before;
+    int code = make_space(texts, chunk, size, error);
     if (code == GPUT_OK)
-        code = read_stretch(texts, stretch, size, needed, error);
+        code = read_chunk(texts, chunk, size, needed, error);
     if (code != GPUT_OK) {
-        empty(texts, stretch);
+        empty(texts, chunk);
         return code;
     }
-    drop_covered(texts, stretch);
-    put_in_order(texts, stretch);
+    drop_covered(texts, chunk);
+    put_in_order(texts, chunk);
     return GPUT_OK;
 }
 
-/* Finds the stretch that holds the text; reads on where it goes on, or anew. */
+/* Finds the chunk that holds the text; reads on where it goes on, or anew. */
 static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
-    struct stretch **found, struct gput_error *error)
+    struct chunk **found, struct gput_error *error)
 {
     uint32_t before = count_before(texts, file, at);
-    struct stretch *stretch = before > 0 ? texts->ordered[before - 1] : NULL;
-    *found = stretch;
-    if (stretch && holds(stretch, file, at, length)) {
-        unlink_use(stretch);
-        link_use(texts, stretch);
+    struct chunk *chunk = before > 0 ? texts->ordered[before - 1] : NULL;
+    *found = chunk;
+    if (chunk && holds(chunk, file, at, length)) {
+        unlink_use(chunk);
+        link_use(texts, chunk);
         return GPUT_OK;
     }
-    if (stretch && continues(stretch, file, at)) {
-        stretch->wanted = size_of_next(texts, stretch);
-        take_out(texts, stretch);
+    if (chunk && continues(chunk, file, at)) {
+        chunk->wanted = size_of_next(texts, chunk);
+        take_out(texts, chunk);
     } else {
-        *found = stretch = pop_unused(texts);
-        stretch->wanted = MIN_STRETCH;
+        *found = chunk = pop_unused(texts);
+        chunk->wanted = MIN_CHUNK;
     }
-    return move(texts, stretch, file, at, length, error);
+    return move(texts, chunk, file, at, length, error);
 }
 
 static bool is_event(const char *text, size_t length)
@@ -292,13 +290,13 @@ static bool is_event(const char *text, size_t length)
 int source_texts_fetch(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
     const char **text, struct gput_error *error)
 {
-    struct stretch *stretch = texts->last;
-    if (!stretch || !holds(stretch, file, at, length)) {
+    struct chunk *chunk = texts->last;
+    if (!chunk || !holds(chunk, file, at, length)) {
         texts->last = NULL;
-        TRY(find(texts, file, at, length, &stretch, error));
-        texts->last = stretch;
+        TRY(find(texts, file, at, length, &chunk, error));
+        texts->last = chunk;
     }
-    *text = stretch->bytes + (at - stretch->at);
+    *text = chunk->bytes + (at - chunk->at);
     if ((*text)[0] != '{' || (*text)[length - 1] != '}' ||
         (texts->files[file].changed && !is_event(*text, length)))
         return changed(texts->files + file, error);
@@ -314,6 +312,6 @@ void source_texts_destroy(struct source_texts *texts)
         free(texts->files[i].path);
     }
     for (uint32_t i = 0; i < texts->made; i++)
-        free(texts->stretches[i].bytes);
+        free(texts->chunks[i].bytes);
     free(texts);
 }

@@ -1,8 +1,8 @@
 /*
  * Texts that stay where they were read: in plain files, from which they are fetched again by their
  * place. What would be a copy of everything while events are put in order, then costs a few bytes
- * each. Made for fetching in an order that is, file by file and stretch by stretch, roughly that of
- * the file: thousands of such stretches may take turns. In any other order each fetch is a small
+ * each. Made for fetching in an order that is, file by file and chunk by chunk, roughly that of
+ * the file: thousands of such chunks may take turns. In any other order each fetch is a small
  * read.
  */
 #ifndef TRACE_SOURCE_TEXTS_H

@@ -18,7 +18,7 @@ struct reading {
     struct str texts[TEXTS];
     uint64_t readings;
     uint64_t damaged;
-    bool torn;
+    bool truncated;
 };
 
 static const char *const keys[TEXTS] = {"Type", "Name", "Dimension", "NodeId"};
@@ -61,7 +61,7 @@ static int parse_line(struct reading *reading, const char *line, const char *end
     if (status == JSON_OK && json_skip_space(at) < end)
         status = JSON_BAD;
     if (status != JSON_OK && !closed) {
-        reading->torn = true;
+        reading->truncated = true;
         return GPUT_OK;
     }
     if (status != JSON_OK || !parse_members(reading, &object, &out)) {
@@ -106,11 +106,11 @@ static void add_counts(struct reading *reading, const char *name, const struct b
     report->files++;
     report->events += reading->readings;
     report->damaged += reading->damaged;
-    report->torn += reading->torn || packed;
+    report->truncated += reading->truncated || packed;
     if (packed)
         str_printf(&text, "%s: the packed data %s; the %" PRIu64 " whole readings before are used",
             name, packed, reading->readings);
-    else if (reading->torn)
+    else if (reading->truncated)
         str_printf(&text, "%s ends too early; its %" PRIu64 " whole readings are used", name,
             reading->readings);
     if (reading->damaged > 0) {

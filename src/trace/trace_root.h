@@ -67,7 +67,7 @@ bool trace_file_is_readable(const struct trace_file *file, const struct read_rep
 extern const char *const trace_suffixes[];
 extern const size_t trace_suffix_count;
 
-/* Which files matter: those of a stretch of time (widened by three minutes) and of some suffixes.
+/* Which files matter: those of a interval of time (widened by three minutes) and of some suffixes.
  */
 struct trace_choice {
     int64_t start_us; /* INT64_MIN: from the beginning */
@@ -78,8 +78,8 @@ struct trace_choice {
 
 /*
  * Marks the files that may hold what was chosen: `chosen[i]` for files[i]. Of readings, within each
- * series of rotated files (one node), from the last file that lies before the stretch to the first
- * that reaches its end. Of events, all files whose last event ends in or after the stretch: it
+ * series of rotated files (one node), from the last file that lies before the interval to the first
+ * that reaches its end. Of events, all files whose last event ends in or after the interval: it
  * may have begun in it.
  */
 void trace_root_choose(

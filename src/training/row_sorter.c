@@ -15,7 +15,7 @@
 #define SORTERS_AT_A_TIME 4
 #define MAX_BUFFERED ((size_t)256 << 10)
 
-/* A sorted stretch of the temporary file, read through a buffer. */
+/* A sorted run of the temporary file, read through a buffer. */
 struct run {
     int64_t begin, end; /* in the file */
     int64_t next;       /* what follows the buffer */

@@ -343,7 +343,7 @@ class Merge(CommandTest):
             ([self.folder], 1, "trace root"),
             (["/nowhere"], 1, "/nowhere"),
             ([ROOT, "--start", "x"], 2, "whole number"),
-            ([ROOT, "--start", "9", "--end", "8"], 1, "behind the end"),
+            ([ROOT, "--start", "9", "--end", "8"], 1, "after the end"),
             ([ROOT, "--unit", "step", "--start", "77"], 1, "no step 77"),
             ([ROOT, "--low", "GPU"], 2, "threshold"),
             ([ROOT, "--suffix", "x.json"], 1, "not a valid suffix"),

@@ -28,7 +28,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     unlink(output);
-    return rmdir(folder); /* fails when anything was left behind */
+    return rmdir(folder); /* fails when anything was left after */
 }
 
 /* Merges and reads the output back; the caller destroys the document. */
@@ -106,7 +106,7 @@ static void merges_a_trace_root(void **state)
     assert_int_equal(count(trace, "X"), 23);
     assert_int_equal(count(trace, "C"), 149);
     assert_int_equal(result.slices, 23);
-    assert_int_equal(result.torn, 2);
+    assert_int_equal(result.truncated, 2);
     assert_int_equal(result.damaged, 1);
     double last = 0;
     for (const struct doc *event = trace->first; event; event = event->next) {
@@ -215,7 +215,7 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
     options.start = 10;
     options.end = 1006;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_INVALID);
-    assert_string_equal(error.message, "The start (step 10) is behind the end (step 1006)");
+    assert_string_equal(error.message, "The start (step 10) is after the end (step 1006)");
     unlink(train);
     unlink(eval);
     free(train);

@@ -95,7 +95,7 @@ static void keeps_every_whole_event_before_a_cut(void **state)
         for (size_t length = 0; length + 3 < strlen(texts[i]); length++) {
             struct outcome outcome = read_all(texts[i], length);
             assert_int_equal(outcome.events, whole_events(texts[i], length));
-            assert_true(outcome.counts.torn);
+            assert_true(outcome.counts.truncated);
             assert_non_null(strstr(outcome.warning, "t.json ends too early"));
             assert_int_equal(outcome.counts.damaged, 0);
         }

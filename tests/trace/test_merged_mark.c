@@ -88,7 +88,7 @@ static void looks_at_the_beginning_of_a_file(void **state)
     assert_int_equal(file_write_atomic(path, merged, strlen(merged), NULL), GPUT_OK);
     assert_true(merged_mark_is_in(path));
     assert_int_equal(file_write_atomic(path, merged, strlen(merged) - 1, NULL), GPUT_OK);
-    assert_true(merged_mark_is_in(path)); /* torn after its first event */
+    assert_true(merged_mark_is_in(path)); /* truncated after its first event */
     assert_int_equal(file_write_atomic(path, merged, strlen(merged) - 2, NULL), GPUT_OK);
     assert_false(merged_mark_is_in(path));
     unlink(path);

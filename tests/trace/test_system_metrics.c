@@ -61,7 +61,7 @@ static void reads_readings(void **state)
 
     seen = read_text(two, strlen(two) - 1, &report); /* no line break at the end: still whole */
     assert_int_equal(seen.count, 2);
-    assert_int_equal(report.torn, 0);
+    assert_int_equal(report.truncated, 0);
 }
 
 static void keeps_whole_lines_before_a_cut(void **state)
@@ -73,7 +73,7 @@ static void keeps_whole_lines_before_a_cut(void **state)
         struct seen seen = read_text(two, length, &report);
         assert_int_equal(seen.count, length >= first);
         bool between = length == first || length == first + 1;
-        assert_int_equal(report.torn, !between);
+        assert_int_equal(report.truncated, !between);
         assert_int_equal(report.damaged, 0);
     }
 }
@@ -96,7 +96,7 @@ static void skips_and_counts_bad_lines(void **state)
     assert_true(isnan(seen.last.value));
     assert_int_equal(seen.last.time_us, 2000001); /* cut, not rounded */
     assert_int_equal(report.damaged, 4);          /* the last: not in any year to come */
-    assert_int_equal(report.torn, 1);
+    assert_int_equal(report.truncated, 1);
     assert_string_equal(seen.warning,
         "s.json ends too early; its 2 whole readings are used; 4 damaged lines were skipped");
 }

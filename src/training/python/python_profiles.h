@@ -45,7 +45,7 @@ bool python_profile_moments(const char *name, struct profile_moment *start,
 bool python_profile_in_steps(const struct python_profile *profile, double first, double last,
     const char *first_phase, const char *last_phase);
 
-/* Does it overlap a stretch of time? */
+/* Does it overlap a interval of time? */
 bool python_profile_in_time(const struct python_profile *profile, double start_us, double end_us);
 
 /*

@@ -88,7 +88,7 @@ static int check_options(const struct gput_profile_options *options, struct gput
     if (!options->path && !options->rows)
         return error_set(error, GPUT_ERROR_INVALID, "Name the folder of the training profile");
     if (options->has_start && options->has_end && options->start > options->end)
-        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is behind the end (%lld)",
+        return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is after the end (%lld)",
             (long long)options->start, (long long)options->end);
     return GPUT_OK;
 }

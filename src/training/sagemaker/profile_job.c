@@ -16,7 +16,7 @@ static int find_loop(struct profile_frame *frame, int64_t *start_us, struct gput
     return GPUT_OK;
 }
 
-static void put_stretch(struct gput_table *table, int64_t start_us, int64_t end_us)
+static void put_interval(struct gput_table *table, int64_t start_us, int64_t end_us)
 {
     profile_put_moment(table, start_us);
     profile_put_moment(table, end_us);
@@ -51,8 +51,8 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
         table_add_column(table, columns[i].name, columns[i].type);
     double job = (double)(end_us - start_us), before = (double)(loop_start_us - start_us);
     double loop = (double)(loop_end_us - loop_start_us), after = (double)(end_us - loop_end_us);
-    put_stretch(table, start_us, end_us);
-    put_stretch(table, loop_start_us, loop_end_us);
+    put_interval(table, start_us, end_us);
+    put_interval(table, loop_start_us, loop_end_us);
     table_put_double(table, before / 1e6);
     table_put_double(table, after / 1e6);
     table_put_double(table, before / job * 100); /* a job of no length: missing */

@@ -65,7 +65,7 @@ int profile_nothing(
 /* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
 void profile_put_moment(struct gput_table *table, int64_t time_us);
 
-/* A stretch of one training phase, or before, between, after them. */
+/* A interval of one training phase, or before, between, after them. */
 struct phase_interval {
     int64_t start_us;
     int64_t end_us;

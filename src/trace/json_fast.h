@@ -1,10 +1,10 @@
 /*
  * The quick ways over JSON's scalars, right for nearly all that trace files hold: a string of plain
  * ASCII shorter than 32 bytes, a number without sign and exponent of at most 15 digits before its
- * point. What is anything else goes the careful way of json_scan.h, with the same result.
+ * point. What is anything else takes the slow path of json_scan.h, with the same result.
  */
-#ifndef TRACE_JSON_QUICK_H
-#define TRACE_JSON_QUICK_H
+#ifndef TRACE_JSON_FAST_H
+#define TRACE_JSON_FAST_H
 
 #include "trace/json_scan.h"
 
@@ -13,7 +13,7 @@
 
 /* The bits of the bytes that end a plain string, or are not plain: quotes, backslashes, control
  * characters and what is not ASCII. */
-static inline unsigned json_quick_stops(const char *at)
+static inline unsigned json_fast_stops(const char *at)
 {
     const __m128i bytes = _mm_loadu_si128((const __m128i *)at);
     __m128i stop = _mm_or_si128(
@@ -23,21 +23,21 @@ static inline unsigned json_quick_stops(const char *at)
     return (unsigned)_mm_movemask_epi8(stop);
 }
 
-/* The closing quote of the string whose text starts at `at`; NULL: look with care. */
-static inline const char *json_quick_string(const char *at)
+/* The closing quote of the string whose text starts at `at`; NULL: take the slow path. */
+static inline const char *json_fast_string(const char *at)
 {
-    unsigned stops = json_quick_stops(at);
+    unsigned stops = json_fast_stops(at);
     if (stops == 0) {
         at += 16;
-        stops = json_quick_stops(at);
+        stops = json_fast_stops(at);
     }
-    const char *behind = at + __builtin_ctz(stops | 0x10000);
-    return stops != 0 && *behind == '"' ? behind : NULL;
+    const char *after = at + __builtin_ctz(stops | 0x10000);
+    return stops != 0 && *after == '"' ? after : NULL;
 }
 
-/* Behind the digits and decimals at `at`; NULL: look with care. What follows, the caller has
+/* Behind the digits and decimals at `at`; NULL: take the slow path. What follows, the caller has
  * to look at: an exponent may follow. */
-static inline const char *json_quick_digits(const char *at)
+static inline const char *json_fast_digits(const char *at)
 {
     __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
     digits = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
@@ -56,26 +56,26 @@ static inline const char *json_quick_digits(const char *at)
     return at + length;
 }
 
-/* Behind the number at `at`; NULL: look with care. */
-static inline const char *json_quick_number(const char *at)
+/* Behind the number at `at`; NULL: take the slow path. */
+static inline const char *json_fast_number(const char *at)
 {
-    const char *behind = json_quick_digits(at);
-    return behind && (*behind | 0x20) != 'e' ? behind : NULL;
+    const char *after = json_fast_digits(at);
+    return after && (*after | 0x20) != 'e' ? after : NULL;
 }
 #else
-static inline const char *json_quick_string(const char *at)
+static inline const char *json_fast_string(const char *at)
 {
     (void)at;
     return NULL;
 }
 
-static inline const char *json_quick_digits(const char *at)
+static inline const char *json_fast_digits(const char *at)
 {
     (void)at;
     return NULL;
 }
 
-static inline const char *json_quick_number(const char *at)
+static inline const char *json_fast_number(const char *at)
 {
     (void)at;
     return NULL;
@@ -83,19 +83,19 @@ static inline const char *json_quick_number(const char *at)
 #endif
 
 /* json_scan_value() for what is no array and no object. */
-static inline enum json_status json_quick_scalar(
+static inline enum json_status json_fast_scalar(
     const char **at, const char *end, struct json_value *value)
 {
-    const char *start = *at, *behind;
-    if (*start == '"' && (behind = json_quick_string(start + 1)) != NULL) {
-        *value = (struct json_value){start + 1, (uint32_t)(behind - start - 1), JSON_STRING, 0};
-        *at = behind + 1;
+    const char *start = *at, *after;
+    if (*start == '"' && (after = json_fast_string(start + 1)) != NULL) {
+        *value = (struct json_value){start + 1, (uint32_t)(after - start - 1), JSON_STRING, 0};
+        *at = after + 1;
         return JSON_OK;
     }
-    if ((unsigned char)(*start - '0') < 10 && (behind = json_quick_number(start)) != NULL &&
-        behind < end) {
-        *value = (struct json_value){start, (uint32_t)(behind - start), JSON_NUMBER, 0};
-        *at = behind;
+    if ((unsigned char)(*start - '0') < 10 && (after = json_fast_number(start)) != NULL &&
+        after < end) {
+        *value = (struct json_value){start, (uint32_t)(after - start), JSON_NUMBER, 0};
+        *at = after;
         return JSON_OK;
     }
     return json_scan_scalar(at, end, value);
