@@ -40,7 +40,8 @@ struct recorder {
     FILE *out;
     int64_t start_ns;
     pid_t main;
-    pid_t members[MAX_MEMBERS]; /* 0: gone */
+    pid_t members[MAX_MEMBERS];
+    bool is_gone[MAX_MEMBERS]; /* procfs no longer has it */
     size_t n_members;
     struct known_file files[MAX_FILES];
     size_t n_files;
@@ -195,7 +196,7 @@ static void copy_member(struct recorder *recorder, size_t member)
     snprintf(path, sizeof path, "/proc/%d", pid);
     if (access(path, F_OK) != 0) {
         fprintf(recorder->out, "gone %d\n", pid);
-        recorder->members[member] = 0;
+        recorder->is_gone[member] = true;
         return;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -277,7 +278,7 @@ static void take_step(struct recorder *recorder, bool loses)
     read_events(recorder);
     fprintf(recorder->out, "step %" PRId64 "\n", clock_monotonic_ns() - recorder->start_ns);
     for (size_t i = 0; i < recorder->n_members; i++) {
-        if (recorder->members[i])
+        if (!recorder->is_gone[i])
             copy_member(recorder, i);
     }
     if (!loses) {
