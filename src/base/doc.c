@@ -99,11 +99,16 @@ struct doc *doc_add_double(struct doc *parent, const char *key, double value)
 
 struct doc *doc_add_string(struct doc *parent, const char *key, const char *value)
 {
-    struct doc *doc = add(parent, key, DOC_STRING);
-    if (!doc)
+    if (!parent)
         return NULL;
-    doc->string = strdup(value);
-    doc->failed = !doc->string;
+    char *string = strdup(value);
+    struct doc *doc = string ? add(parent, key, DOC_STRING) : NULL;
+    if (doc) {
+        doc->string = string;
+    } else {
+        free(string);
+        parent->failed = true;
+    }
     return doc;
 }
 

@@ -5,7 +5,9 @@
 #include "base/doc.h"
 #include "base/number.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define MAX_DEPTH 200
@@ -49,15 +51,30 @@ static void mark_large_integers(const char *text, size_t length, struct str *mar
     }
 }
 
-static json_t *load(const char *text, size_t length, json_error_t *failure)
+/* Where memory runs out, jansson calls the text invalid, or leaves out one of its characters. */
+static json_t *load_text(
+    const char *text, size_t length, json_error_t *failure, bool *out_of_memory)
 {
+    errno = 0;
     json_t *json = json_loadb(text, length, JSON_DECODE_ANY, failure);
-    if (json || json_error_code(failure) != json_error_numeric_overflow)
+    *out_of_memory =
+        errno == ENOMEM || (!json && json_error_code(failure) == json_error_out_of_memory);
+    if (!*out_of_memory)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static json_t *load(const char *text, size_t length, json_error_t *failure, bool *out_of_memory)
+{
+    json_t *json = load_text(text, length, failure, out_of_memory);
+    if (json || *out_of_memory || json_error_code(failure) != json_error_numeric_overflow)
         return json;
     struct str marked = {0};
     mark_large_integers(text, length, &marked);
+    *out_of_memory = marked.failed;
     if (!marked.failed)
-        json = json_loadb(str_text(&marked), marked.length, JSON_DECODE_ANY, failure);
+        json = load_text(str_text(&marked), marked.length, failure, out_of_memory);
     str_finish(&marked);
     return json;
 }
@@ -131,8 +148,9 @@ int doc_read_json(
     *doc = NULL;
     bool has_mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     size_t mark = has_mark ? 3 : 0;
-    json_t *json = load(text + mark, length - mark, &failure);
-    if (!json && json_error_code(&failure) == json_error_out_of_memory)
+    bool out_of_memory;
+    json_t *json = load(text + mark, length - mark, &failure, &out_of_memory);
+    if (out_of_memory)
         return error_memory(error);
     if (!json)
         return error_set(error, GPUT_ERROR_FORMAT, "%s is not valid JSON (line %d): %s", name,

@@ -15,7 +15,8 @@ static int read_doc(const struct energy_record *record, const char *file, struct
 {
     struct str path = {0}, content = {0};
     str_printf(&path, "%s/%s", record->folder, file);
-    int code = file_read_bounded(str_text(&path), MAX_BYTES, &content, error);
+    int code = path.failed ? error_memory(error)
+                           : file_read_bounded(path.data, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = doc_read_python_json(content.data, content.length, str_text(&path), doc, error);
     str_finish(&content);
@@ -24,11 +25,14 @@ static int read_doc(const struct energy_record *record, const char *file, struct
 }
 
 /* The same where the rest is worth reading without it. */
-static void try_doc(struct energy_record *record, const char *file, struct doc **doc)
+static int try_doc(
+    struct energy_record *record, const char *file, struct doc **doc, struct gput_error *error)
 {
-    struct gput_error error;
-    if (read_doc(record, file, doc, &error) != GPUT_OK)
-        energy_record_warn(record, "%.200s", error.message);
+    int code = read_doc(record, file, doc, error);
+    if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
+        return code;
+    energy_record_warn(record, "%.200s", error->message);
+    return GPUT_OK;
 }
 
 static int read_folder(struct energy_record *record, struct gput_error *error)
@@ -45,9 +49,9 @@ static int read_folder(struct energy_record *record, struct gput_error *error)
             "There is no recording of power in %s: no power_metrics.json or .sqlite, and no "
             "omegawatt.csv.",
             record->folder);
-    try_doc(record, "metadata.json", &record->metadata);
-    try_doc(record, "model_summary.json", &record->model);
-    try_doc(record, "results_exp.json", &record->experiment);
+    TRY(try_doc(record, "metadata.json", &record->metadata, error));
+    TRY(try_doc(record, "model_summary.json", &record->model, error));
+    TRY(try_doc(record, "results_exp.json", &record->experiment, error));
     return record->experiment ? energy_recording_read_experiment(record, error) : GPUT_OK;
 }
 

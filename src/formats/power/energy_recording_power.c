@@ -165,8 +165,8 @@ int energy_recording_read_power(struct energy_record *record, bool *found, struc
         reader.number++;
         code = parse_text(&reader, text, (size_t)length, error);
     }
-    if (code == GPUT_OK && ferror(file))
-        code = error_set(error, GPUT_ERROR_IO, "Cannot read %s", path.data);
+    if (code == GPUT_OK && !feof(file)) /* where memory ran out, ferror() is not set */
+        code = error_set_errno(error, errno, "Cannot read %s", path.data);
     free(text);
     fclose(file);
     str_finish(&path);
