@@ -68,3 +68,19 @@ bool device_files_none_open(
             return false;
     return tracked->count > 0;
 }
+
+bool device_files_prove_pids(const char *procfs_root, const struct gpu_process_list *list,
+    const char *prefix, const char *but, const char *own_prefix)
+{
+    bool has_file = list->count == 0;
+    for (size_t i = 0; i < list->count; i++) {
+        char path[PROCFS_PATH_SIZE];
+        pid_t pid = list->entries[i].pid;
+        bool is_own = pid == getpid();
+        if (!procfs_path(procfs_root, pid, "", path) || access(path, F_OK) != 0)
+            return false;
+        if (!has_file)
+            has_file = find(procfs_root, pid, is_own ? own_prefix : prefix, but) == PRESENT;
+    }
+    return has_file;
+}

@@ -20,4 +20,12 @@ bool device_files_are_ours(const char *name);
 bool device_files_none_open(const char *procfs_root, const struct gpu_tracked *tracked,
     const char *prefix, const char *but);
 
+/*
+ * Whether the pids of a list are proven to be those of this procfs: each is there, and one of them
+ * has a file open whose name begins so. This process, which may have them open only to ask the
+ * driver, has to have one whose name begins with `own_prefix`. True of an empty list.
+ */
+bool device_files_prove_pids(const char *procfs_root, const struct gpu_process_list *list,
+    const char *prefix, const char *but, const char *own_prefix);
+
 #endif

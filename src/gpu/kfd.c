@@ -92,6 +92,16 @@ static bool may_be_tracked(
     return is_tracked || !is_visible;
 }
 
+static void add(struct gpu_process_list *list, uint32_t device, pid_t pid, double bytes)
+{
+    gpu_process_list_add(list, (struct gpu_process){
+                                   .device = device,
+                                   .pid = pid,
+                                   .ram_bytes = bytes,
+                                   .sm_percent = NAN,
+                               });
+}
+
 /* Counts a process's memory once, with the larger figure of KFD and the card's clients. */
 static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, double bytes)
 {
@@ -106,12 +116,7 @@ static void merge(struct gpu_process_list *list, uint32_t device, pid_t pid, dou
     for (size_t i = 0; i < list->count; i++)
         if (list->entries[i].device == device && list->entries[i].pid == pid)
             list->entries[i].ram_bytes = 0;
-    gpu_process_list_add(list, (struct gpu_process){
-                                   .device = device,
-                                   .pid = pid,
-                                   .ram_bytes = bytes,
-                                   .sm_percent = NAN,
-                               });
+    add(list, device, pid, bytes);
 }
 
 void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
@@ -119,23 +124,28 @@ void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
     struct gpu_process_list *list)
 {
     char processes[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE], name[48];
-    bool is_out_of_sight = false;
+    bool is_inner = procfs_is_inner(procfs_root), is_out_of_sight = false;
     if (!sysfs_path(processes, sysfs_root, "class/kfd/kfd/proc"))
         return;
     for (long pid = -1; (pid = sysfs_next_numbered(processes, "", pid)) >= 0;) {
         snprintf(name, sizeof name, "%ld", pid);
         if (!sysfs_path(folder, processes, name))
             continue;
-        bool lacks_use = may_be_tracked(procfs_root, tracked, (pid_t)pid, &is_out_of_sight);
+        bool lacks_use =
+            may_be_tracked(procfs_root, tracked, (pid_t)pid, &is_out_of_sight) || is_inner;
         for (uint32_t device = 0; device < n_devices; device++) {
             uint64_t bytes;
             snprintf(name, sizeof name, "vram_%llu", (unsigned long long)gpu_ids[device]);
             if (!gpu_ids[device] || !sysfs_read_uint64(folder, name, &bytes))
                 continue;
-            merge(list, device, (pid_t)pid, (double)bytes);
+            if (is_inner)
+                add(list, device, (pid_t)pid, (double)bytes);
+            else
+                merge(list, device, (pid_t)pid, (double)bytes);
+            list->pids_unproven |= is_inner;
             list->lacks_compute[device] |= lacks_use && bytes > 0;
         }
     }
-    if (is_out_of_sight)
+    if (is_out_of_sight || list->pids_unproven)
         list->none_tracked_has_files = device_files_none_open(procfs_root, tracked, "kfd", NULL);
 }

@@ -23,8 +23,9 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
 
 /*
  * Adds KFD's figures of each process to `list`, which has the clients of the same cards: where both
- * have one, the larger figure counts. Sets lacks_compute, and, when KFD lists pids that are not
- * visible, none_tracked_has_files. `gpu_ids` has one id a device, 0: none.
+ * have one, the larger figure counts. Its pids are those of the first namespace: in another one
+ * pids_unproven is set, and no figures are compared. Sets lacks_compute, and, when KFD lists pids
+ * that are not visible or unproven, none_tracked_has_files. `gpu_ids` has one id a device, 0: none.
  */
 void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
     const struct gpu_tracked *tracked, const uint64_t *gpu_ids, uint32_t n_devices,

@@ -48,7 +48,8 @@ struct nvml_state {
         FILES_UNKNOWN,
         FILES_OF_DRIVER,
         FILES_OF_NOBODY
-    } files; /* used by the thread that reads processes */
+    } files;             /* used by the thread that reads processes */
+    bool lists_own_pids; /* likewise: proven once, it stays so */
 };
 
 /* ---- probe ---- */
@@ -586,6 +587,18 @@ static bool has_driver_files(struct nvml_state *state)
     return state->files == FILES_OF_DRIVER;
 }
 
+/* A driver inside a container can list the host's pids. */
+static bool has_own_pids(struct nvml_state *state, const struct gpu_process_list *list)
+{
+    const char *procfs_root = state->options.procfs_root;
+    if (!state->lists_own_pids && list->count && procfs_is_inner(procfs_root) &&
+        has_driver_files(state) &&
+        !device_files_prove_pids(procfs_root, list, "nvidia", "nvidiactl", "nvidia-uvm"))
+        return false;
+    state->lists_own_pids |= list->count > 0;
+    return true;
+}
+
 static void nvml_read_processes(
     void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
 {
@@ -598,7 +611,8 @@ static void nvml_read_processes(
             nvml_processes_read(&state->reader, atomic_load(&gpu->handle), gpu->device.mig, i,
                 clock_monotonic_ns(), list);
     }
-    if (may_hide_processes(state, list) && has_driver_files(state))
+    list->pids_unproven = !has_own_pids(state, list);
+    if ((list->pids_unproven || may_hide_processes(state, list)) && has_driver_files(state))
         list->none_tracked_has_files =
             device_files_none_open(state->options.procfs_root, tracked, "nvidia", "nvidiactl");
 }

@@ -128,6 +128,7 @@ static pid_t find_in_outer(struct pid_owner_cache *pid_owners, const char *procf
 void pid_owner_cache_learn(struct pid_owner_cache *pid_owners, const char *procfs_root,
     const struct gpu_tree *tree, const struct gpu_process_list *list)
 {
+    pid_owners->is_unproven = list->pids_unproven;
     for (size_t i = 0; i < list->count && !pid_owners->lists_outer; i++) {
         pid_t pid = list->entries[i].pid;
         pid_owners->lists_outer =
@@ -153,7 +154,7 @@ static enum pid_owner find_inner(struct pid_owner_cache *pid_owners, const char 
 bool pid_owner_cache_has_our_pid(
     const struct pid_owner_cache *pid_owners, const struct gpu_process *entry)
 {
-    return entry->client || !pid_owners->lists_outer;
+    return entry->client || !(pid_owners->lists_outer || pid_owners->is_unproven);
 }
 
 enum pid_owner pid_owner_find(struct pid_owner_cache *pid_owners, const char *procfs_root,
@@ -162,10 +163,10 @@ enum pid_owner pid_owner_find(struct pid_owner_cache *pid_owners, const char *pr
     bool is_outer = !pid_owner_cache_has_our_pid(pid_owners, entry);
     pid_t ours = is_outer ? find_in_outer(pid_owners, procfs_root, entry->pid) : -1;
     enum pid_owner owner = ours > 0 ? find_tracked(tree, ours) : PID_OWNER_UNKNOWN;
-    if (ours < 0) {
+    if (ours < 0 && !(is_outer && pid_owners->is_unproven)) {
         ours = entry->pid;
         owner = find_inner(pid_owners, procfs_root, tree, &ours);
-    } else if (owner == PID_OWNER_UNKNOWN) {
+    } else if (ours >= 0 && owner == PID_OWNER_UNKNOWN) {
         owner = PID_OWNER_UNTRACKED;
     }
     if (tracked)

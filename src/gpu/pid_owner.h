@@ -32,6 +32,7 @@ struct pid_owner_cache {
     bool filled;
     struct outer_procfs outer; /* searched for when first needed */
     bool outer_searched;
+    bool is_unproven; /* pids of the last list may be of a namespace around ours */
     bool lists_outer; /* the driver lists pids of that namespace, except those of clients */
 };
 

@@ -54,6 +54,9 @@ struct gpu_process_list {
     /* No tracked process has a file of this driver open: pids that are not visible are not tracked
      * ones. False also where that is unknown. */
     bool none_tracked_has_files;
+    /* The pids, except those of clients, may be of a namespace around ours: the same number is
+     * another process here. */
+    bool pids_unproven;
     /* Where 0 percent of a listed process is right only while the device is idle: the driver gave
      * no utilization samples; or it lists compute programs, whose utilization it never reports. */
     bool lacks_samples[GPU_MAX_DEVICES];

@@ -7,6 +7,8 @@
 static const char unreported_reason[] = "the driver does not tell it for the tracked processes";
 static const char other_pids_reason[] =
     "the driver lists only pids that are not in sight, as of the host, seen from a container";
+static const char unproven_pids_reason[] = "the driver lists pids that may be of the host: no "
+                                           "process that has one here is known to use it";
 static const char no_pids_reason[] =
     "the driver lists no process while memory is in use, as inside a container";
 static const char no_samples_reason[] =
@@ -16,7 +18,8 @@ static const char no_compute_reason[] =
 
 bool gpu_reason_is_hidden(const char *reason)
 {
-    return reason == other_pids_reason || reason == no_pids_reason;
+    return reason == other_pids_reason || reason == unproven_pids_reason ||
+           reason == no_pids_reason;
 }
 
 /* Whether any process uses the device. */
@@ -36,7 +39,7 @@ static const char *why_hidden(const struct gpu_listed *listed)
     if (listed->has_listed || list->none_tracked_has_files)
         return NULL;
     if (listed->share->n_unattributed > 0)
-        return other_pids_reason;
+        return list->pids_unproven ? unproven_pids_reason : other_pids_reason;
     return !list->only_tracked && is_in_use(listed) ? no_pids_reason : NULL;
 }
 

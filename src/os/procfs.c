@@ -81,6 +81,20 @@ int procfs_set_failure(
     return error_set_errno(error, errno_value, "Cannot read %s", path);
 }
 
+bool procfs_is_inner(const char *root)
+{
+    /* The kernel gives the first namespace this inode at every start (PROC_PID_INIT_INO). */
+    static const char first[] = "pid:[4026531836]";
+    char path[PROCFS_PATH_SIZE], space[64];
+    ssize_t length = procfs_path(root, PROCFS_SYSTEM, "self/ns/pid", path)
+                         ? readlink(path, space, sizeof space - 1)
+                         : -1;
+    if (length <= 0)
+        return false;
+    space[length] = '\0';
+    return strcmp(space, first) != 0;
+}
+
 int procfs_open(const char *root, pid_t pid, const char *file, int *fd, struct gput_error *error)
 {
     char path[PROCFS_PATH_SIZE];

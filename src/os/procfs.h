@@ -22,6 +22,7 @@
 
 #include "os/pid_vector.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -39,6 +40,10 @@
  * does not fit. `file` may be "" for the directory of the process.
  */
 size_t procfs_path(const char *root, pid_t pid, const char *file, char *path);
+
+/* Whether its pids are certainly those of a namespace below the first one, as in a container.
+ * "certainly": its reader is in sight there. */
+bool procfs_is_inner(const char *root);
 
 /*
  * Opens a file for reading. The caller closes *fd.

@@ -576,6 +576,32 @@ class Containers(GpuTest):
         report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
 
+    @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
+    def test_a_pid_of_the_host_that_equals_ours_is_not_ours(self):
+        control = self.folder / "nvidiactl"
+        control.touch()
+        self.environment["FAKE_NVML_CONTROL"] = str(control)
+        container = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
+        write = "import os, sys, time\nif sys.argv[3]: file = open(sys.argv[3])\nopen(sys.argv[1] + '.new', 'w').write(" \
+            "sys.argv[2].replace('{main}', str(os.getpid())))\nos.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(1)"
+        other = self.folder / "other"
+        files = {name: self.folder / name for name in ("nvidia0", "nvidia-uvm")}
+        for path in (other, *files.values()):
+            path.touch()
+        for opened, listed, expected in (
+            (files["nvidia0"], "{main}", 2000.0),  # it has the driver's file open: the list has our pids
+            (files["nvidia-uvm"], "1", None),  # another process here has that number, and does not use the GPU
+            (other, "{main}", 0.0),  # it does not use the GPU, whatever pids are listed
+        ):
+            with self.subTest(opened=opened.name, listed=listed):
+                scenario = IN_USE + f"compute {listed} 2000000000\n"
+                self.write(IN_USE)
+                report = self.tracked_inside(container, python(write, self.scenario, scenario, opened))
+                self.assertEqual(report["max_gpu_ram"]["main"], expected)
+                if expected is None:
+                    self.assertIn("pids that may be of the host", report["sources"]["process_gpu_ram"]["reason"])
+                (self.folder / "out.json").unlink()
+
 
 class NotAvailable(GpuTest):
     """Memory and use that the driver does not tell."""

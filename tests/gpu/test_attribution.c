@@ -11,9 +11,9 @@
 
 static struct gpu_share shares[2];
 
-static uint32_t attribute(const struct gpu_process *entries, size_t count)
+static uint32_t attribute_list(const struct gpu_process *entries, size_t count, bool unproven)
 {
-    struct gpu_process_list list = {0};
+    struct gpu_process_list list = {.pids_unproven = unproven};
     struct pid_owner_cache pid_owners = {0};
     pid_t descendants[] = {CHILD, CHILD + 1, CHILD + 2};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 3};
@@ -25,6 +25,11 @@ static uint32_t attribute(const struct gpu_process *entries, size_t count)
     gpu_process_list_finish(&list);
     pid_owner_cache_finish(&pid_owners);
     return unknown;
+}
+
+static uint32_t attribute(const struct gpu_process *entries, size_t count)
+{
+    return attribute_list(entries, count, false);
 }
 
 static void a_process_that_is_not_listed_has_0(void **state)
@@ -79,6 +84,22 @@ static void sums_with_unknown_parts_are_lower_bounds(void **state)
     assert_true(isnan(shares[1].combined_ram_bytes) && isnan(shares[1].main_sm_percent));
 }
 
+/* The host's pids can be equal to ours. A client was found in the files of our own process. */
+static void pids_that_may_be_of_another_namespace_are_unknown(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.pid = MAIN, .ram_bytes = 10, .sm_percent = 4},
+        {.pid = CHILD, .ram_bytes = 20, .sm_percent = 5},
+        {.pid = OTHER, .ram_bytes = 30, .sm_percent = 6},
+        {.device = 1, .pid = MAIN, .client = 3, .ram_bytes = 5},
+    };
+    assert_int_equal(attribute_list(entries, 4, true), 3);
+    assert_true(shares[0].combined_ram_bytes == 0 && shares[0].unattributed_ram_bytes == 60);
+    assert_true(shares[0].n_visible == 0 && shares[0].n_tracked == 0);
+    assert_true(shares[1].main_ram_bytes == 5);
+}
+
 static void unknown_pids_and_their_memory_are_reported(void **state)
 {
     (void)state;
@@ -122,6 +143,7 @@ int main(void)
         cmocka_unit_test(a_process_that_is_not_listed_has_0),
         cmocka_unit_test(a_client_held_by_several_counts_once_in_each_sum),
         cmocka_unit_test(sums_with_unknown_parts_are_lower_bounds),
+        cmocka_unit_test(pids_that_may_be_of_another_namespace_are_unknown),
         cmocka_unit_test(unknown_pids_and_their_memory_are_reported),
         cmocka_unit_test(a_descendant_that_ended_since_the_list_counts),
     };

@@ -87,6 +87,17 @@ static void pids_that_are_not_visible_may_be_tracked(void **state)
     assert_true(find().ram_is_hidden);
 }
 
+static void pids_that_are_not_proven_may_be_tracked(void **state)
+{
+    (void)state;
+    share.n_unattributed = 1;
+    list.pids_unproven = true;
+    assert_non_null(strstr(find().ram, "pids that may be of the host"));
+    assert_true(gpu_reason_is_hidden(find().ram));
+    list.none_tracked_has_files = true;
+    assert_null(find().ram);
+}
+
 static void processes_without_a_file_of_the_driver_use_nothing(void **state)
 {
     (void)state;
@@ -164,6 +175,7 @@ int main(void)
         cmocka_unit_test_setup(system_ram_in_use_does_not_show_use_of_the_gpu, begin),
         cmocka_unit_test_setup(a_driver_that_lists_visible_processes_hides_none, begin),
         cmocka_unit_test_setup(pids_that_are_not_visible_may_be_tracked, begin),
+        cmocka_unit_test_setup(pids_that_are_not_proven_may_be_tracked, begin),
         cmocka_unit_test_setup(processes_without_a_file_of_the_driver_use_nothing, begin),
         cmocka_unit_test_setup(a_list_from_before_tracking_leaves_figures_unknown, begin),
         cmocka_unit_test_setup(a_list_of_only_tracked_processes_is_complete, begin),

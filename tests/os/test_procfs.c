@@ -21,6 +21,17 @@ static void builds_paths_of_processes_and_of_the_system(void **state)
     assert_string_equal(path, "/proc/2147483647/task");
 }
 
+static void knows_a_namespace_below_the_first(void **state)
+{
+    (void)state;
+    char space[64];
+    ssize_t length = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+    assert_true(length > 0);
+    space[length] = '\0';
+    assert_int_equal(procfs_is_inner("/proc"), strcmp(space, "pid:[4026531836]") != 0);
+    assert_false(procfs_is_inner("/nonexistent"));
+}
+
 static void refuses_a_path_that_does_not_fit(void **state)
 {
     (void)state;
@@ -148,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builds_paths_of_processes_and_of_the_system),
+        cmocka_unit_test(knows_a_namespace_below_the_first),
         cmocka_unit_test(refuses_a_path_that_does_not_fit),
         cmocka_unit_test(tells_a_gone_process_from_a_missing_file_and_a_missing_root),
         cmocka_unit_test(tells_a_refusal_from_a_gone_process),
