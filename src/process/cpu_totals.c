@@ -1,6 +1,6 @@
 #include "process/cpu_totals.h"
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max_i64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -15,15 +15,15 @@ void cpu_totals_update(
         const struct process *process = tree->processes[i];
         collected_ns += process_children_ns(process, &tree->view);
         if (process->is_main)
-            totals->main_ns = most(totals->main_ns, process_cpu_ns(process) - own_ns);
+            totals->main_ns = max_i64(totals->main_ns, process_cpu_ns(process) - own_ns);
         else
             living_ns += process_cpu_ns(process);
     }
     /*
-     * Two lower bounds for those that ended: what their parents collected (complete, but in ticks,
-     * and lost when a parent ignores its children; of those that are older than tracking, without
-     * what they used before), and what their clocks said when last seen.
+     * Two lower bounds for processes that ended. What their parents collected: complete, but in
+     * ticks, and missing where a parent ignores SIGCHLD; what was used before tracking began is
+     * subtracted. And their CPU clocks when last polled.
      */
-    int64_t ended_ns = most(collected_ns - tree->gone_before_ns, tree->gone_cpu_ns);
-    totals->descendants_ns = most(totals->descendants_ns, living_ns + ended_ns);
+    int64_t ended_ns = max_i64(collected_ns - tree->gone_before_ns, tree->gone_cpu_ns);
+    totals->descendants_ns = max_i64(totals->descendants_ns, living_ns + ended_ns);
 }

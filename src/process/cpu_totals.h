@@ -1,6 +1,6 @@
 /*
- * The CPU time of a tree, from the kernel's own counters: the clocks of the living, and what
- * parents have collected from those that ended, whether a scan ever saw them or not.
+ * The CPU time of a tree, from the kernel's own counters: the CPU clocks of living processes, and
+ * what parents have collected from those that ended, whether a scan ever saw them or not.
  */
 #ifndef PROCESS_CPU_TOTALS_H
 #define PROCESS_CPU_TOTALS_H
@@ -9,19 +9,19 @@
 
 #include <stdint.h>
 
-/* CPU time used since tracking began; never goes back. */
+/* CPU time used since tracking began; never decreases. */
 struct cpu_totals {
     int64_t main_ns;        /* by the main process itself, all its threads */
-    int64_t descendants_ns; /* by all others, ended ones too */
+    int64_t descendants_ns; /* by all others, including ended ones */
 };
 
 /*
- * Brings the totals up to the last scan. `orphans_ns` is what the calling process has collected
+ * Updates the totals from the last scan. `orphans_ns` is what the calling process has collected
  * from orphans that it adopted. `own_ns` is what the tracker itself used inside the main process (0
- * when it is a process of its own): it is no work of main's.
+ * when it is a process of its own): that is subtracted.
  *
  * Collected time comes in clock ticks, so the figure for ended processes may lag by up to two ticks
- * a parent; it never adds up, because every reading is of the whole.
+ * for each parent. The lag does not accumulate, because the kernel's counters are totals.
  */
 void cpu_totals_update(
     struct cpu_totals *totals, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Space for "; and 99 more". */
-#define ROOM_FOR_MORE 16
+#define MORE_SIZE 16
 
 void fault_list_begin(struct fault_list *list, char *text, size_t size)
 {
@@ -15,7 +15,7 @@ void fault_list_begin(struct fault_list *list, char *text, size_t size)
 void fault_list_add(struct fault_list *list, const char *fault)
 {
     size_t length = strlen(fault) + 2;
-    if (list->more || list->length + length + ROOM_FOR_MORE > list->size) {
+    if (list->more || list->length + length + MORE_SIZE > list->size) {
         list->more++;
         return;
     }

@@ -1,5 +1,5 @@
 /*
- * A list of what is wrong, as one text of limited size: "this; that; and 3 more".
+ * A list of faults as one text of limited size: "this; that; and 3 more".
  */
 #ifndef PROCESS_FAULT_LIST_H
 #define PROCESS_FAULT_LIST_H
@@ -9,14 +9,14 @@
 struct fault_list {
     char *text; /* borrowed */
     size_t size, length;
-    unsigned more; /* that there was no space for */
+    unsigned more; /* faults without space */
 };
 
 /* Begins an empty list in `text`, which has space for `size` bytes, at least one. */
 void fault_list_begin(struct fault_list *list, char *text, size_t size);
 void fault_list_add(struct fault_list *list, const char *fault);
 
-/* Says how many there was no space for. */
+/* Appends how many faults there was no space for. */
 void fault_list_end(const struct fault_list *list);
 
 #endif

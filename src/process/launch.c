@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 /*
- * What execve() will do to handlers is done at once, and only then are signals let in again: one
- * that comes before the program has begun must act on the child as it will act on the program, and
- * not be swallowed by a handler of ours.
+ * Resets handlers as execve() will, then unblocks signals: one that arrives before execve() must
+ * act on the child as it will on the program, and not be caught by a handler of ours.
  */
-static void let_signals_in(const sigset_t *mask)
+static void unblock_signals(const sigset_t *mask)
 {
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -23,10 +22,10 @@ static void let_signals_in(const sigset_t *mask)
     sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-/* The child's end: tells its errno through the pipe, which execve() closes when it succeeds. */
-static void run(char *const argv[], const sigset_t *mask, int report_fd)
+/* In the child: sends an errno through the pipe, which execve() closes when it succeeds. */
+static void exec_in_child(char *const argv[], const sigset_t *mask, int report_fd)
 {
-    let_signals_in(mask);
+    unblock_signals(mask);
     execvp(argv[0], argv);
     int failure = errno;
     ssize_t done = write(report_fd, &failure, sizeof failure);
@@ -34,7 +33,7 @@ static void run(char *const argv[], const sigset_t *mask, int report_fd)
     _exit(127);
 }
 
-static int explain(int failure, const char *name, struct gput_error *error)
+static int set_exec_error(int failure, const char *name, struct gput_error *error)
 {
     if (failure == ENOENT || failure == ENOTDIR)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "Command not found: \"%s\"", name);
@@ -46,7 +45,7 @@ static int explain(int failure, const char *name, struct gput_error *error)
         strerror(failure));
 }
 
-/* 0 when the program has begun, else the errno of execve(). */
+/* 0 when execve() succeeded, else its errno. */
 static int wait_for_exec(int report_fd)
 {
     int failure = 0;
@@ -77,7 +76,7 @@ int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gpu
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t child = own_cgroup_fork(cgroup);
     if (child == 0)
-        run(argv, &mask, report_fd);
+        exec_in_child(argv, &mask, report_fd);
     int fork_error = errno;
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(report_fd);
@@ -88,7 +87,7 @@ int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gpu
         return error_set_errno(error, fork_error, "Cannot start %s", argv[0]);
     if (failure != 0) {
         waitpid(child, NULL, 0);
-        return explain(failure, argv[0], error);
+        return set_exec_error(failure, argv[0], error);
     }
     *pid = child;
     return GPUT_OK;

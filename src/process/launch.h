@@ -1,5 +1,5 @@
 /*
- * Starting a command so that it runs as it would without us.
+ * Starting a command so that it runs as it would without the tracker.
  */
 #ifndef PROCESS_LAUNCH_H
 #define PROCESS_LAUNCH_H
@@ -10,15 +10,15 @@
 #include <sys/types.h>
 
 /*
- * Starts argv[0], looked up in PATH as execvp() does, and returns when the program has begun (or
- * could not). The child inherits everything the caller has, but descriptors that are close-on-exec.
+ * Starts argv[0], searched for in PATH like execvp() does, and returns when execve() has succeeded
+ * or failed. The child inherits everything but close-on-exec descriptors.
  *
- * Started by fork(), not vfork() or posix_spawn(): a child that shares our memory until execve()
- * would carry our own peak of RSS over into its ru_maxrss.
+ * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
+ * execve() would include our own peak RSS.
  *
- * With `cgroup` (NULL: none) the child enters it before anything of the command runs.
+ * With `cgroup` (NULL: none) the child enters it before the command runs.
  *
- * On success `*pid` is to be waited for. Errors: GPUT_ERROR_NOT_FOUND with `Command not found:
+ * On success the caller waits for `*pid`. Errors: GPUT_ERROR_NOT_FOUND with `Command not found:
  * "x"`, GPUT_ERROR_PERMISSION (not executable, or another failure of execve()), GPUT_ERROR_MEMORY,
  * GPUT_ERROR_IO.
  */

@@ -18,13 +18,13 @@ void memory_reset(struct memory *memory)
     *memory = (struct memory){.ranges = ranges, .range_capacity = capacity};
 }
 
-void memory_set_cheap(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
+void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes)
 {
     memory->resident_bytes = resident_bytes;
     memory->file_bytes = file_bytes < resident_bytes ? file_bytes : resident_bytes;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -34,7 +34,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* What one pass over smaps adds up. */
+/* Sums of one pass over smaps. */
 struct reading {
     struct memory *memory;
     struct rss rss;
@@ -44,7 +44,7 @@ struct reading {
     bool failed;
 };
 
-static bool joins(const struct shared_range *range, const struct shared_range *next)
+static bool is_adjacent(const struct shared_range *range, const struct shared_range *next)
 {
     return range->device == next->device && range->inode == next->inode &&
            range->end == next->start;
@@ -70,7 +70,7 @@ static void add_range(struct reading *reading, const struct shared_range *range)
 {
     struct shared_range *last =
         reading->range_count ? &reading->memory->ranges[reading->range_count - 1] : NULL;
-    if (last && joins(last, range)) {
+    if (last && is_adjacent(last, range)) {
         last->end = range->end;
         last->private_bytes += range->private_bytes;
         last->shared_bytes += range->shared_bytes;
@@ -82,7 +82,7 @@ static void add_range(struct reading *reading, const struct shared_range *range)
         *last = *range;
 }
 
-/* Of a mapping's anonymous bytes that others map too: their part of its proportional share. */
+/* The part of a mapping's Pss that its shared anonymous bytes have. */
 static uint64_t pss_of_copies(const struct memory_mapping *mapping, uint64_t anonymous_shared)
 {
     if (anonymous_shared == 0 || mapping->shared_bytes == 0)
@@ -101,7 +101,7 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
 {
     struct reading *reading = user;
     uint64_t anonymous = mapping->is_shared ? 0 : mapping->anonymous_bytes;
-    uint64_t anonymous_private = least(anonymous, mapping->private_bytes);
+    uint64_t anonymous_private = min_u64(anonymous, mapping->private_bytes);
     uint64_t anonymous_shared = anonymous - anonymous_private;
 
     reading->rss.private += mapping->private_bytes;
@@ -114,7 +114,7 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
         return;
     }
 
-    /* What is not the file's must not be in the file's share either. */
+    /* Copies do not belong to the file, and so not to its Pss either. */
     uint64_t copies_pss = anonymous_private + pss_of_copies(mapping, anonymous_shared);
     reading->anonymous_pss_bytes += copies_pss;
     if (mapping->rss_bytes == 0)
@@ -130,7 +130,7 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
                        });
 }
 
-static void keep_moment(struct memory *memory)
+static void set_reference(struct memory *memory)
 {
     memory->has_exact = true;
     memory->refused = false;
@@ -157,7 +157,7 @@ static int read_smaps(struct memory *memory, const char *root, pid_t pid)
     memory->ranges_file_bytes = memory->file_bytes;
     memory->has_ranges = true;
     memory->ranges_readings++;
-    keep_moment(memory);
+    set_reference(memory);
     return GPUT_OK;
 }
 
@@ -179,11 +179,11 @@ static int read_rollup(struct memory *memory, const char *root, pid_t pid)
     memory->exact.total = rollup.private_bytes + rollup.shared_bytes;
     memory->anonymous_bytes = rollup.anonymous_bytes;
     memory->anonymous_private_bytes =
-        least(rollup.anonymous_bytes, minus(rollup.private_bytes, ranges_private_bytes(memory)));
+        min_u64(rollup.anonymous_bytes, minus(rollup.private_bytes, ranges_private_bytes(memory)));
     memory->anonymous_pss_bytes =
         rollup.has_pss_parts ? rollup.pss_anonymous_bytes : memory->anonymous_private_bytes;
     memory->hugetlb_bytes = rollup.private_hugetlb_bytes + rollup.shared_hugetlb_bytes;
-    keep_moment(memory);
+    set_reference(memory);
     return GPUT_OK;
 }
 
@@ -197,11 +197,11 @@ int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool r
     return code;
 }
 
-/* What of the range between `a` and `b` is nearest to `value`. */
+/* The value between `a` and `b` that is nearest to `value`. */
 static uint64_t nearest(uint64_t value, uint64_t a, uint64_t b)
 {
-    uint64_t low = least(a, b), high = a > b ? a : b;
-    return value < low ? low : least(value, high);
+    uint64_t low = min_u64(a, b), high = a > b ? a : b;
+    return value < low ? low : min_u64(value, high);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -209,7 +209,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-void memory_settle(
+void memory_reconcile(
     struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes, uint64_t lag_bytes)
 {
     uint64_t resident_before = memory->exact_resident_bytes;
@@ -217,7 +217,7 @@ void memory_settle(
     bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
     uint64_t exact = memory->exact.total, file_exact = minus(exact, memory->anonymous_bytes);
 
-    memory_set_cheap(memory, resident_bytes, file_bytes);
+    memory_set_fast(memory, resident_bytes, file_bytes);
     uint64_t resident = nearest(exact, resident_before, memory->resident_bytes);
     uint64_t file = nearest(file_exact, file_before, memory->file_bytes);
     if (distance(exact, resident) > lag_bytes) {
@@ -225,7 +225,7 @@ void memory_settle(
         file = file_exact;
     }
     memory->exact_resident_bytes = resident;
-    memory->exact_file_bytes = least(file, resident);
+    memory->exact_file_bytes = min_u64(file, resident);
     if (ranges_were_read)
         memory->ranges_file_bytes = memory->exact_file_bytes;
 }
@@ -235,8 +235,8 @@ uint64_t memory_anonymous_bytes(const struct memory *memory)
     return memory->resident_bytes - memory->file_bytes;
 }
 
-/* `then`, moved by as much as `before` has moved to `now`. */
-static uint64_t moved(uint64_t then, uint64_t before, uint64_t now)
+/* `then`, plus the change from `before` to `now`. */
+static uint64_t shifted(uint64_t then, uint64_t before, uint64_t now)
 {
     return now >= before ? then + (now - before) : minus(then, before - now);
 }
@@ -249,8 +249,9 @@ struct rss memory_rss(const struct memory *memory)
         rss.shared = memory->file_bytes;
         return rss;
     }
-    rss.total = moved(memory->exact.total, memory->exact_resident_bytes, memory->resident_bytes);
-    /* New anonymous memory is the process's own; new file pages divide as those it had. */
+    rss.total = shifted(memory->exact.total, memory->exact_resident_bytes, memory->resident_bytes);
+    /* New anonymous memory is private; new file pages are private in the same proportion as before.
+     */
     uint64_t anonymous_then = memory->exact_resident_bytes - memory->exact_file_bytes;
     uint64_t file_private = minus(memory->exact.private, memory->anonymous_private_bytes);
     uint64_t file =
@@ -258,9 +259,9 @@ struct rss memory_rss(const struct memory *memory)
     double private_part = file ? (double)file_private / (double)file : 0;
     double file_moved = (double)memory->file_bytes - (double)memory->exact_file_bytes;
 
-    rss.private = moved(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
+    rss.private = shifted(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
     double private = (double)rss.private + file_moved * private_part;
-    rss.private = private > 0 ? least((uint64_t) private, rss.total) : 0;
+    rss.private = private > 0 ? min_u64((uint64_t) private, rss.total) : 0;
     rss.shared = rss.total - rss.private;
     return rss;
 }
@@ -275,23 +276,23 @@ uint64_t memory_anonymous_share_bytes(const struct memory *memory)
     if (!memory->has_exact)
         return 0;
     uint64_t then = memory->exact_resident_bytes - memory->exact_file_bytes;
-    return moved(memory->anonymous_pss_bytes, then, memory_anonymous_bytes(memory));
+    return shifted(memory->anonymous_pss_bytes, then, memory_anonymous_bytes(memory));
 }
 
-static bool far(uint64_t a, uint64_t b, uint64_t whole)
+static bool differs(uint64_t a, uint64_t b, uint64_t whole)
 {
     return distance(a, b) * 100 > whole;
 }
 
-bool memory_has_moved(const struct memory *memory)
+bool memory_has_changed(const struct memory *memory)
 {
     return !memory->has_exact ||
-           far(memory->resident_bytes, memory->exact_resident_bytes, memory->resident_bytes) ||
-           far(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes);
+           differs(memory->resident_bytes, memory->exact_resident_bytes, memory->resident_bytes) ||
+           differs(memory->file_bytes, memory->exact_file_bytes, memory->resident_bytes);
 }
 
-bool memory_ranges_have_moved(const struct memory *memory)
+bool memory_ranges_have_changed(const struct memory *memory)
 {
     return !memory->has_ranges ||
-           far(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes);
+           differs(memory->file_bytes, memory->ranges_file_bytes, memory->resident_bytes);
 }

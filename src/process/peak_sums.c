@@ -6,7 +6,7 @@
 
 #define FIRST_STEP_NS (NS_PER_SECOND / 1000)
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -14,17 +14,18 @@ static uint64_t most(uint64_t a, uint64_t b)
 static void add_to(struct peak_sum *sum, const struct peak_sum *peak)
 {
     sum->bytes += peak->bytes;
-    sum->open += peak->open;
+    sum->unbounded += peak->unbounded;
 }
 
-/* What bounds either half of a step twice as long bounds all of it. */
+/* The larger bound of two steps bounds the step that joins them. */
 static void double_steps(struct peak_sums *sums)
 {
     for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
         struct peak_sum both = {0};
         if (2 * i < PEAK_SUMS_STEPS) {
             const struct peak_sum *a = &sums->steps[2 * i], *b = &sums->steps[2 * i + 1];
-            both = (struct peak_sum){most(a->bytes, b->bytes), most(a->open, b->open)};
+            both =
+                (struct peak_sum){max_u64(a->bytes, b->bytes), max_u64(a->unbounded, b->unbounded)};
         }
         sums->steps[i] = both;
     }
@@ -57,13 +58,14 @@ void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak)
     add_to(&sums->always, peak);
 }
 
-double peak_sums_upper_bound(const struct peak_sums *sums, double open_bytes)
+double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes)
 {
     double highest = 0;
     for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
         struct peak_sum sum = sums->always;
         add_to(&sum, &sums->steps[i]);
-        double bytes = (double)sum.bytes + (sum.open ? (double)sum.open * open_bytes : 0);
+        double bytes =
+            (double)sum.bytes + (sum.unbounded ? (double)sum.unbounded * unbounded_bytes : 0);
         if (isnan(bytes))
             return NAN;
         highest = fmax(highest, bytes);

@@ -1,7 +1,7 @@
 /*
- * The most memory that processes can have had together: none had more than its peak, and each only
- * while it lived. Kept for steps of time, which grow with the time: what followed one another
- * within a step counts as if it had been together.
+ * An upper bound of the memory that processes had together: none had more than its peak, and each
+ * only while it lived. Kept by steps of time, which get longer with the whole: processes that
+ * followed one another within a step count as if they had lived together.
  */
 #ifndef PROCESS_PEAK_SUMS_H
 #define PROCESS_PEAK_SUMS_H
@@ -11,31 +11,32 @@
 
 #define PEAK_SUMS_STEPS 512
 
-/* Of processes together: those whose peak is known, and how many there are whose is not. */
+/* Of several processes: the sum of known peaks, and how many have a peak without known bound. */
 struct peak_sum {
-    uint64_t bytes, open;
+    uint64_t bytes, unbounded;
 };
 
-/* Zeroes are one that has not begun. */
+/* All zeroes has not begun. */
 struct peak_sums {
-    int64_t begin_ns; /* of the first step, which has all before it too */
+    int64_t begin_ns; /* of the first step, which includes all before it */
     int64_t step_ns;  /* 0: it has not begun */
     struct peak_sum steps[PEAK_SUMS_STEPS];
-    struct peak_sum always; /* of those that count for every step */
+    struct peak_sum always; /* of processes that count in every step */
 };
 
-/* Those that lived before `begin_ns` count as if they had been together. Without it the first that
- * is added begins; a second time it does nothing. */
+/* Sets the beginning of the first step; what lived before it counts as if it had lived together.
+ * Without this the first process added begins. A second call does nothing. */
 void peak_sums_begin(struct peak_sums *sums, int64_t begin_ns);
 
-/* A process that lived from `start_ns` to `end_ns`. */
+/* Adds a process that lived from `start_ns` to `end_ns`. */
 void peak_sums_add(
     struct peak_sums *sums, int64_t start_ns, int64_t end_ns, const struct peak_sum *peak);
 
-/* One that may have lived at any time. */
+/* Adds a process that may have lived at any time. */
 void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak);
 
-/* With `open_bytes` for each whose peak is not known; NaN when that is NaN and there is one. */
-double peak_sums_upper_bound(const struct peak_sums *sums, double open_bytes);
+/* The bound, with `unbounded_bytes` for each process without known bound; NaN when that is NaN and
+ * there is one. */
+double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes);
 
 #endif

@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A process that does not run can lose memory (to swap, to compaction): read it now and then. */
+/* A process that does not run can lose memory (to swap, to reclaim): read it now and then. */
 #define REREAD_IDLE_NS (10 * NS_PER_SECOND)
 
-/* Each CPU may hold back a batch of pages before it adds them to the counters that all see. */
+/* Each CPU may hold back a batch of pages before it adds them to the shared counters. */
 #define BATCH_PAGES 32
 
 static uint64_t lag_pages(void)
@@ -39,7 +39,7 @@ struct process_view process_view_of(const char *procfs_root)
     };
 }
 
-static void close_kept(int *fd, struct process_view *view)
+static void close_cached(int *fd, struct process_view *view)
 {
     if (*fd < 0)
         return;
@@ -48,17 +48,17 @@ static void close_kept(int *fd, struct process_view *view)
     view->free_files++;
 }
 
-/* Reads a file of a process into `text`, keeping it open when that is still allowed. */
+/* Reads a file of a process into `text`, and caches its descriptor while that is allowed. */
 static int read_file(
-    pid_t pid, const char *name, int *kept_fd, struct process_view *view, char *text)
+    pid_t pid, const char *name, int *cached_fd, struct process_view *view, char *text)
 {
-    if (*kept_fd < 0) {
+    if (*cached_fd < 0) {
         if (view->free_files == 0)
             return procfs_read(view->procfs_root, pid, name, text, PROCFS_TEXT_SIZE, NULL, NULL);
-        TRY(procfs_open(view->procfs_root, pid, name, kept_fd, NULL));
+        TRY(procfs_open(view->procfs_root, pid, name, cached_fd, NULL));
         view->free_files--;
     }
-    return procfs_reread(*kept_fd, text, PROCFS_TEXT_SIZE, NULL);
+    return procfs_reread(*cached_fd, text, PROCFS_TEXT_SIZE, NULL);
 }
 
 static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
@@ -80,7 +80,7 @@ static int read_statm(
     return GPUT_OK;
 }
 
-/* A thread that lives; 0: none can be found. */
+/* A living thread; 0: none can be found. */
 static pid_t living_thread(const struct process *process, const struct process_view *view)
 {
     int fd;
@@ -104,11 +104,11 @@ static void set_memory_pid(struct process *process, pid_t pid, struct process_vi
 {
     if (pid == process->memory_pid)
         return;
-    close_kept(&process->statm_fd, view);
+    close_cached(&process->statm_fd, view);
     process->memory_pid = pid;
 }
 
-/* The memory of a process whose first thread has ended is only in the files of the others. */
+/* The memory of a process whose leader has exited is only in the files of its other threads. */
 static int read_statm_of_thread(
     struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
 {
@@ -120,7 +120,7 @@ static int read_statm_of_thread(
         return GPUT_ERROR_GONE;
     set_memory_pid(process, thread, view);
     int code = read_statm(process, view, resident, file);
-    /* The last one gives its memory back before it shows that it ends. */
+    /* The last thread gives its memory back before its state shows that it is exiting. */
     return code == GPUT_OK && *resident == 0 ? GPUT_ERROR_GONE : code;
 }
 
@@ -132,10 +132,10 @@ static int read_cheap(struct process *process, struct process_view *view)
         set_memory_pid(process, process->pid, view);
         TRY(read_statm(process, view, &resident, &file));
     } else if (read_statm_of_thread(process, view, &resident, &file) != GPUT_OK) {
-        /* It is just ending: the next scan will tell. */
+        /* It is exiting: the next scan will show that. */
         return GPUT_OK;
     }
-    memory_set_cheap(&process->memory, resident, file);
+    memory_set_fast(&process->memory, resident, file);
     if (!process->is_vfork_child && process->memory.resident_bytes > process->peak_resident_bytes)
         process->peak_resident_bytes = process->memory.resident_bytes;
     return GPUT_OK;
@@ -153,7 +153,7 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
     process->thread_count = stat->thread_count;
     if (process->exec_generation != stat->start_stack_address &&
         !process_leader_has_exited(process)) {
-        /* It called execve: all its memory is new. */
+        /* It called execve: its memory is new. */
         memory_reset(&process->memory);
         process->memory_is_stale = true;
         process->exec_generation = stat->start_stack_address;
@@ -170,7 +170,7 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
     process->children_major_faults = stat->cmajor_faults;
 }
 
-/* After fork or vfork, until execve, a child has its parent's image; after vfork its memory, too.
+/* Until execve, a child is of its parent's exec generation; after vfork it also shares its memory.
  */
 bool process_shares_memory(
     const struct process *process, const struct process *other, const struct process_view *view)
@@ -235,17 +235,17 @@ int process_init(struct process *process, pid_t pid, bool is_old, const struct p
     return GPUT_OK;
 }
 
-void process_close_files(struct process *process, struct process_view *view)
+void process_close_cached_files(struct process *process, struct process_view *view)
 {
-    close_kept(&process->stat_fd, view);
-    close_kept(&process->statm_fd, view);
-    close_kept(&process->children_fd, view);
+    close_cached(&process->stat_fd, view);
+    close_cached(&process->statm_fd, view);
+    close_cached(&process->children_fd, view);
 }
 
 void process_finish(struct process *process, struct process_view *view)
 {
-    process_close_files(process, view);
-    close_kept(&process->io_fd, view);
+    process_close_cached_files(process, view);
+    close_cached(&process->io_fd, view);
     memory_finish(&process->memory);
 }
 
@@ -254,12 +254,12 @@ static int poll_cpu_clock(struct process *process, int64_t now_ns, bool *read_on
 {
     int64_t cpu_ns;
     TRY(cpu_clock_read(process->pid, &cpu_ns));
-    /* A clock that went back is another process's. */
+    /* A clock that went back belongs to another process. */
     if (cpu_ns < process->cpu_ns)
         return GPUT_ERROR_GONE;
     process->has_run = cpu_ns != process->cpu_ns;
     process->cpu_ns = cpu_ns;
-    process->has_run |= process->is_unread;
+    process->has_run |= process->was_not_read;
     *read_on = process->has_run || now_ns - process->read_ns >= REREAD_IDLE_NS;
     return GPUT_OK;
 }
@@ -279,7 +279,7 @@ static int poll_process(struct process *process, const struct process *vfork_par
     if (stat.start_time_ticks != process->start_time_ticks)
         return GPUT_ERROR_GONE;
     update_stat(process, &stat);
-    /* Before its memory is read: what it no longer borrows then is its own. */
+    /* Before its memory is read: when it is no vfork child any more, that is its own. */
     if (process->is_vfork_child)
         share_parent_memory(process, vfork_parent, view);
     TRY(read_cheap(process, view));
@@ -296,7 +296,7 @@ int process_poll(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {
     int code = poll_process(process, vfork_parent, view, now_ns);
-    process->is_unread = code == GPUT_ERROR_FILES;
+    process->was_not_read = code == GPUT_ERROR_FILES;
     return code;
 }
 
@@ -320,7 +320,7 @@ int process_read_exact(struct process *process, bool rollup, struct process_view
     uint64_t resident, file;
     TRY(memory_read_exact(&process->memory, view->procfs_root, process->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
-        memory_settle(&process->memory, resident, file, view->lag_bytes);
+        memory_reconcile(&process->memory, resident, file, view->lag_bytes);
     return GPUT_OK;
 }
 
@@ -329,11 +329,11 @@ void process_refresh(struct process *process, struct process_view *view)
     uint64_t resident = 0, file = 0;
     int code = read_statm(process, view, &resident, &file);
     if (code == GPUT_OK || code == GPUT_ERROR_GONE)
-        memory_set_cheap(&process->memory, resident, file);
+        memory_set_fast(&process->memory, resident, file);
 }
 
 /*
- * Most processes have one thread. Where that is so and they run on, the file is kept open: a tenth
+ * Most processes have one thread. Their `children` file is cached from the second scan on: a tenth
  * of the cost.
  */
 int process_read_children(
@@ -353,7 +353,7 @@ int process_read_children(
 }
 
 /* Asked of the kernel now. */
-static bool is_still_there(struct process *process, struct process_view *view)
+static bool still_exists(struct process *process, struct process_view *view)
 {
     struct proc_stat stat;
     return read_stat(process, view, &stat) == GPUT_OK &&
@@ -363,12 +363,12 @@ static bool is_still_there(struct process *process, struct process_view *view)
 int process_signal(struct process *process, struct process_view *view, int number)
 {
     if (!view->has_cpu_clocks)
-        return ESRCH; /* its number is another's here */
+        return ESRCH; /* its pid is another process's in our namespace */
     int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     bool has_none = fd < 0 && errno != ESRCH; /* an old kernel, no free descriptor */
     int failure = ESRCH;
-    /* What is there after the descriptor was opened is what the descriptor means. */
-    if ((fd >= 0 || has_none) && is_still_there(process, view)) {
+    /* The process found after the pidfd was opened is the one that the pidfd refers to. */
+    if ((fd >= 0 || has_none) && still_exists(process, view)) {
         long done = has_none ? kill(process->pid, number)
                              : syscall(SYS_pidfd_send_signal, fd, number, NULL, 0);
         failure = done == 0 ? 0 : errno;

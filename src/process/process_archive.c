@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Space above `most`, so that few of those that end bring about a ranking. */
-#define MIN_ROOM 64
+/* Slack above `max_kept`, so that few ends cause a new ranking. */
+#define MIN_SLACK 64
 
 /* Sums up a record that will not be kept. */
 static void add_to_others(struct process_others *others, const struct process_record *record)
@@ -23,9 +23,9 @@ static void add_to_others(struct process_others *others, const struct process_re
     task_counts_add(&others->counts, &counts);
 }
 
-/* A record that goes must not be anybody's parent. */
-static void disown(const struct process_archive *archive, const struct process_table *living,
-    const struct process_record *gone)
+/* A record that is freed must not stay the parent of another. */
+static void replace_parent(const struct process_archive *archive,
+    const struct process_table *living, const struct process_record *gone)
 {
     for (struct process_record *record = process_table_first(living); record;
          record = process_table_next(living, record)) {
@@ -45,22 +45,22 @@ static void mark_living(const struct process_table *living)
         record->is_kept = true;
 }
 
-static void find_parents(
+static void replace_dropped_parents(
     const struct process_record_list *ended, const struct process_table *living)
 {
     for (struct process_record *record = process_table_first(living); record;
          record = process_table_next(living, record))
-        process_ranking_adopt(record);
+        process_ranking_replace_parent(record);
     for (size_t i = 0; i < ended->count; i++)
-        process_ranking_adopt(ended->records[i]);
+        process_ranking_replace_parent(ended->records[i]);
 }
 
 static void drop_lesser(struct process_archive *archive, const struct process_table *living)
 {
     struct process_record_list *ended = &archive->kept;
-    process_ranking_mark(ended->records, ended->count, archive->most);
+    process_ranking_mark(ended->records, ended->count, archive->max_kept);
     mark_living(living);
-    find_parents(ended, living);
+    replace_dropped_parents(ended, living);
     size_t kept = 0;
     for (size_t i = 0; i < ended->count; i++) {
         struct process_record *record = ended->records[i];
@@ -78,13 +78,13 @@ void process_archive_add(struct process_archive *archive, const struct process_t
     struct process_record *record, bool wanted)
 {
     if (wanted && process_record_list_append(&archive->kept, record)) {
-        if (archive->kept.count >= 2 * archive->most + MIN_ROOM)
+        if (archive->kept.count >= 2 * archive->max_kept + MIN_SLACK)
             drop_lesser(archive, living);
         return;
     }
     add_to_others(&archive->others, record);
     if (wanted)
-        disown(archive, living, record); /* there was no memory to keep it */
+        replace_parent(archive, living, record); /* no memory to keep it */
     process_record_free(record);
 }
 
@@ -98,9 +98,10 @@ struct task_counts process_archive_counts(const struct process_archive *archive)
     return sum;
 }
 
-void process_archive_init(struct process_archive *archive, size_t most)
+void process_archive_init(struct process_archive *archive, size_t max_kept)
 {
-    *archive = (struct process_archive){.most = most, .others = {.peak_gpu_ram_bytes = NAN}};
+    *archive =
+        (struct process_archive){.max_kept = max_kept, .others = {.peak_gpu_ram_bytes = NAN}};
 }
 
 void process_archive_finish(struct process_archive *archive)

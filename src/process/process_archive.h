@@ -22,22 +22,22 @@ struct process_others {
 };
 
 struct process_archive {
-    size_t most;                     /* how many are kept, about */
-    struct process_record_list kept; /* owned, each too */
+    size_t max_kept;                 /* about how many are kept */
+    struct process_record_list kept; /* owned, with its records */
     struct process_others others;
 };
 
-void process_archive_init(struct process_archive *archive, size_t most);
+void process_archive_init(struct process_archive *archive, size_t max_kept);
 void process_archive_finish(struct process_archive *archive);
 
 /*
- * Takes over a record, which is freed at once unless it is `wanted`. Records that are freed are no
- * parent any more, neither of those that are kept nor of the `living`: an ancestor takes the place.
+ * Takes ownership of a record, which is freed at once unless it is `wanted`. Where a freed record
+ * was a parent, of kept or `living` records, its nearest remaining ancestor replaces it.
  */
 void process_archive_add(struct process_archive *archive, const struct process_table *living,
     struct process_record *record, bool wanted);
 
-/* What all of them have counted. */
+/* Counts of all of them. */
 struct task_counts process_archive_counts(const struct process_archive *archive);
 
 #endif

@@ -14,10 +14,10 @@
  * are a second apart and come a little early or late. */
 #define READ_INTERVAL_NS (NS_PER_SECOND * 9 / 10)
 #define READ_INTERVAL_OF_MAIN_NS (NS_PER_SECOND / 10)
-/* Short-lived processes are spared it. */
+/* Short-lived processes are not read. */
 #define FIRST_READ_AGE_NS (NS_PER_SECOND / 10)
 
-/* ---- those that have not ended ---- */
+/* ---- the living ---- */
 
 struct process_record *process_log_get(const struct process_log *log, pid_t pid)
 {
@@ -52,7 +52,7 @@ static struct process_record *add(struct process_log *log, pid_t pid)
     return record;
 }
 
-/* Only where records outlive their processes: else the parent's would be freed under it. */
+/* Only where records are kept after the end: else the parent's record would be freed first. */
 static void set_parent(
     const struct process_log *log, struct process_record *record, struct process_record *parent)
 {
@@ -74,7 +74,7 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
         *highest = bytes;
 }
 
-/* Nothing more will be told about it. */
+/* No more events or exit records will come for it. */
 static void close_record(struct process_log *log, struct process_record *record)
 {
     process_table_remove(&log->living, record);
@@ -90,26 +90,26 @@ static void close_record(struct process_log *log, struct process_record *record)
 
 static bool watch(struct process_log *log, struct process_record *record)
 {
-    if (!record->is_watched)
-        record->is_watched = process_record_list_append(&log->ending, record);
-    return record->is_watched;
+    if (!record->is_in_ending)
+        record->is_in_ending = process_record_list_append(&log->ending, record);
+    return record->is_in_ending;
 }
 
-static void lived_at(struct process_record *record, int64_t time_ns)
+static void note_alive(struct process_record *record, int64_t time_ns)
 {
     if (time_ns > record->end_ns)
         record->end_ns = time_ns;
 }
 
-/* It has ended, as far as is known, and lived at that time; what taskstats tell about it may come a
- * little later. */
+/* It has ended as far as is known, and was alive at that time; its exit record may come a little
+ * later. */
 static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
 {
     if (record->has_ended)
         return;
     record->has_ended = true;
-    lived_at(record, record->start_ns);
-    lived_at(record, time_ns);
+    note_alive(record, record->start_ns);
+    note_alive(record, time_ns);
     record->ended_round = log->round;
     pid_t parent_pid = record->last_parent ? record->last_parent : record->parent_pid;
     struct process_record *parent = process_log_get(log, parent_pid);
@@ -119,8 +119,8 @@ static void end_record(struct process_log *log, struct process_record *record, i
         close_record(log, record);
 }
 
-/* The kernel tells the end of a thread which is the last one, for all that is known so far. */
-static void report_end(
+/* The kernel announced the exit of a thread which is the last one, as far as is known. */
+static void note_end(
     struct process_log *log, struct process_record *record, int64_t time_ns, int status)
 {
     record->end_is_exact = record->has_status = true;
@@ -129,8 +129,8 @@ static void report_end(
     end_record(log, record, time_ns);
 }
 
-/* A scan found its first thread ended, and others alive. */
-static void outlive(struct process_log *log, struct process_record *record)
+/* A scan found that its leader has exited and other threads live. */
+static void note_leader_exit(struct process_log *log, struct process_record *record)
 {
     if (!record->has_ended)
         record->leader_has_exited = watch(log, record);
@@ -155,48 +155,48 @@ static bool lives(
 }
 
 /*
- * The end of the first thread is announced as the end of the process is: but others may live on, or
- * one of them take its place (execve). So the process is polled once more.
+ * The exit of the leader is announced like the end of the process. But other threads may live on,
+ * or one of them may become the leader (execve). So the process is read once more.
  */
 static void check_end(struct process_log *log, struct process_record *record)
 {
     bool leader_has_exited;
     if (!lives(log, record, &leader_has_exited)) {
         end_record(log, record, record->start_ns);
-        record->is_over = true;
+        record->is_gone = true;
         return;
     }
     clear_end(record);
     record->leader_has_exited = leader_has_exited;
-    lived_at(record, log->now_ns);
+    note_alive(record, log->now_ns);
 }
 
-/* What is to be told of it may come with what is read next. */
-static bool may_be_reported(const struct process_log *log, const struct process_record *record)
+/* Its event or exit record may come with the next batch. */
+static bool expects_more(const struct process_log *log, const struct process_record *record)
 {
     bool lacks_figures = log->options.has_taskstats && !record->is_final;
-    bool lacks_end = log->options.has_events && !record->end_is_exact && !log->has_gap;
+    bool lacks_end = log->options.has_events && !record->end_is_exact && !log->has_lost_events;
     return record->has_ended && (lacks_end || (lacks_figures && record->ended_round == log->round));
 }
 
 static bool needs_check(const struct process_log *log, const struct process_record *record)
 {
-    bool is_sure = record->is_final || record->is_over || !log->options.has_events;
-    return !is_sure && (record->has_ended || record->leader_has_exited);
+    bool is_certain = record->is_final || record->is_gone || !log->options.has_events;
+    return !is_certain && (record->has_ended || record->leader_has_exited);
 }
 
-/* Whether it has to stay in reach. */
-static bool must_wait(const struct process_log *log, const struct process_record *record)
+/* Whether it must stay in `ending`. */
+static bool must_stay(const struct process_log *log, const struct process_record *record)
 {
     if (!record->has_ended)
         return record->leader_has_exited;
-    /* Else the tree, which has not seen it yet, would bring it as another one. */
+    /* Else the tree, which still has it, would add it as a new one. */
     if (log->options.has_events && record->process && !process_is_zombie(record->process))
         return true;
-    return may_be_reported(log, record);
+    return expects_more(log, record);
 }
 
-static int by_number_down(const void *a, const void *b)
+static int by_number_descending(const void *a, const void *b)
 {
     const struct process_record *const *left = a, *const *right = b;
     return ((*left)->number < (*right)->number) - ((*left)->number > (*right)->number);
@@ -206,16 +206,16 @@ static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
     log->awaited = 0;
-    /* Events come in order. Else children first, as their parents take over what they counted. */
+    /* Events come in order. Else children first: their parents collect what they counted. */
     if (!log->options.has_events && log->ending.count > 1)
-        qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_down);
+        qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_descending);
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process_record *record = log->ending.records[i];
-        if (needs_check(log, record) && !may_be_reported(log, record))
+        if (needs_check(log, record) && !expects_more(log, record))
             check_end(log, record);
-        record->is_watched = must_wait(log, record);
-        log->awaited += record->is_watched && !record->end_is_exact;
-        if (record->is_watched)
+        record->is_in_ending = must_stay(log, record);
+        log->awaited += record->is_in_ending && !record->end_is_exact;
+        if (record->is_in_ending)
             log->ending.records[waiting++] = record;
         else if (record->has_ended)
             close_record(log, record);
@@ -223,7 +223,7 @@ static void close_ended(struct process_log *log)
     log->ending.count = waiting;
 }
 
-/* ---- looks ---- */
+/* ---- scans ---- */
 
 static void update_name(
     const struct process_log *log, struct process_record *record, const char *name)
@@ -250,7 +250,7 @@ static int64_t peak_interval_ns(const struct process_record *record)
     return record->is_main ? READ_INTERVAL_OF_MAIN_NS : READ_INTERVAL_NS;
 }
 
-/* A process that the tree found: the record that an event made of it, or a new one. */
+/* A process that the tree found gets the record that an event made, or a new one. */
 static void add_process(struct process_log *log, struct process *process)
 {
     struct process_record *record = process_log_get(log, process->pid);
@@ -274,7 +274,7 @@ static void add_process(struct process_log *log, struct process *process)
         struct process_record *parent = process_log_get(log, process->parent);
         set_parent(log, record, parent);
         record->parent_pid = process->parent;
-        /* It comes in clock ticks, that of the parent may be exact. */
+        /* Its own start is in clock ticks, the parent's may be exact. */
         if (parent && record->start_ns < parent->start_ns)
             record->start_ns = parent->start_ns;
     }
@@ -285,7 +285,7 @@ static void add_process(struct process_log *log, struct process *process)
     if (record->is_old) {
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
-        record->before_peak_bytes = record->kept_peak_bytes;
+        record->before_peak_bytes = record->peak_hwm_bytes;
         raise_to(&log->before_peak_bytes, record->before_peak_bytes);
         read_counts(log, record);
         record->before = record->now;
@@ -293,35 +293,37 @@ static void add_process(struct process_log *log, struct process *process)
     }
 }
 
-/* A process that has run since the last scan, or whose turn to be read has not come yet. */
-static void follow(const struct process_log *log, struct process_record *record, int64_t now_ns)
+/* For a process that has run since the last scan, or has a reading pending. */
+static void read_kernel_figures(
+    const struct process_log *log, struct process_record *record, int64_t now_ns)
 {
     struct process *process = record->process;
     if (process->exec_generation != 0 && process->exec_generation != record->exec_generation) {
-        record->name_is_old = true;
+        record->name_is_stale = true;
         record->exec_generation = process->exec_generation;
     }
-    if (record->name_is_old || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
+    if (record->name_is_stale || strncmp(record->name, process->name, sizeof record->name - 1) != 0)
         update_name(log, record, process->name);
     if (!process_has_memory(process))
         return;
     bool is_due = now_ns - record->peak_read_ns >= peak_interval_ns(record) ||
-                  (record->is_main && process->memory.resident_bytes > record->kept_peak_bytes);
-    bool moved = process_record_may_have_risen(record);
-    /* It may not run again until its turn comes. */
-    record->peak_is_pending = moved && !is_due;
-    if (is_due && moved) {
+                  (record->is_main && process->memory.resident_bytes > record->peak_hwm_bytes);
+    bool has_risen = process_record_may_have_risen(record);
+    /* It may not run again until it is due. */
+    record->peak_is_pending = has_risen && !is_due;
+    if (is_due && has_risen) {
         record->peak_read_ns = now_ns;
         read_peak(log, record);
     }
-    /* Taskstats tell what it counted before its end; else that of main is not to be lost. */
+    /* With taskstats its exit record has the final counts; without, main's are read at every scan.
+     */
     bool has_taskstats = log->options.has_taskstats;
     bool is_counted =
         (record->is_main && !has_taskstats) || now_ns - record->io_read_ns >= READ_INTERVAL_NS;
-    record->counts_are_pending = log->options.follows_counts && !is_counted;
+    record->counts_are_pending = log->options.has_live_counts && !is_counted;
     bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
-    /* What taskstats have told must not be read again from what is left of it. */
-    if (is_counted && !record->is_final && (is_kept || log->options.follows_counts)) {
+    /* What is in its exit records must not be read again from what is left of the process. */
+    if (is_counted && !record->is_final && (is_kept || log->options.has_live_counts)) {
         record->io_read_ns = record->polled_ns = now_ns;
         read_counts(log, record);
     }
@@ -333,8 +335,9 @@ void process_log_scan(struct process_log *log, struct process_tree *tree, int64_
     peak_sums_begin(&log->descendants_sums, now_ns);
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        /* Events may still tell of one that ended before the first look, and of its children. Of
-         * others that ended so early events have told, or nobody will. */
+        /* Events may still follow for a main that ended before the first scan, and for its
+         * children. Other processes that ended so early were announced already, or never will be.
+         */
         bool is_new_main = process->is_main && !log->main;
         bool is_new = is_new_main || (process->is_new && !log->options.has_events);
         if (!process->record && (is_new || !process_is_zombie(process)))
@@ -343,9 +346,9 @@ void process_log_scan(struct process_log *log, struct process_tree *tree, int64_
             continue;
         const struct process_record *record = process->record;
         if (process->has_run || record->peak_is_pending || record->counts_are_pending)
-            follow(log, process->record, now_ns);
+            read_kernel_figures(log, process->record, now_ns);
         if (process_leader_has_exited(process))
-            outlive(log, process->record);
+            note_leader_exit(log, process->record);
         if (process_is_zombie(process))
             end_record(log, process->record, now_ns);
     }
@@ -376,17 +379,17 @@ void process_log_remove(void *user, struct process *process)
     update_record(log, record);
     record->process = NULL;
     process->record = NULL;
-    /* Where events are, its end is one: until then those that it started may still be announced. */
+    /* With events, its exit event ends it: until then its children may still be announced. */
     if (!log->options.has_events)
         end_record(log, record, log->now_ns);
     else
-        lived_at(record, log->now_ns);
+        note_alive(record, log->now_ns);
 }
 
 void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns)
 {
     struct process_record *record = process_log_get(log, pid);
-    /* One that began later has only taken over the pid. */
+    /* A process that started later only reuses the pid. */
     if (record && record->start_ns <= time_ns)
         record->peak_gpu_ram_bytes = fmax(record->peak_gpu_ram_bytes, bytes);
 }
@@ -398,12 +401,12 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     struct process_record *parent = process_log_get(log, event->parent);
     struct process_record *record = process_log_get(log, event->pid);
     if (record && !record->has_ended && !record->is_announced) {
-        /* A scan was faster. */
+        /* A scan came first. */
         record->is_announced = true;
         record->start_ns = event->time_ns;
         return;
     }
-    /* The end of the one that had the pid before was lost. */
+    /* The exit of the previous process with that pid was lost. */
     if (record)
         end_record(log, record, record->start_ns);
     if (parent && (record = add(log, event->pid))) {
@@ -411,7 +414,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
         record->start_ns = event->time_ns;
         set_parent(log, record, parent);
         record->parent_pid = parent->pid;
-        record->name_is_old = parent->name_is_old;
+        record->name_is_stale = parent->name_is_stale;
         memcpy(record->name, parent->name, sizeof record->name);
         record->command = parent->command ? strdup(parent->command) : NULL;
     }
@@ -419,28 +422,28 @@ static void add_fork(struct process_log *log, const struct process_event *event)
 
 static void add_exec(struct process_record *record)
 {
-    /* Another thread called it: the end of the first one was not that of the process. */
+    /* Another thread called it: the leader's exit was not that of the process. */
     if (!record->is_final)
         clear_end(record);
-    /* The first one of a launched command is how it began. */
+    /* The first execve() of a launched command is its start. */
     bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
     record->has_replaced_memory |= !is_beginning;
     record->has_execed = true;
-    /* One that has ended bears its last name. */
-    record->name_is_old = !record->process || !process_is_zombie(record->process);
+    /* One that has ended keeps its last name. */
+    record->name_is_stale = !record->process || !process_is_zombie(record->process);
 }
 
 static void add_end(
     struct process_log *log, struct process_record *record, const struct process_event *event)
 {
-    /* Another thread's end is of interest only when the first one has ended; and when taskstats
-     * have told the end of the process, that is known. */
+    /* The exit of another thread matters only when the leader has exited; and not when the last
+     * exit record has given the end of the process. */
     bool is_known = record->is_final && record->end_is_exact;
     bool may_be_last = !event->is_thread || record->has_ended || record->leader_has_exited;
     if (is_known || !may_be_last)
         return;
     log->auto_reaped += event->is_collected && !event->is_thread && !record->is_main;
-    report_end(log, record, event->time_ns, event->status);
+    note_end(log, record, event->time_ns, event->status);
 }
 
 void process_log_event(struct process_log *log, const struct process_event *event)
@@ -473,12 +476,12 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
         log->ended_outside_ns += record->cpu_ns;
     if (exit->is_leader)
         update_name(log, record, exit->name);
-    /* An event announces the end of the first thread alone. */
+    /* Events announce the exit of the leader alone. */
     if (exit->is_last && !exit->is_leader)
-        report_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
+        note_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
-/* Of those that no scan has seen yet: they may be gone before the next one. */
+/* For those that no scan has seen yet: they may be gone before the next one. */
 static void read_name(const struct process_log *log, struct process_record *record)
 {
     struct proc_stat stat;
@@ -493,12 +496,12 @@ static void read_name(const struct process_log *log, struct process_record *reco
 static void read_names(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (record->name_is_old && !record->has_ended)
+        if (record->name_is_stale && !record->has_ended)
             read_name(log, record);
     }
 }
 
-/* Ends those of whom nothing is left, and no scan finds them any more. */
+/* Ends processes that are gone and that no scan can find any more. */
 static void end_missing(struct process_log *log)
 {
     struct process_record *after;
@@ -510,13 +513,13 @@ static void end_missing(struct process_log *log)
     }
 }
 
-/* Events were lost: ends, and of those that live, execve(). */
+/* Lost events may be exits, and execve() of those that live. */
 static void note_lost_events(struct process_log *log)
 {
-    log->has_gap = true;
+    log->has_lost_events = true;
     end_missing(log);
     for (struct process_record *record = first(log); record; record = next(log, record))
-        process_record_take_gap(record);
+        process_record_note_lost_events(record);
 }
 
 bool process_log_end_unannounced(struct process_log *log)
@@ -525,7 +528,7 @@ bool process_log_end_unannounced(struct process_log *log)
     end_missing(log);
     for (struct process_record *record = first(log); record; record = next(log, record))
         any |= record->has_ended && !record->end_is_exact;
-    return any && log->options.has_events && !log->has_gap;
+    return any && log->options.has_events && !log->has_lost_events;
 }
 
 void process_log_end_batch(struct process_log *log, bool lost)
@@ -538,7 +541,7 @@ void process_log_end_batch(struct process_log *log, bool lost)
     log->round++;
 }
 
-/* ---- asking ---- */
+/* ---- reading ---- */
 
 void process_log_refresh(struct process_log *log)
 {
@@ -548,10 +551,10 @@ void process_log_refresh(struct process_log *log)
     }
 }
 
-void process_log_count(struct process_log *log)
+void process_log_read_counts(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
-        /* While it still ends, what the kernel told of it stands in files too. */
+        /* While it exits, procfs still has what its exit records gave. */
         if (!record->process || record->has_ended || record->is_final)
             continue;
         update_record(log, record);

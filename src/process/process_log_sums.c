@@ -21,9 +21,9 @@ static void raise_to(uint64_t *highest, uint64_t bytes)
         *highest = bytes;
 }
 
-/* A parent that waits for its child takes over what that has counted, and whoever waits for the
- * parent takes over both. */
-static void settle_counts(struct process_log *log, const struct process_record *record)
+/* A parent that waits for its child collects what that has counted, and whichever process waits for
+ * the parent collects both. */
+static void assign_counts(struct process_log *log, const struct process_record *record)
 {
     struct process_record *parent = process_log_get(log, record->last_parent);
     struct task_counts counts = process_record_counts(record);
@@ -34,7 +34,7 @@ static void settle_counts(struct process_log *log, const struct process_record *
     else if (!parent || parent->end_ns < record->end_ns)
         task_counts_add(&log->uncollected, &counts);
     else if (parent->polled_ns <= record->end_ns) {
-        /* The parent's own figures are from before it took them over. */
+        /* The parent's own figures were read before it collected them. */
         task_counts_add(&parent->now, &record->now);
         task_counts_add(&parent->before, &record->before);
     }
@@ -43,24 +43,23 @@ static void settle_counts(struct process_log *log, const struct process_record *
 /* Of a descendant that ended. */
 static void add_peak(struct process_log *log, const struct process_record *record)
 {
-    bool is_sure = process_record_has_own_memory(record);
-    log->unreported += !record->is_final;
+    bool is_certain = process_record_has_own_memory(record);
+    log->without_exit_record += !record->is_final;
     struct peak_sum peak = process_record_peak_sum(record);
-    log->open_peaks += peak.open;
-    /* Of several threads, one may have kept the memory after the end of the process was announced.
-     */
-    if (record->is_announced && record->end_is_exact && record->threads_reported == 1 &&
+    log->unbounded_peaks += peak.unbounded;
+    /* One of several threads may have held the memory after the exit was announced. */
+    if (record->is_announced && record->end_is_exact && record->exit_records == 1 &&
         !record->leader_has_exited)
         peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
         peak_sums_add_always(&log->descendants_sums, &peak);
-    raise_to(is_sure ? &log->largest_descendant_bytes : &log->largest_unsure_bytes,
+    raise_to(is_certain ? &log->largest_descendant_bytes : &log->largest_uncertain_bytes,
         record->peak_rss_bytes);
 }
 
 void process_log_sums_add(struct process_log *log, const struct process_record *record)
 {
-    settle_counts(log, record);
+    assign_counts(log, record);
     log->ignores_children |= record->ignores_children;
     log->ended_total++;
     if (record->cpu_ns > 0)
@@ -69,39 +68,39 @@ void process_log_sums_add(struct process_log *log, const struct process_record *
         add_peak(log, record);
 }
 
-bool process_log_waits_for_threads(const struct process_log *log)
+bool process_log_needs_thread_exits(const struct process_log *log)
 {
     return log->awaited > 0 && !log->options.has_taskstats;
 }
 
 bool process_log_has_all(const struct process_log *log)
 {
-    return log->options.has_events && !log->has_gap && !log->ran_out;
+    return log->options.has_events && !log->has_lost_events && !log->ran_out;
 }
 
 struct process_peaks process_log_descendants(const struct process_log *log)
 {
-    bool has_all = process_log_has_all(log) && log->unreported == 0;
+    bool has_all = process_log_has_all(log) && log->without_exit_record == 0;
     struct process_peaks peaks = {.largest_bytes = log->largest_descendant_bytes,
         .has_all = has_all,
-        .open = log->open_peaks,
-        .largest_at_most_bytes = log->largest_unsure_bytes,
+        .unbounded = log->unbounded_peaks,
+        .largest_upper_bound_bytes = log->largest_uncertain_bytes,
         .before_bytes = log->before_peak_bytes};
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         if (record->is_main)
             continue;
         if (process_record_has_own_memory(record))
             raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
-        raise_to(&peaks.largest_at_most_bytes, record->peak_rss_bytes);
+        raise_to(&peaks.largest_upper_bound_bytes, record->peak_rss_bytes);
         peaks.has_living |= !record->has_ended;
         peaks.has_all &= record->is_final;
-        peaks.open += process_record_peak_sum(record).open;
+        peaks.unbounded += process_record_peak_sum(record).unbounded;
     }
-    raise_to(&peaks.largest_at_most_bytes, peaks.largest_bytes);
+    raise_to(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
     return peaks;
 }
 
-double process_log_peak_upper_bound(const struct process_log *log, double open_bytes)
+double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes)
 {
     struct peak_sums sums = log->descendants_sums;
     for (struct process_record *record = first(log); record; record = next(log, record)) {
@@ -109,7 +108,7 @@ double process_log_peak_upper_bound(const struct process_log *log, double open_b
         if (!record->is_main)
             peak_sums_add_always(&sums, &peak);
     }
-    return peak_sums_upper_bound(&sums, open_bytes);
+    return peak_sums_upper_bound(&sums, unbounded_bytes);
 }
 
 bool process_log_has_auto_reaped(const struct process_log *log)
@@ -130,8 +129,8 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     return log->options.has_taskstats && process_log_has_all(log);
 }
 
-/* Its end was announced, and its parent read since: that may have what it counted by now. */
-static bool may_be_taken_over(const struct process_log *log, const struct process_record *record)
+/* Its exit was announced, and its parent was read since: that may have collected it by now. */
+static bool may_be_collected(const struct process_log *log, const struct process_record *record)
 {
     if (log->options.has_taskstats || !record->has_ended ||
         (record->process && process_is_zombie(record->process)))
@@ -145,7 +144,7 @@ struct task_counts process_log_counts(const struct process_log *log)
     struct task_counts sum = log->uncollected;
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         struct task_counts counts = process_record_counts(record);
-        if (may_be_taken_over(log, record))
+        if (may_be_collected(log, record))
             task_counts_subtract(&sum, &record->before);
         else
             task_counts_add(&sum, &counts);

@@ -1,13 +1,14 @@
 /*
- * What the processes of a log came to together: what process_log.h tells of all of them is here.
+ * Sums over the processes of a log: implements the functions of process_log.h that concern all of
+ * them.
  */
 #ifndef PROCESS_PROCESS_LOG_SUMS_H
 #define PROCESS_PROCESS_LOG_SUMS_H
 
 #include "process/process_log.h"
 
-/* A process has ended, and nothing more will be told about it: adds it to those that have. It is
- * not in the table of the living any more. */
+/* Adds a process that has ended and for which no more events or exit records will come. It must not
+ * be in the table of the living any more. */
 void process_log_sums_add(struct process_log *log, const struct process_record *record);
 
 #endif

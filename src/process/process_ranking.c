@@ -32,10 +32,10 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void process_ranking_mark(struct process_record **records, size_t count, size_t most)
+void process_ranking_mark(struct process_record **records, size_t count, size_t max_kept)
 {
-    size_t for_cpu = most / 2 < count ? most / 2 : count;
-    size_t for_peak = most < count ? most - for_cpu : count - for_cpu;
+    size_t for_cpu = max_kept / 2 < count ? max_kept / 2 : count;
+    size_t for_peak = max_kept < count ? max_kept - for_cpu : count - for_cpu;
 
     if (count > 1)
         qsort(records, count, sizeof(void *), by_cpu);
@@ -46,7 +46,7 @@ void process_ranking_mark(struct process_record **records, size_t count, size_t 
         records[i]->is_kept = i < for_cpu + for_peak;
 }
 
-void process_ranking_adopt(struct process_record *record)
+void process_ranking_replace_parent(struct process_record *record)
 {
     while (record->parent && !record->parent->is_kept && !record->parent->is_main)
         record->parent = record->parent->parent;

@@ -8,15 +8,14 @@
 
 #include <stddef.h>
 
-/* Marks about `most` of them as kept: half for their CPU time, half for their
- * peaks of RSS and GPU RAM. Changes
- * their order. */
-void process_ranking_mark(struct process_record **records, size_t count, size_t most);
+/* Marks about `max_kept` of them as kept: half for their CPU time, half for their peaks of RSS and
+ * GPU RAM. Changes their order. */
+void process_ranking_mark(struct process_record **records, size_t count, size_t max_kept);
 
-/* Gives a record whose parent is not kept to the nearest ancestor that is. */
-void process_ranking_adopt(struct process_record *record);
+/* Replaces a parent that is not kept by the nearest ancestor that is. */
+void process_ranking_replace_parent(struct process_record *record);
 
-/* Sorts by order of discovery: parents stand before their children. */
+/* Sorts by order of discovery: parents before their children. */
 void process_ranking_sort(struct process_record **records, size_t count);
 
 #endif

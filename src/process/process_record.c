@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fault brings one page, or a huge one. */
+/* A fault maps one page, or a huge one. */
 #define BYTES_PER_FAULT (UINT64_C(2) << 20)
 #define COMMAND_BYTES 4096
 
@@ -29,11 +29,11 @@ static void raise_peak(struct process_record *record, uint64_t bytes, enum proce
         record->peak = peak;
 }
 
-void process_record_take_gap(struct process_record *record)
+void process_record_note_lost_events(struct process_record *record)
 {
-    record->has_gap = record->has_replaced_memory = true;
+    record->has_lost_events = record->has_replaced_memory = true;
     if (record->peak == PROCESS_PEAK_FINAL)
-        record->peak = PROCESS_PEAK_KEPT;
+        record->peak = PROCESS_PEAK_HWM;
 }
 
 void process_record_update(struct process_record *record)
@@ -45,8 +45,8 @@ void process_record_update(struct process_record *record)
     record->polled_ns = process->read_ns;
     if (process->parent > 0)
         record->last_parent = process->parent;
-    /* One that is ending has no memory any more, and so not its parent's either. */
-    record->was_apart |= process_has_memory(process) && process->memory.resident_bytes > 0;
+    /* One that is exiting has no memory any more, not even its parent's. */
+    record->had_own_memory |= process_has_memory(process) && process->memory.resident_bytes > 0;
     if (process->peak_resident_bytes)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
 }
@@ -61,7 +61,7 @@ bool process_record_lives(const struct process_record *record, const char *procf
         return code != GPUT_ERROR_GONE && !record->has_ended;
     *leader_has_exited = stat.state == 'Z' && stat.thread_count > 1;
     bool has_ended = stat.state == 'X' || (stat.state == 'Z' && !*leader_has_exited);
-    /* One that began later has only taken over the pid. */
+    /* A process that started later only reuses the pid. */
     int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)stat.start_time_ticks * ns_per_tick);
     int64_t lived_ns = record->end_ns > record->start_ns ? record->end_ns : record->start_ns;
     return !has_ended && start_ns <= lived_ns + ns_per_tick;
@@ -69,7 +69,7 @@ bool process_record_lives(const struct process_record *record, const char *procf
 
 /* ---- its name ---- */
 
-/* What it was before may be another program's: none where it cannot be read any more. */
+/* The old one may be another program's: none where it cannot be read any more. */
 static void read_command(struct process_record *record, const char *procfs_root)
 {
     char text[COMMAND_BYTES];
@@ -93,8 +93,9 @@ static void read_command(struct process_record *record, const char *procfs_root)
 void process_record_update_name(
     struct process_record *record, const char *name, const char *procfs_root, bool reads_command)
 {
-    bool is_new = record->name_is_old || strncmp(record->name, name, sizeof record->name - 1) != 0;
-    record->name_is_old = false;
+    bool is_new =
+        record->name_is_stale || strncmp(record->name, name, sizeof record->name - 1) != 0;
+    record->name_is_stale = false;
     if (!is_new)
         return;
     size_t length = strnlen(name, sizeof record->name - 1);
@@ -106,18 +107,18 @@ void process_record_update_name(
 
 /* ---- the kernel's own figures ---- */
 
-/* The record is of the memory that it had at its end, since that began. */
+/* The peak of an exit record is that of the last exec generation. */
 static enum process_peak peak_of_end(
     const struct process_record *record, const struct taskstats_exit *exit)
 {
     if (exit->peak_rss_bytes <= record->before_peak_bytes)
         return record->peak;
-    return record->has_replaced_memory ? PROCESS_PEAK_KEPT : PROCESS_PEAK_FINAL;
+    return record->has_replaced_memory ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
 }
 
 void process_record_add_exit(struct process_record *record, const struct taskstats_exit *exit)
 {
-    record->threads_reported++;
+    record->exit_records++;
     record->exited_ns += (int64_t)exit->cpu_ns;
     raise_peak(record, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
     struct task_counts counts = {.minor_faults = exit->minor_faults,
@@ -144,16 +145,16 @@ void process_record_add_exit(struct process_record *record, const struct tasksta
 void process_record_read_peak(struct process_record *record, const char *procfs_root)
 {
     struct proc_status status;
-    /* One that has just ended keeps what was read before. */
+    /* For one that has just ended, the last reading stays. */
     if (proc_status_read(procfs_root, record->process->memory_pid, &status, NULL) != GPUT_OK ||
         !status.has_memory)
         return;
     record->ignores_children |= status.ignores_children;
     record->faults_when_read = record->process->minor_faults;
     record->rss_when_read = record->process->memory.resident_bytes;
-    if (status.peak_rss_bytes > record->kept_peak_bytes)
-        record->kept_peak_bytes = status.peak_rss_bytes;
-    raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_KEPT);
+    if (status.peak_rss_bytes > record->peak_hwm_bytes)
+        record->peak_hwm_bytes = status.peak_rss_bytes;
+    raise_peak(record, status.peak_rss_bytes, PROCESS_PEAK_HWM);
 }
 
 void process_record_read_threads(struct process_record *record, const char *procfs_root)
@@ -192,29 +193,30 @@ struct task_counts process_record_counts(const struct process_record *record)
     return counts;
 }
 
-/* ---- what its peak is worth ---- */
+/* ---- how far its peak can be trusted ---- */
 
 struct peak_sum process_record_peak_sum(const struct process_record *record)
 {
-    bool is_known = record->peak == PROCESS_PEAK_FINAL;
-    return (struct peak_sum){.bytes = is_known ? record->peak_rss_bytes : 0, .open = !is_known};
+    bool is_final = record->peak == PROCESS_PEAK_FINAL;
+    return (struct peak_sum){
+        .bytes = is_final ? record->peak_rss_bytes : 0, .unbounded = !is_final};
 }
 
 /*
- * That is economy, and no bound: memory can also be filled by others who share it, and by the
- * kernel (huge pages).
+ * A heuristic to save readings, no bound: memory can also be filled by processes that share it, and
+ * by the kernel (huge pages).
  */
 bool process_record_may_have_risen(const struct process_record *record)
 {
     const struct process *process = record->process;
     uint64_t touched = (process->minor_faults - record->faults_when_read) * BYTES_PER_FAULT;
-    return record->rss_when_read + touched > record->kept_peak_bytes ||
-           process->memory.resident_bytes > record->kept_peak_bytes;
+    return record->rss_when_read + touched > record->peak_hwm_bytes ||
+           process->memory.resident_bytes > record->peak_hwm_bytes;
 }
 
 bool process_record_has_own_memory(const struct process_record *record)
 {
-    return !record->is_final || record->is_old || record->has_execed || record->was_apart;
+    return !record->is_final || record->is_old || record->has_execed || record->had_own_memory;
 }
 
 bool process_record_list_append(struct process_record_list *list, struct process_record *record)

@@ -26,7 +26,7 @@ struct process_record *process_table_get(const struct process_table *table, pid_
     return record;
 }
 
-/* The newest of a pid is found first. */
+/* The newest record of a pid is found first. */
 static void link_in(struct process_table *table, struct process_record *record)
 {
     struct process_record **slot = &table->slots[slot_of(table, record->pid)];

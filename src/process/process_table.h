@@ -1,5 +1,5 @@
 /*
- * Records by pid. A pid may stand in it twice: then the newest is found.
+ * Records by pid. A pid may be in it twice: then the newest is found.
  */
 #ifndef PROCESS_PROCESS_TABLE_H
 #define PROCESS_PROCESS_TABLE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All zeroes is empty. The records are the caller's. */
+/* All zeroes is empty. It does not own the records. */
 struct process_table {
     struct process_record **slots; /* owned */
     size_t size;                   /* a power of two */
@@ -28,8 +28,8 @@ bool process_table_insert(struct process_table *table, struct process_record *re
 /* The record must be there. */
 void process_table_remove(struct process_table *table, struct process_record *record);
 
-/* All of them, in no order; NULL after the last. Nothing may be put meanwhile, and only what the
- * walk has gone past be taken out. */
+/* Iterates in no order; NULL after the last. Meanwhile nothing may be inserted, and only records
+ * already visited may be removed. */
 struct process_record *process_table_first(const struct process_table *table);
 struct process_record *process_table_next(
     const struct process_table *table, const struct process_record *record);

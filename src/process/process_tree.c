@@ -26,7 +26,7 @@ static void table_put(struct process **table, size_t size, struct process *proce
     table[slot] = process;
 }
 
-/* After processes went: cheaper than marking holes, and it happens in few scans. */
+/* After removals: simpler than tombstones, and few scans remove anything. */
 static void table_rebuild(struct process_tree *tree)
 {
     memset(tree->by_pid, 0, tree->table_size * sizeof *tree->by_pid);
@@ -65,22 +65,23 @@ static int reserve(struct process_tree *tree)
     return GPUT_OK;
 }
 
-/* ---- who runs in whose memory ---- */
+/* ---- vfork parents ---- */
 
-/* Of those that could be its vfork parent, no more are asked. */
-#define MAX_ASKED 16
+/* Of the processes that could be its vfork parent, no more are tested. */
+#define MAX_VFORK_CANDIDATES 16
 
 /*
- * A process whose parent did not lend it memory may run in that of one before it: its parent has
- * ended, or is another than who made it (CLONE_PARENT).
+ * The vfork parent need not be the parent: that may have ended, or be another than the process that
+ * called clone() (CLONE_PARENT).
  */
 static void find_vfork_parent(const struct process_tree *tree, size_t index)
 {
     struct process *process = tree->processes[index];
     process->vfork_parent = 0;
     process->is_vfork_child = false;
-    unsigned asked = 0;
-    for (size_t i = index; process->exec_generation != 0 && i-- > 0 && asked < MAX_ASKED;) {
+    unsigned tested = 0;
+    for (size_t i = index;
+         process->exec_generation != 0 && i-- > 0 && tested < MAX_VFORK_CANDIDATES;) {
         const struct process *other = tree->processes[i];
         if (other->is_vfork_child || other->exec_generation != process->exec_generation)
             continue;
@@ -89,11 +90,11 @@ static void find_vfork_parent(const struct process_tree *tree, size_t index)
             process->is_vfork_child = true;
             return;
         }
-        asked++;
+        tested++;
     }
 }
 
-/* Lenders end, and call execve, while who borrows sleeps. */
+/* Vfork parents may end or call execve while their children sleep. */
 static void poll_vfork_parents(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -110,11 +111,11 @@ static void poll_vfork_parents(struct process_tree *tree)
 
 /* ---- descriptors ---- */
 
-bool process_tree_give_way(struct process_tree *tree)
+bool process_tree_close_cached_files(struct process_tree *tree)
 {
     unsigned before = tree->view.free_files;
     for (size_t i = 0; i < tree->count; i++)
-        process_close_files(tree->processes[i], &tree->view);
+        process_close_cached_files(tree->processes[i], &tree->view);
     bool any = tree->view.free_files != before || tree->loadavg_fd >= 0;
     tree->view.free_files = 0;
     if (tree->loadavg_fd >= 0)
@@ -123,16 +124,16 @@ bool process_tree_give_way(struct process_tree *tree)
     return any || before > 0;
 }
 
-/* Whether a call that gave that code is to be tried again. */
-static bool try_again(struct process_tree *tree, int code)
+/* True when a call that returned that code should be repeated. */
+static bool should_retry(struct process_tree *tree, int code)
 {
-    return code == GPUT_ERROR_FILES && process_tree_give_way(tree);
+    return code == GPUT_ERROR_FILES && process_tree_close_cached_files(tree);
 }
 
-/* What was not read is read by the next poll. */
-static void note_lack(struct process_tree *tree, int code)
+/* What was not read is read by the next scan. */
+static void note_failure(struct process_tree *tree, int code)
 {
-    tree->lacks_files |= code == GPUT_ERROR_FILES;
+    tree->lacks_descriptors |= code == GPUT_ERROR_FILES;
 }
 
 /* ---- members ---- */
@@ -145,9 +146,9 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     if (!process)
         return GPUT_ERROR_MEMORY;
     int code = process_init(process, pid, is_old, parent, &tree->view);
-    if (try_again(tree, code))
+    if (should_retry(tree, code))
         code = process_init(process, pid, is_old, parent, &tree->view);
-    note_lack(tree, code);
+    note_failure(tree, code);
     if (code != GPUT_OK) {
         free(process);
         return code;
@@ -162,7 +163,7 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     return GPUT_OK;
 }
 
-static void drop(struct process_tree *tree, struct process *process)
+static void remove_process(struct process_tree *tree, struct process *process)
 {
     if (tree->options.gone)
         tree->options.gone(tree->options.user, process);
@@ -180,12 +181,12 @@ static void drop(struct process_tree *tree, struct process *process)
     free(process);
 }
 
-static void drop_gone(struct process_tree *tree)
+static void remove_gone(struct process_tree *tree)
 {
     size_t kept = 0;
     for (size_t i = 0; i < tree->count; i++) {
         if (tree->processes[i]->is_gone)
-            drop(tree, tree->processes[i]);
+            remove_process(tree, tree->processes[i]);
         else
             tree->processes[kept++] = tree->processes[i];
     }
@@ -195,38 +196,39 @@ static void drop_gone(struct process_tree *tree)
 
 static void poll_known(struct process_tree *tree, int64_t now_ns)
 {
-    bool any_gone = false;
+    bool any_removed = false;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        bool borrowed = process->is_vfork_child;
+        bool was_vfork_child = process->is_vfork_child;
         const struct process *vfork_parent =
-            borrowed ? process_tree_get(tree, process->vfork_parent) : NULL;
+            was_vfork_child ? process_tree_get(tree, process->vfork_parent) : NULL;
         int code = process_poll(process, vfork_parent, &tree->view, now_ns);
-        if (try_again(tree, code))
+        if (should_retry(tree, code))
             code = process_poll(process, vfork_parent, &tree->view, now_ns);
-        note_lack(tree, code);
-        if (borrowed && !process->is_vfork_child)
+        note_failure(tree, code);
+        if (was_vfork_child && !process->is_vfork_child)
             find_vfork_parent(tree, i);
-        /* Anything but its end (no free descriptor, a refused file) leaves the last figures. */
+        /* Other errors than its end (no free descriptor, a refused file) leave the last figures. */
         process->is_gone = code == GPUT_ERROR_GONE;
-        any_gone |= process->is_gone;
+        any_removed |= process->is_gone;
     }
-    if (any_gone) {
-        drop_gone(tree);
+    if (any_removed) {
+        remove_gone(tree);
         tree->has_changed = true;
     }
     poll_vfork_parents(tree);
 }
 
-/* ---- newcomers ---- */
+/* ---- new processes ---- */
 
-static bool is_callers(const struct process_tree *tree, pid_t pid)
+static bool is_own_child(const struct process_tree *tree, pid_t pid)
 {
     const struct process_tree_options *options = &tree->options;
-    return options->is_callers && options->is_callers(options->caller, pid);
+    return options->is_own_child && options->is_own_child(options->caller, pid);
 }
 
-/* `process` is NULL for ourselves. The kernel gives orphans to the first thread of a subreaper. */
+/* `process` is NULL for the calling process. The kernel gives orphans to the first thread of a
+ * subreaper. */
 static int read_children_files(struct process_tree *tree, struct process *process)
 {
     if (process)
@@ -237,9 +239,9 @@ static int read_children_files(struct process_tree *tree, struct process *proces
 static int read_list(struct process_tree *tree)
 {
     int code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
-    if (try_again(tree, code))
+    if (should_retry(tree, code))
         code = proc_list_read(tree->view.procfs_root, &tree->list, NULL);
-    note_lack(tree, code);
+    note_failure(tree, code);
     return code;
 }
 
@@ -248,11 +250,11 @@ static int children_of(struct process_tree *tree, struct process *process)
     tree->found.count = 0;
     if (tree->has_children_files) {
         int code = read_children_files(tree, process);
-        if (try_again(tree, code)) {
+        if (should_retry(tree, code)) {
             tree->found.count = 0;
             code = read_children_files(tree, process);
         }
-        note_lack(tree, code);
+        note_failure(tree, code);
         if (code != GPUT_ERROR_UNSUPPORTED)
             return code;
         tree->has_children_files = false;
@@ -266,9 +268,9 @@ static int add_found(struct process_tree *tree, const struct process *parent, bo
 {
     for (size_t i = 0; i < tree->found.count; i++) {
         pid_t pid = tree->found.pids[i];
-        /* The tracker never counts itself, also when it was started by what it tracks. */
+        /* The tracker never counts itself, not even when a tracked process started it. */
         bool ours = pid == tree->own_pid && tree->options.main != pid;
-        if (ours || process_tree_get(tree, pid) || (!parent && is_callers(tree, pid)))
+        if (ours || process_tree_get(tree, pid) || (!parent && is_own_child(tree, pid)))
             continue;
         int code = add(tree, pid, parent, is_old);
         if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
@@ -281,7 +283,7 @@ static int find_new(struct process_tree *tree, bool is_old)
 {
     if (!tree->has_children_files)
         TRY(read_list(tree));
-    /* New ones are appended, and visited in turn. */
+    /* New ones are appended and visited in turn. */
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process->children_unread)
@@ -297,7 +299,7 @@ static int find_new(struct process_tree *tree, bool is_old)
     return GPUT_OK;
 }
 
-/* Those that main started are there already, as its descendants. */
+/* Those that main started are in the tree already, as its descendants. */
 static int add_others(struct process_tree *tree)
 {
     const struct process_tree_options *options = &tree->options;
@@ -314,11 +316,11 @@ static int add_others(struct process_tree *tree)
     return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 
-/* Orphans whose parents were never seen stand with us, their subreaper. Where we have no number,
- * that of the parent of pid 1 is not ours either. */
+/* Orphans whose parents were never seen are children of the calling process, their subreaper. Where
+ * its pid is not known (0), the children of pid 0 are not its children. */
 static int find_orphans(struct process_tree *tree)
 {
-    if (!tree->options.adopts || tree->own_pid == 0)
+    if (!tree->options.is_subreaper || tree->own_pid == 0)
         return GPUT_OK;
     size_t before = tree->count;
     int code = children_of(tree, NULL);
@@ -329,7 +331,7 @@ static int find_orphans(struct process_tree *tree)
     return tree->count > before ? find_new(tree, false) : GPUT_OK;
 }
 
-/* True when the calling process has children; takes nothing from who waits for them. */
+/* True when the calling process has children; collects none of them. */
 static bool has_children(void)
 {
     siginfo_t info;
@@ -338,8 +340,9 @@ static bool has_children(void)
 
 /*
  * Whether a process may have been started since children were last read. The kernel's last pid is
- * asked before any process is polled: one started after that is found by the next scan. It moves
- * for processes of anybody; a program that tracks itself alone asks for its own.
+ * read before any process is polled: a process started after that is found by the next scan. It
+ * changes for any process of the machine; a program that tracks itself alone first checks whether
+ * it has children.
  */
 static bool may_have_grown(struct process_tree *tree)
 {
@@ -351,7 +354,7 @@ static bool may_have_grown(struct process_tree *tree)
         procfs_reread(tree->loadavg_fd, text, sizeof text, NULL) != GPUT_OK ||
         loadavg_parse(text, &loadavg) != GPUT_OK)
         return true;
-    /* A kernel that only looks like Linux gives 0. */
+    /* Reimplementations of the Linux API (gVisor) give 0. */
     bool moved = loadavg.last_pid != tree->last_pid || loadavg.last_pid <= 0;
     tree->last_pid = loadavg.last_pid;
     return moved;
@@ -359,13 +362,13 @@ static bool may_have_grown(struct process_tree *tree)
 
 int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_ns)
 {
-    bool grown = (!none_started && may_have_grown(tree)) || tree->lacks_files;
+    bool grown = (!none_started && may_have_grown(tree)) || tree->lacks_descriptors;
     tree->has_changed = false;
-    tree->lacks_files = false;
+    tree->lacks_descriptors = false;
     poll_known(tree, now_ns);
 
     int code = GPUT_OK;
-    /* Without CPU clocks nothing tells who may have forked. */
+    /* Without CPU clocks it is not known which processes may have forked. */
     if (grown || !tree->view.has_cpu_clocks) {
         code = find_new(tree, false);
         if (code == GPUT_OK)
@@ -373,7 +376,7 @@ int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_
     }
     if (tree->has_changed)
         tree->generation++;
-    tree->polls_without_files += tree->lacks_files;
+    tree->scans_without_files += tree->lacks_descriptors;
     return code;
 }
 
@@ -394,9 +397,9 @@ struct process *process_tree_main(const struct process_tree *tree)
 /* ---- beginning and end ---- */
 
 /*
- * The last pid is that of our own namespace: it says nothing about a procfs of another. Containers
- * may have a loadavg of their own making mounted over the kernel's (lxcfs), which moves only every
- * few seconds.
+ * The last pid is that of our own namespace: it says nothing about the procfs of another.
+ * Containers may have an emulated loadavg mounted over the kernel's (lxcfs), which changes only
+ * every few seconds.
  */
 static void open_loadavg(struct process_tree *tree, const char *root)
 {
@@ -421,7 +424,7 @@ int process_tree_init(
         .loadavg_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
-    /* In a procfs of others, that number is somebody else's. */
+    /* In a procfs of another namespace, that pid is another process's. */
     tree->own_pid = tree->view.has_cpu_clocks ? getpid() : 0;
     open_loadavg(tree, options->procfs_root);
     may_have_grown(tree);
@@ -435,7 +438,7 @@ int process_tree_init(
         code = find_new(tree, options->main_is_old);
     if (code == GPUT_OK)
         code = add_others(tree);
-    /* The list is the caller's. */
+    /* The list belongs to the caller. */
     tree->has_others = options->n_others > 0;
     tree->options.others = NULL;
     tree->options.n_others = 0;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process is held up for at most 1 / 200 of its time. */
-#define REST_AFTER_READING 200
-/* All readings together may use 1 / 50 of one core, and save up that of five seconds. */
+/* A process is stalled for at most 1 / 200 of its time. */
+#define PAUSE_PER_READING 200
+/* All readings together may use 1 / 50 of one core, and save up the credit of five seconds. */
 #define CREDIT_PART 50
 #define CREDIT_MAX_NS (NS_PER_SECOND / 10)
-/* Adding up file mappings costs our own time only: 1 / 100 of it. */
-#define REST_AFTER_FILES 100
+/* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
+#define PAUSE_PER_FILES 100
 
 void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns)
 {
@@ -29,12 +29,12 @@ void ram_meter_finish(struct ram_meter *meter)
     *meter = (struct ram_meter){0};
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -44,7 +44,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-/* ---- who shares memory with whom ---- */
+/* ---- exec generations ---- */
 
 static int by_exec_generation(const void *left, const void *right)
 {
@@ -65,25 +65,25 @@ static int reserve_by_exec_generation(struct ram_meter *meter, size_t count)
     return GPUT_OK;
 }
 
-/* A number for a process that is of no use but to tell sets of processes apart by their sums. */
-static uint64_t mark_of(const struct process *process)
+/* A hash of a process. The sum of the hashes identifies a set of processes. */
+static uint64_t hash_of(const struct process *process)
 {
-    uint64_t mark = process->start_time_ticks << 22 ^ (uint64_t)process->pid;
-    mark = (mark ^ mark >> 31) * UINT64_C(0x9e3779b97f4a7c15);
-    return mark ^ mark >> 29;
+    uint64_t hash = process->start_time_ticks << 22 ^ (uint64_t)process->pid;
+    hash = (hash ^ hash >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
 }
 
 /*
- * Counts, for each process, how many have its image. Where others have it than before, somebody who
- * shares copy-on-write memory came or went: what was read of the others holds no more. A fork may
- * have come in the place of one that ended, so their number alone does not tell.
+ * Counts, for each process, the members of its exec generation. Where the set has changed, a
+ * process that shares copy-on-write memory started or ended: what was read of the others is stale.
+ * A fork may replace one that ended, so comparing the number is not enough.
  */
 static int count_exec_generations(
     struct ram_meter *meter, const struct process_tree *tree, size_t *members_with_memory)
 {
     TRY(reserve_by_exec_generation(meter, tree->count));
     size_t count = 0;
-    uint64_t tree_mark = 0;
+    uint64_t tree_hash = 0;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process)) {
@@ -91,23 +91,23 @@ static int count_exec_generations(
             continue;
         }
         meter->by_exec_generation[count++] = process;
-        tree_mark += mark_of(process);
+        tree_hash += hash_of(process);
     }
-    /* Also where one has ended that nobody waits for: it stays in the tree. */
-    meter->files_are_stale |= tree_mark != meter->tree_mark;
-    meter->tree_mark = tree_mark;
+    /* Also when a process has become a zombie, which stays in the tree. */
+    meter->files_are_stale |= tree_hash != meter->tree_hash;
+    meter->tree_hash = tree_hash;
     qsort(meter->by_exec_generation, count, sizeof *meter->by_exec_generation, by_exec_generation);
 
     for (size_t start = 0, end; start < count; start = end) {
         struct process **members = meter->by_exec_generation;
-        uint64_t shared = members[start]->exec_generation, mark = mark_of(members[start]);
+        uint64_t shared = members[start]->exec_generation, hash = hash_of(members[start]);
         for (end = start + 1; shared && end < count && members[end]->exec_generation == shared;
              end++)
-            mark += mark_of(members[end]);
+            hash += hash_of(members[end]);
         for (size_t i = start; i < end; i++) {
             struct process *process = members[i];
-            process->memory_is_stale |= process->exec_generation_mark != mark;
-            process->exec_generation_mark = mark;
+            process->memory_is_stale |= process->exec_generation_hash != hash;
+            process->exec_generation_hash = hash;
             process->exec_generation_members = (uint32_t)(end - start);
         }
     }
@@ -123,7 +123,7 @@ static bool shares_anonymous(const struct process *process)
 }
 
 /*
- * Writing to a page that a fork left shared copies it, and RSS stays as it is. But each copy is a
+ * Writing to a page that a fork left shared copies it, and RSS stays the same. But each copy is a
  * minor fault: no more can have been copied since the last reading, and no more than was shared.
  */
 static uint64_t max_copied(const struct ram_meter *meter, const struct process *process)
@@ -131,24 +131,24 @@ static uint64_t max_copied(const struct ram_meter *meter, const struct process *
     if (!shares_anonymous(process) || !process->memory.has_exact)
         return 0;
     uint64_t faults = process->minor_faults - process->faults_when_read;
-    return least(faults * meter->page_bytes, memory_anonymous_shared_bytes(&process->memory));
+    return min_u64(faults * meter->page_bytes, memory_anonymous_shared_bytes(&process->memory));
 }
 
-/* Processes with one image: one alone, or those that may share copy-on-write memory. */
+/* Processes of one exec generation: one alone, or several that may share copy-on-write memory. */
 struct group {
     struct process **members;
     size_t count;
-    uint64_t bytes;  /* what they have together, at least */
-    uint64_t copied; /* of what they shared, at most */
-    bool is_big;     /* some member has much memory: it decides the figures */
-    bool wants_reading;
-    bool is_urgent; /* members came, went, or were never read: old figures do not fit together */
-    bool rests;
+    uint64_t bytes;  /* of all members, at least */
+    uint64_t copied; /* of the shared bytes, at most */
+    bool is_big;     /* some member has much memory and dominates the figures */
+    bool needs_reading;
+    bool is_urgent; /* members started, ended or were never read: old figures are inconsistent */
+    bool must_pause;
 };
 
 /*
- * A hundredth of what all of a group have may be copied unseen. When it is more, those are read who
- * can have copied more than their part of that.
+ * Up to 1 % of a group's memory may be copied without a new reading. When it may be more, the
+ * members are read that can have copied more than their part of that.
  */
 static bool has_copied(
     const struct ram_meter *meter, const struct group *group, const struct process *process)
@@ -157,45 +157,46 @@ static bool has_copied(
            max_copied(meter, process) * 100 * group->count > group->bytes;
 }
 
-/* To copy a twentieth costs its processes about as much as a reading of all. */
+/* Copying a twentieth costs the processes about as much as reading all of them. */
 static bool has_copied_much(const struct group *group)
 {
     return group->copied * 20 > group->bytes;
 }
 
-/* Whether a reading now would hold the process up more than it may. Who sleeps is not held up. */
-static bool has_to_rest(const struct process *process, int64_t now_ns)
+/* Whether a reading now would stall the process more than allowed. A sleeping one is not stalled.
+ */
+static bool must_pause(const struct process *process, int64_t now_ns)
 {
     return now_ns < process->exact_not_before_ns && process->has_run;
 }
 
-/* Whether an exact reading could give something new. */
-static bool wants_reading(const struct ram_meter *meter, const struct group *group,
+/* Whether an exact reading could give new figures. */
+static bool needs_reading(const struct ram_meter *meter, const struct group *group,
     const struct process *process, bool is_alone)
 {
     const struct memory *memory = &process->memory;
     if (!process_has_memory(process) || memory->refused)
         return false;
-    if (meter->exact || memory_has_moved(memory))
+    if (meter->exact || memory_has_changed(memory))
         return true;
-    /* With nobody to share with any more, its private part has grown while its RSS stood still. */
+    /* When its last sharer is gone, its private part has grown while its RSS is unchanged. */
     if (is_alone)
         return process->memory_is_stale;
-    if (memory_ranges_have_moved(memory))
+    if (memory_ranges_have_changed(memory))
         return true;
     return process->memory_is_stale || process->ranges_are_stale ||
            has_copied(meter, group, process);
 }
 
-/* Readings that show other sharing than before make the others' figures old. */
-static void notify_sharers(struct process_tree *tree, struct process *process)
+/* A reading that shows a change of sharing makes the figures of the sharers stale. */
+static void mark_sharers_stale(struct process_tree *tree, struct process *process)
 {
     uint64_t private_now = process->memory.anonymous_private_bytes;
-    uint64_t before = process->private_when_notified;
+    uint64_t before = process->private_when_marked;
     uint64_t change = private_now > before ? private_now - before : before - private_now;
     if (!shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
         return;
-    process->private_when_notified = private_now;
+    process->private_when_marked = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
         if (other != process && other->exec_generation == process->exec_generation)
@@ -203,7 +204,7 @@ static void notify_sharers(struct process_tree *tree, struct process *process)
     }
 }
 
-/* True when `other` has memory of its own in an object that `process` shares with somebody. */
+/* True when `other` has private memory in an object of which `memory` has shared memory. */
 static bool contradicts(const struct memory *memory, const struct memory *other)
 {
     for (size_t i = 0; i < memory->range_count; i++) {
@@ -221,10 +222,11 @@ static bool contradicts(const struct memory *memory, const struct memory *other)
 }
 
 /*
- * A file or segment that one process had alone, and that another has begun to map: nothing moves
- * in the first one. What was its own when it was last read would count next to what is shared now.
+ * When a second process maps a file or segment that one process had alone, nothing changes in statm
+ * of the first. Without this its private bytes of the last reading would count in addition to what
+ * is shared now.
  */
-static void notify_mappers(
+static void mark_mappers_stale(
     struct ram_meter *meter, struct process_tree *tree, struct process *process)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -233,31 +235,31 @@ static void notify_mappers(
             !contradicts(&process->memory, &other->memory))
             continue;
         other->ranges_are_stale = true;
-        meter->has_notified = true;
+        meter->has_marked = true;
     }
 }
 
 static void read_exact(struct ram_meter *meter, struct process_tree *tree, struct process *process,
-    bool is_alone, bool tells, int64_t now_ns)
+    bool is_alone, bool marks_sharers, int64_t now_ns)
 {
     struct memory *memory = &process->memory;
-    bool rollup = is_alone || !(memory_ranges_have_moved(memory) || process->ranges_are_stale);
+    bool rollup = is_alone || !(memory_ranges_have_changed(memory) || process->ranges_are_stale);
     if (meter->exact && !is_alone)
         rollup = false;
-    /* Who comes anew is told by the number of members. */
-    tells &= memory->has_exact;
+    /* For a new process, the changed number of members has done that already. */
+    marks_sharers &= memory->has_exact;
 
     uint64_t ranges_readings = memory->ranges_readings;
-    /* CPU time: when something else runs in our place, that holds nobody up. */
+    /* CPU time: while this thread is preempted it stalls no process. */
     int64_t begin_ns = clock_thread_cpu_ns();
     int code = process_read_exact(process, rollup, &tree->view);
-    if (code == GPUT_ERROR_FILES && process_tree_give_way(tree))
+    if (code == GPUT_ERROR_FILES && process_tree_close_cached_files(tree))
         code = process_read_exact(process, rollup, &tree->view);
-    tree->lacks_files |= code == GPUT_ERROR_FILES;
+    tree->lacks_descriptors |= code == GPUT_ERROR_FILES;
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     meter->credit_ns -= cost_ns;
-    process->exact_not_before_ns = now_ns + cost_ns * REST_AFTER_READING;
+    process->exact_not_before_ns = now_ns + cost_ns * PAUSE_PER_READING;
     if (code == GPUT_ERROR_PERMISSION && !process->was_refused) {
         process->was_refused = true;
         meter->refused++;
@@ -265,7 +267,7 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
     if (code != GPUT_OK)
         return;
     meter->exact_readings++;
-    meter->hugetlb_bytes = most(meter->hugetlb_bytes, memory->hugetlb_bytes);
+    meter->hugetlb_bytes = max_u64(meter->hugetlb_bytes, memory->hugetlb_bytes);
     process->exact_read_ns = now_ns;
     process->memory_is_stale = false;
     process->faults_when_read = process->minor_faults;
@@ -273,12 +275,12 @@ static void read_exact(struct ram_meter *meter, struct process_tree *tree, struc
         process->ranges_read_ns = now_ns;
         meter->files_are_stale = true;
         process->ranges_are_stale = false;
-        notify_mappers(meter, tree, process);
+        mark_mappers_stale(meter, tree, process);
     }
-    if (tells)
-        notify_sharers(tree, process);
+    if (marks_sharers)
+        mark_sharers_stale(tree, process);
     else
-        process->private_when_notified = memory->anonymous_private_bytes;
+        process->private_when_marked = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct ram_meter *meter, int64_t now_ns)
@@ -298,61 +300,62 @@ static struct group group_of(const struct ram_meter *meter, struct process **mem
     uint64_t highest = 0;
     for (size_t i = 0; i < count; i++) {
         const struct memory *memory = &members[i]->memory;
-        highest = most(highest, memory->resident_bytes);
+        highest = max_u64(highest, memory->resident_bytes);
         group.bytes += memory_anonymous_share_bytes(memory);
         group.copied += max_copied(meter, members[i]);
     }
-    group.bytes = most(group.bytes, highest);
+    group.bytes = max_u64(group.bytes, highest);
     group.is_big = highest >= BIG_BYTES;
     for (size_t i = 0; i < count; i++) {
         const struct process *process = members[i];
-        if (!wants_reading(meter, &group, process, is_alone))
+        if (!needs_reading(meter, &group, process, is_alone))
             continue;
-        group.wants_reading = true;
+        group.needs_reading = true;
         group.is_urgent |=
             !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
-        group.rests |= has_to_rest(process, now_ns);
+        group.must_pause |= must_pause(process, now_ns);
     }
     return group;
 }
 
 /*
- * All members that want it, or none: figures of different moments would count pages twice. A fork
- * costs the processes more than the readings that it makes necessary, so those do not wait for a
- * rest; nor where much may have been copied.
+ * Reads all members that need it, or none: figures of different moments would count pages twice. A
+ * fork costs the processes more than the readings that it makes necessary, so those are not
+ * delayed; nor are those where much may have been copied.
  */
 static void read_group(struct ram_meter *meter, struct process_tree *tree,
     const struct group *group, bool is_alone, int64_t now_ns)
 {
-    if (!group->wants_reading)
+    if (!group->needs_reading)
         return;
-    bool rests = group->rests && !group->is_urgent && !has_copied_much(group);
-    if (!meter->exact && (meter->credit_ns <= 0 || rests)) {
-        meter->is_behind = true;
+    bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
+    if (!meter->exact && (meter->credit_ns <= 0 || must_pause)) {
+        meter->has_deferred = true;
         return;
     }
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->exact_read_ns != now_ns && wants_reading(meter, group, process, is_alone))
+        if (process->exact_read_ns != now_ns && needs_reading(meter, group, process, is_alone))
             read_exact(meter, tree, process, is_alone, true, now_ns);
     }
-    /* Those whose sharing has turned out to be another, also when that was while we read. */
+    /* Those whose sharing has changed, also while others were read. */
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
         if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
             read_exact(meter, tree, process, is_alone, false, now_ns);
     }
-    /* Who ended or called execve() meanwhile has left the others more than they showed before. */
+    /* Where a member ended or called execve() meanwhile, others have more private memory than
+     * before. */
     for (size_t i = 0; group->count > 1 && i < group->count; i++)
         process_refresh(group->members[i], &tree->view);
-    /* Figures of one scan fit together. */
+    /* Figures of one scan are consistent. */
     for (size_t i = 0; i < group->count; i++) {
         if (group->members[i]->exact_read_ns == now_ns)
             group->members[i]->memory_is_stale = false;
     }
 }
 
-/* Groups with much memory, which decide the figures, or all others. */
+/* Groups with much memory, which dominate the figures, or all others. */
 static void read_groups(struct ram_meter *meter, struct process_tree *tree, size_t members,
     bool is_alone, bool big_ones, int64_t now_ns)
 {
@@ -369,27 +372,27 @@ static void read_groups(struct ram_meter *meter, struct process_tree *tree, size
     }
 }
 
-static void read_where_wanted(struct ram_meter *meter, struct process_tree *tree, size_t members,
+static void read_where_needed(struct ram_meter *meter, struct process_tree *tree, size_t members,
     bool is_alone, int64_t now_ns)
 {
-    if (meter->cheap) {
-        meter->is_behind = true;
+    if (meter->skip_exact) {
+        meter->has_deferred = true;
         return;
     }
     earn_credit(meter, now_ns);
-    meter->is_behind = false;
-    /* Again for those whose figures the first time has made old: one scan is to fit together. */
-    for (int time = 0; time < 2; time++) {
-        meter->has_notified = false;
+    meter->has_deferred = false;
+    /* Again for those that the first pass made stale: figures of one scan must be consistent. */
+    for (int pass = 0; pass < 2; pass++) {
+        meter->has_marked = false;
         read_groups(meter, tree, members, is_alone, true, now_ns);
         read_groups(meter, tree, members, is_alone, false, now_ns);
-        if (!meter->has_notified)
+        if (!meter->has_marked)
             return;
     }
-    meter->is_behind = true;
+    meter->has_deferred = true;
 }
 
-/* ---- adding up ---- */
+/* ---- sums ---- */
 
 static int gather_ranges(struct ram_meter *meter, const struct process_tree *tree, size_t *count)
 {
@@ -428,17 +431,17 @@ static int add_files(struct ram_meter *meter, const struct process_tree *tree, i
     TRY(gather_ranges(meter, tree, &count));
     meter->files = shared_ranges_total(meter->ranges, count);
     meter->files_are_stale = false;
-    meter->files_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST_AFTER_FILES;
+    meter->files_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * PAUSE_PER_FILES;
     return GPUT_OK;
 }
 
-/* Sums over the members of a scope. */
+/* Sums over the members of a scope: main, descendants or combined. */
 struct scope {
     uint64_t private_bytes;
-    uint64_t anonymous_bytes; /* each page once; of those whose maps may be read */
-    uint64_t alone_bytes;     /* of all: what certainly no other member has, too */
-    uint64_t file_bytes;      /* the most that one has whose maps may not be read */
-    uint64_t highest_rss;     /* of one member: the whole cannot be less */
+    uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
+    uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
+    uint64_t file_bytes;      /* the most of one member whose maps may not be read */
+    uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
     bool has_opaque;
     const struct process *only;
@@ -451,8 +454,8 @@ static uint64_t anonymous_alone(const struct process *process)
 }
 
 /*
- * What its forks may have from it though no scan saw it: its peak as the kernel kept it (VmHWM)
- * tells. All of it where that cannot be read.
+ * Memory that its forks may have from it though no scan saw it: VmHWM minus the peak of all scans.
+ * Unlimited where VmHWM cannot be read.
  */
 static uint64_t unseen_of(const struct process_tree *tree, const struct process *process)
 {
@@ -475,7 +478,7 @@ static void mark_forks(const struct process_tree *tree)
         struct process *process = tree->processes[i];
         uint64_t bytes = memory_anonymous_bytes(&process->memory);
         process->has_forks = process->has_unread_forks = false;
-        process->peak_anonymous_bytes = most(process->peak_anonymous_bytes, bytes);
+        process->peak_anonymous_bytes = max_u64(process->peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
@@ -491,8 +494,8 @@ static void mark_forks(const struct process_tree *tree)
 }
 
 /*
- * What a fork that could not be read yet has beyond all that its parent ever had is its own, as
- * long as it has no forks itself.
+ * What a fork that was not read yet has beyond the peak of its parent is its own, as long as it has
+ * no forks itself.
  */
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
@@ -507,15 +510,15 @@ static void add_member(
     struct scope *scope, const struct process_tree *tree, const struct process *process)
 {
     struct rss rss = memory_rss(&process->memory);
-    scope->highest_rss = most(scope->highest_rss, rss.total);
+    scope->highest_rss = max_u64(scope->highest_rss, rss.total);
     scope->only = process;
     scope->members++;
     if (process_is_opaque(process)) {
         scope->has_opaque = true;
-        scope->file_bytes = most(scope->file_bytes, process->memory.file_bytes);
+        scope->file_bytes = max_u64(scope->file_bytes, process->memory.file_bytes);
         return;
     }
-    /* What a fork left is not its own as long as nothing else was read. */
+    /* Before an exact reading, memory of a fork is not its own. */
     if (process->memory.has_exact || !shares_anonymous(process)) {
         scope->private_bytes += rss.private;
         scope->alone_bytes += anonymous_alone(process);
@@ -531,8 +534,8 @@ static void add_member(
 }
 
 /*
- * The one that all of a family were forked from, and which called execve: other families have none
- * of its memory. NULL where it is not known, since a parent between has ended.
+ * The root of a family: the process that called execve and that the others were forked from. Other
+ * families have none of its memory. NULL where a parent between has ended.
  */
 static struct process *family_of(const struct process_tree *tree, struct process *process)
 {
@@ -542,8 +545,8 @@ static struct process *family_of(const struct process_tree *tree, struct process
 }
 
 /*
- * Processes whose maps may not be read: of a family, all may be shared, so that it has at least
- * what the largest one has. What an orphan has may be anybody's.
+ * Adds processes whose maps may not be read. All memory of a family may be shared, so it has at
+ * least what its largest member has. Memory of an orphan may be shared with any process.
  */
 static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
 {
@@ -557,7 +560,7 @@ static void add_opaque(struct scope *scope, const struct process_tree *tree, boo
         struct process *family = family_of(tree, process);
         if (family)
             family->family_bytes =
-                most(family->family_bytes, memory_anonymous_bytes(&process->memory));
+                max_u64(family->family_bytes, memory_anonymous_bytes(&process->memory));
     }
     for (size_t i = 0; i < tree->count; i++) {
         scope->private_bytes += tree->processes[i]->family_bytes;
@@ -574,23 +577,22 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     struct rss rss = {.private = scope->private_bytes};
     uint64_t anonymous = scope->anonymous_bytes;
     if (scope->has_opaque)
-        anonymous = most(anonymous, scope->alone_bytes);
-    rss.total = most(anonymous + most(file_bytes, scope->file_bytes), scope->highest_rss);
-    rss.total = most(rss.total, rss.private);
+        anonymous = max_u64(anonymous, scope->alone_bytes);
+    rss.total = max_u64(anonymous + max_u64(file_bytes, scope->file_bytes), scope->highest_rss);
+    rss.total = max_u64(rss.total, rss.private);
     rss.shared = rss.total - rss.private;
     return rss;
 }
 
 /*
- * What the figures may lack of one of several processes, since readings had to wait: what it
- * copied, or, where it was not read since others of its family came or went, what is not counted as
- * its.
+ * What the figures may lack of one of several processes because readings were delayed: what it
+ * copied, or, where members started or ended since it was read, what is not counted as its own.
  */
 static uint64_t unread_of(const struct ram_meter *meter, const struct process *process)
 {
     const struct memory *memory = &process->memory;
     if (memory->refused)
-        return 0; /* that is told of apart */
+        return 0; /* counted in `refused` */
     uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
     if (!shares_anonymous(process))
         return files;
@@ -609,34 +611,36 @@ static void estimate_unread(struct ram_meter *meter, size_t members)
             bytes += unread_of(meter, meter->by_exec_generation[i]);
     }
     if (bytes * 100 > meter->figures.combined.total)
-        meter->unread_bytes = most(meter->unread_bytes, bytes);
+        meter->unread_bytes = max_u64(meter->unread_bytes, bytes);
 }
 
-/* By how much what was read of a process may be too much by now: what it has of files and shared
- * memory has become less since, and the counters that say so may be behind. */
-static uint64_t doubt_of(const struct process_tree *tree, const struct process *process)
+/* By how much the last reading of a process may be too high by now: its file and shared memory has
+ * shrunk since, by counters that may lag. */
+static uint64_t uncertainty_of(const struct process_tree *tree, const struct process *process)
 {
     const struct memory *memory = &process->memory;
-    bool is_settled = memory->has_exact && memory->resident_bytes == memory->exact_resident_bytes &&
-                      memory->file_bytes == memory->exact_file_bytes;
+    bool is_unchanged = memory->has_exact &&
+                        memory->resident_bytes == memory->exact_resident_bytes &&
+                        memory->file_bytes == memory->exact_file_bytes;
     uint64_t lost = memory->has_ranges ? minus(memory->ranges_file_bytes, memory->file_bytes) : 0;
-    return lost + (is_settled ? 0 : 2 * tree->view.lag_bytes);
+    return lost + (is_unchanged ? 0 : 2 * tree->view.lag_bytes);
 }
 
-/* What all certainly had together, where some could be read exactly. */
+/* A lower bound of what all had together. */
 static uint64_t at_least(
     const struct ram_meter *meter, const struct process_tree *tree, const struct scope *combined)
 {
-    uint64_t doubt = 0, largest = 0;
+    uint64_t uncertainty = 0, largest = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
-        doubt += doubt_of(tree, process);
-        largest = most(largest, minus(memory_rss(&process->memory).total, doubt_of(tree, process)));
+        uncertainty += uncertainty_of(tree, process);
+        largest = max_u64(
+            largest, minus(memory_rss(&process->memory).total, uncertainty_of(tree, process)));
     }
     uint64_t files = meter->files_are_stale ? 0 : meter->files.at_least_bytes;
-    return most(minus(scope_rss(combined, files).total, doubt), largest);
+    return max_u64(minus(scope_rss(combined, files).total, uncertainty), largest);
 }
 
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
@@ -651,8 +655,8 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
         add_member(&combined, tree, process);
     }
     /*
-     * Descendants that share copy-on-write memory with main: their proportional shares leave out
-     * main's. What they have is everything but the pages that main alone has.
+     * The proportional shares of descendants that share copy-on-write memory with main leave out
+     * main's part. The descendants have everything but the pages that main alone has.
      */
     if (main.only && shares_anonymous(main.only))
         descendants.anonymous_bytes =
@@ -669,7 +673,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
     meter->figures.at_least_bytes = at_least(meter, tree, &combined);
 }
 
-static bool anything_has_run(const struct process_tree *tree)
+static bool any_has_run(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         if (tree->processes[i]->has_run)
@@ -681,22 +685,22 @@ static bool anything_has_run(const struct process_tree *tree)
 int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns)
 {
     bool changed = tree->generation != meter->generation;
-    if (!changed && !meter->exact && !meter->is_behind && !meter->files_are_stale &&
-        !anything_has_run(tree))
+    if (!changed && !meter->exact && !meter->has_deferred && !meter->files_are_stale &&
+        !any_has_run(tree))
         return GPUT_OK;
 
-    /* Images change without the tree: by execve. */
+    /* Exec generations change without a change of the tree. */
     size_t members;
     TRY(count_exec_generations(meter, tree, &members));
     meter->page_bytes = tree->view.page_bytes;
     meter->generation = tree->generation;
 
     bool is_alone = members <= 1;
-    read_where_wanted(meter, tree, members, is_alone, now_ns);
+    read_where_needed(meter, tree, members, is_alone, now_ns);
     if (!is_alone)
         TRY(add_files(meter, tree, now_ns));
     add_up(meter, tree);
-    if (!is_alone && !meter->cheap)
+    if (!is_alone && !meter->skip_exact)
         estimate_unread(meter, members);
     return GPUT_OK;
 }

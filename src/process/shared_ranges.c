@@ -23,19 +23,19 @@ static bool same_object(const struct shared_range *a, const struct shared_range 
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* Bytes of one object or of a part of it, once for all owners and once without owner 0. */
+/* Bytes of an object or a part of it, of all owners or of all except 0. */
 struct sums {
     uint64_t unique_bytes;   /* each page once */
-    uint64_t at_least_bytes; /* certainly no more than that */
-    uint64_t pss_bytes;      /* at most unique_bytes, where processes outside map the same */
+    uint64_t at_least_bytes; /* a lower bound */
+    uint64_t pss_bytes;      /* less than unique_bytes where untracked processes map the same */
 };
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -59,7 +59,7 @@ struct part {
     uint64_t shared_pss_bytes; /* its proportional share of the shared ones */
 };
 
-/* The part of the owner of the first range. Returns how many ranges are its. */
+/* Sums of the owner of the first range. Returns how many ranges it has. */
 static size_t add_part(const struct shared_range *ranges, size_t count, struct part *part)
 {
     size_t i = 0;
@@ -73,11 +73,11 @@ static size_t add_part(const struct shared_range *ranges, size_t count, struct p
 }
 
 /*
- * Ranges that overlap one another, sorted by moment and owner, from `first_owner` on; they span
- * `length` bytes, so that no more can be in RAM.
+ * Sums of overlapping ranges, sorted by moment and owner, of owners from `first_owner` on. They
+ * span `length` bytes, and no more can be in RAM.
  *
- * The lower bound: what each had alone; and, of what was shared at one moment, that which none can
- * have had alone at an earlier one.
+ * The lower bound: what was private to each; and, of what was shared at one moment, what cannot
+ * have been private at an earlier one.
  */
 static struct sums sum_cluster(
     const struct shared_range *ranges, size_t count, uint64_t length, uint32_t first_owner)
@@ -95,18 +95,18 @@ static struct sums sum_cluster(
             earlier_bytes = private_bytes;
             moment_pss_bytes = 0;
         }
-        /* The shares of one moment have each page at most once. */
+        /* The proportional shares of one moment count each page at most once. */
         moment_pss_bytes += part.shared_pss_bytes;
-        uint64_t of_moment = most(moment_pss_bytes, part.shared_bytes);
-        certain_bytes = most(certain_bytes, minus(of_moment, earlier_bytes));
+        uint64_t of_moment = max_u64(moment_pss_bytes, part.shared_bytes);
+        certain_bytes = max_u64(certain_bytes, minus(of_moment, earlier_bytes));
         private_bytes += part.private_bytes;
-        shared_bytes = most(shared_bytes, part.shared_bytes);
+        shared_bytes = max_u64(shared_bytes, part.shared_bytes);
         pss_bytes += part.private_bytes + part.shared_pss_bytes;
     }
     return (struct sums){
-        .unique_bytes = least(most(private_bytes + shared_bytes, pss_bytes), length),
-        .at_least_bytes = least(private_bytes + certain_bytes, length),
-        .pss_bytes = least(pss_bytes, length)};
+        .unique_bytes = min_u64(max_u64(private_bytes + shared_bytes, pss_bytes), length),
+        .at_least_bytes = min_u64(private_bytes + certain_bytes, length),
+        .pss_bytes = min_u64(pss_bytes, length)};
 }
 
 static void add_sums(struct sums *sums, struct sums cluster)
@@ -124,7 +124,7 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
     for (size_t start = 0, end; start < count; start = end) {
         uint64_t reach = ranges[start].end;
         for (end = start + 1; end < count && ranges[end].start < reach; end++)
-            reach = most(reach, ranges[end].end);
+            reach = max_u64(reach, ranges[end].end);
         struct shared_range *cluster = ranges + start;
         uint64_t length = reach - cluster->start;
         if (end - start > 1)
@@ -137,12 +137,13 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
 
     uint64_t descendants = others.unique_bytes;
     /*
-     * When the proportional shares add up to the whole, no process outside shares the object. Then
-     * what main alone has not is what the descendants have, also where each maps another part.
+     * When the proportional shares add up to the whole, no untracked process shares the object.
+     * Then the descendants have everything but what main alone has, even where each maps another
+     * part.
      */
-    bool closed = all.pss_bytes + all.pss_bytes / 100 >= all.unique_bytes;
-    if (closed && others.pss_bytes > 0)
-        descendants = most(descendants, minus(all.unique_bytes, main_private));
+    bool is_complete = all.pss_bytes + all.pss_bytes / 100 >= all.unique_bytes;
+    if (is_complete && others.pss_bytes > 0)
+        descendants = max_u64(descendants, minus(all.unique_bytes, main_private));
     totals->combined_bytes += all.unique_bytes;
     totals->at_least_bytes += all.at_least_bytes;
     totals->descendants_bytes += descendants;

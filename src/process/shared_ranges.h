@@ -1,15 +1,15 @@
 /*
- * What file and shared mappings of several processes come to when every page is counted once.
+ * The size of file and shared mappings of several processes with every page counted once.
  *
- * The kernel tells, for each mapping, how many of its resident bytes only this process maps
- * (private) and how many others map too (shared), but not which pages those are. Processes that map
- * the same part of the same object share the same pages, so its shared bytes count once: the most
- * that one process has of it. Where the proportional shares (Pss) of all members add up to more,
- * they are nearer.
+ * For each mapping the kernel gives how many of its resident bytes only this process maps (private)
+ * and how many others map too (shared), but not which pages those are. Processes that map the same
+ * part of the same object share the same pages, so its shared bytes count once: the most that one
+ * process has of it. Where the proportional shares (Pss) of all processes add up to more, that sum
+ * is nearer to the truth.
  *
- * Readings of different moments do not fit together: a page that one process had alone may since
- * be mapped by another, whose later reading has it among the shared, and shares of one page may add
- * up to more than the page. The lower bound leaves out all that may be counted twice so.
+ * Readings of different moments are inconsistent: a page that was private to one process may since
+ * be mapped by another, where a later reading counts it as shared, and shares of one page may add
+ * up to more than the page. The lower bound excludes all that may be counted twice for that reason.
  */
 #ifndef PROCESS_SHARED_RANGES_H
 #define PROCESS_SHARED_RANGES_H
@@ -20,23 +20,23 @@
 
 /* Part of an object (a file, a shared memory segment) that one process maps. */
 struct shared_range {
-    uint64_t device, inode; /* which object */
-    uint64_t start, end;    /* which bytes of it */
+    uint64_t device, inode; /* the object */
+    uint64_t start, end;    /* the bytes of it */
     uint64_t private_bytes; /* resident, mapped by this process alone */
     uint64_t shared_bytes;  /* resident, mapped by others too */
     uint64_t pss_bytes;     /* private + each shared page divided by the number of its mappers */
     uint32_t owner;         /* index of the process; 0 is the main process */
-    int64_t read_ns;        /* when; the same for all ranges of one owner */
+    int64_t read_ns;        /* time of the reading; the same for all ranges of one owner */
 };
 
 /* Bytes of file and shared memory, each page counted once. */
 struct shared_totals {
-    uint64_t descendants_bytes; /* of all owners but 0 */
+    uint64_t descendants_bytes; /* of all owners except 0 */
     uint64_t combined_bytes;    /* of all owners */
-    uint64_t at_least_bytes;    /* the same, at least: nothing of it counts twice */
+    uint64_t at_least_bytes;    /* a lower bound of it: nothing counts twice */
 };
 
-/* Adds up `count` ranges of any number of objects and processes. Sorts them on the way. */
+/* Adds up `count` ranges of any number of objects and processes. Sorts them in place. */
 struct shared_totals shared_ranges_total(struct shared_range *ranges, size_t count);
 
 #endif

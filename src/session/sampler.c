@@ -317,9 +317,9 @@ static bool check(struct sampler *sampler, unsigned flags, int64_t now_ns)
 
 void sampler_look(struct sampler *sampler, unsigned flags)
 {
-    sampler->ram.cheap = true;
+    sampler->ram.skip_exact = true;
     check(sampler, flags, clock_monotonic_ns());
-    sampler->ram.cheap = false;
+    sampler->ram.skip_exact = false;
 }
 
 static void add_processes(

@@ -37,10 +37,10 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
     const struct energy_meter *meter = &session->sampler.energy;
     /* Joules of a part are no power of the whole. */
-    bool has_gap = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
-    bool is_known = seconds > 0 && !has_gap && !energy_meter_is_partial(meter);
+    bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
+    bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter);
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
-    if (has_gap)
+    if (has_lost_events)
         energy->max_watts = NAN;
     /* What is left over at the end is too short a stretch for the highest power. */
     if (energy->mean_watts > energy->max_watts)

@@ -160,10 +160,10 @@ void session_events_read(struct session_events *events)
     uint64_t lost = events->events.overflows + events->ends.overflows;
     if (have_come(events))
         read_sockets(events);
-    bool has_gap = events->events.overflows + events->ends.overflows != lost;
-    events->any_started |= has_gap;
-    process_log_end_batch(events->log, has_gap);
-    process_events_want_threads(&events->events, process_log_waits_for_threads(events->log));
+    bool has_lost_events = events->events.overflows + events->ends.overflows != lost;
+    events->any_started |= has_lost_events;
+    process_log_end_batch(events->log, has_lost_events);
+    process_events_want_threads(&events->events, process_log_needs_thread_exits(events->log));
 }
 
 bool session_events_any_started(struct session_events *events)

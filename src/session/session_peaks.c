@@ -51,8 +51,8 @@ static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_
 {
     const struct process *main = process_tree_main(&session->sampler.tree);
     struct process_peaks others = process_log_descendants(&session->log);
-    bool is_highest =
-        others.has_all && others.open == 0 && maxrss_bytes > (double)others.largest_at_most_bytes;
+    bool is_highest = others.has_all && others.unbounded == 0 &&
+                      maxrss_bytes > (double)others.largest_upper_bound_bytes;
     return main && (is_highest || !process_has_collected(main)) &&
            maxrss_bytes > (double)session->forked_rss_bytes;
 }
@@ -61,9 +61,9 @@ static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_
 static double kept_peak(const struct gput_session *session)
 {
     const struct process_record *main = session->log.main;
-    if (!main || main->kept_peak_bytes == 0)
+    if (!main || main->peak_hwm_bytes == 0)
         return NAN;
-    uint64_t seen = main->peak_rss_bytes, kept = main->kept_peak_bytes;
+    uint64_t seen = main->peak_rss_bytes, kept = main->peak_hwm_bytes;
     return (double)(seen > kept ? seen : kept);
 }
 
@@ -135,7 +135,7 @@ static void fill_descendants(const struct gput_session *session, double bound,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
-    double seen = (double)peaks.largest_bytes, told = (double)peaks.largest_at_most_bytes;
+    double seen = (double)peaks.largest_bytes, told = (double)peaks.largest_upper_bound_bytes;
     double collected = largest_collected(session);
     /* More than main ever had was never main's. */
     if (is_above(session, told, main->at_most_bytes) &&
@@ -146,10 +146,10 @@ static void fill_descendants(const struct gput_session *session, double bound,
 
     if (session_is_alone(session))
         set_exact(peak, 0, "there were none");
-    else if (peaks.has_all && peaks.open == 0 && seen >= told)
+    else if (peaks.has_all && peaks.unbounded == 0 && seen >= told)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
-    else if (peaks.has_all && peaks.open == 0)
+    else if (peaks.has_all && peaks.unbounded == 0)
         set_peak(peak, seen, told,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
     else if (!isnan(bound))
@@ -230,8 +230,8 @@ static double most_at_once(const struct gput_session *session, const struct gput
     double bytes = session->at_least_bytes;
     raise_to(&bytes, session->between.group_bytes);
     raise_to(&bytes, results->peaks.descendants.bytes);
-    if (is_above(session, (double)peaks.largest_at_most_bytes, (double)peaks.before_bytes))
-        raise_to(&bytes, (double)peaks.largest_at_most_bytes);
+    if (is_above(session, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
+        raise_to(&bytes, (double)peaks.largest_upper_bound_bytes);
     raise_to(&bytes, main ? (double)main->peak_rss_bytes : NAN);
     if (session->mode != SESSION_LAUNCHED)
         return bytes;

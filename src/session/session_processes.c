@@ -93,7 +93,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .parent_index = -1,
         .start_ns = record->start_ns + epoch_ns,
         .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
-        .is_final = record->is_final && !record->has_gap,
+        .is_final = record->is_final && !record->has_lost_events,
         .cpu_seconds = cpu_seconds_of(record),
         .peak_ram_bytes =
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
@@ -107,7 +107,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .status = record->status,
         .end_is_exact = record->has_ended && record->end_is_exact};
     /* What was read before execve() is another program's. */
-    if (record->name_is_old)
+    if (record->name_is_stale)
         return;
     update_name(process, record->name);
     if (record->command) {
@@ -210,7 +210,7 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     if (!list)
         return GPUT_ERROR_MEMORY;
     process_log_refresh(&session->log);
-    process_log_count(&session->log);
+    process_log_read_counts(&session->log);
     int code = fill_list(session, list);
     add_others(list, &session->log.ended.others);
     drop_unknown_gpu_ram(session, list);

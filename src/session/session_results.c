@@ -307,7 +307,7 @@ static void add_gpu_sources(const struct gput_session *session, struct gput_resu
 /* Processes that could not be read. */
 static void add_files_source(const struct gput_session *session, struct gput_results *results)
 {
-    uint64_t polls = session->sampler.tree.polls_without_files;
+    uint64_t polls = session->sampler.tree.scans_without_files;
     if (polls > 0)
         session_add_source(results, "descriptors", GPUT_SOURCE_UNAVAILABLE,
             "at %" PRIu64 " samples no more files could be opened (ulimit -n): processes are "

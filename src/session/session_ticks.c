@@ -72,7 +72,7 @@ static void take_waiting_lists(struct gput_session *session)
 
 static void warn_of_files(struct gput_session *session)
 {
-    if (session->warned_of_files || session->sampler.tree.polls_without_files == 0)
+    if (session->warned_of_files || session->sampler.tree.scans_without_files == 0)
         return;
     session->warned_of_files = true;
     session_warn(session, "No more files can be opened (ulimit -n), so that not every process can "

@@ -119,7 +119,7 @@ static void start_log(struct gput_session *session)
         .has_taskstats = session->events.has_ends,
         .keeps_ended = detailed,
         .keeps_counts = session->mode == SESSION_ATTACHED || session->options.listen,
-        .follows_counts = session->options.listen != NULL,
+        .has_live_counts = session->options.listen != NULL,
         .reads_commands = detailed && session->options.command_lines,
         .max_ended = MAX_ENDED,
     };
@@ -142,8 +142,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .others = session->others,
             .n_others = session->n_others,
             .main_is_old = session->mode != SESSION_LAUNCHED,
-            .adopts = session->mode == SESSION_LAUNCHED,
-            .is_callers = session_is_callers,
+            .is_subreaper = session->mode == SESSION_LAUNCHED,
+            .is_own_child = session_is_callers,
             .caller = session,
             .kept_files = kept_files(),
             .gone = process_log_remove,
@@ -495,7 +495,7 @@ static void end_counting(struct gput_session *session)
         nanosleep(&pause, NULL);
         session_events_read(&session->events);
     }
-    process_log_count(&session->log);
+    process_log_read_counts(&session->log);
     session_close_totals(session);
     system_counters_update(&session->system_counters);
     if (session->starts_before.is_known)

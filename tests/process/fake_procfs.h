@@ -1,10 +1,10 @@
 /*
- * A procfs of files, for tests of what a live one shows only by luck: pids that are given out
- * anew, kernels without some file, processes that change between two scans. It is another
- * machine's: its `self` is not us, so there are no CPU clocks.
+ * A procfs made of files, for tests of what a live one shows only by luck: reused pids, kernels
+ * without some file, processes that change between two scans. Its `self` is not the calling
+ * process, like in the procfs of another pid namespace, so there are no CPU clocks.
  */
-#ifndef TESTS_TRACK_FAKE_PROCFS_H
-#define TESTS_TRACK_FAKE_PROCFS_H
+#ifndef TESTS_PROCESS_FAKE_PROCFS_H
+#define TESTS_PROCESS_FAKE_PROCFS_H
 
 #include "testing.h"
 
@@ -20,7 +20,7 @@ struct fake_procfs {
     char root[64];
 };
 
-/* What stands in stat and statm of a fake process. All zeroes make sense. */
+/* Contents of stat and statm of a fake process. All zeroes are valid. */
 struct fake_process {
     int pid, parent;
     char state; /* 0: S */
@@ -35,7 +35,7 @@ struct fake_process {
 static inline void fake_write(const struct fake_procfs *fake, const char *text, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 
-/* Writes a file of the tree; its folders come into being. */
+/* Writes a file of the tree and creates its folders. */
 static inline void fake_write(
     const struct fake_procfs *fake, const char *text, const char *format, ...)
 {
@@ -101,7 +101,7 @@ static inline void fake_put_stat(const struct fake_procfs *fake, const struct fa
     fake_write(fake, text, "%d/stat", process->pid);
 }
 
-/* Puts a process there, or changes it. Its children file is left alone. */
+/* Adds or changes a process. Its children file stays as it is. */
 static inline void fake_put(const struct fake_procfs *fake, struct fake_process process)
 {
     char text[128];

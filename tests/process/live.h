@@ -1,17 +1,17 @@
 /*
- * Real processes for tests: the consumer, held at the points that a test chose.
+ * Real processes for tests: the consumer, paused where a test wants it.
  *
  *     struct actors actors;
  *     actors_start(&actors, "alloc 100 child [ tell hear 3 ] tell hear 4 wait");
- *     actors_await(&actors, 2);          two `tell`s came: both stand where they are to stand
+ *     actors_await(&actors, 2);          two `tell`s came: both have reached their `hear`
  *     …
  *     actors_release(&actors, 3, 1);     one `hear 3` goes on
- *     actors_end(&actors);               all go on, and the end of main is waited for
+ *     actors_end(&actors);               all go on, and main is waited for
  *
  * When the test dies, the pipes close and every actor ends.
  */
-#ifndef TESTS_TRACK_LIVE_H
-#define TESTS_TRACK_LIVE_H
+#ifndef TESTS_PROCESS_LIVE_H
+#define TESTS_PROCESS_LIVE_H
 
 #include "testing.h"
 
@@ -40,7 +40,7 @@ static inline const char *consumer_path(void)
     return path ? path : "build/tests/consumers/consumer";
 }
 
-/* Cuts "alloc 1 wait" into an argument vector. `text` keeps the words. */
+/* Splits "alloc 1 wait" into an argument vector, whose words stay in `text`. */
 static inline void consumer_words(char *text, char **argv, size_t most)
 {
     size_t count = 0;
@@ -52,16 +52,16 @@ static inline void consumer_words(char *text, char **argv, size_t most)
 
 static inline void actors_start(struct actors *actors, const char *words)
 {
-    int told[2], say[ACTORS_FDS][2];
+    int exit_record_came[2], say[ACTORS_FDS][2];
     char text[1024];
     char *argv[128];
 
     snprintf(text, sizeof text, "%s", words);
     consumer_words(text, argv, 128);
-    assert_int_equal(pipe2(told, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(exit_record_came, O_CLOEXEC), 0);
     for (int i = 0; i < ACTORS_FDS; i++) {
         assert_int_equal(pipe2(say[i], O_CLOEXEC), 0);
-        /* Out of the way of the numbers that the consumer is to see. */
+        /* Above the descriptor numbers that the consumer is to see. */
         int high = fcntl(say[i][0], F_DUPFD_CLOEXEC, 40);
         close(say[i][0]);
         say[i][0] = high;
@@ -69,27 +69,27 @@ static inline void actors_start(struct actors *actors, const char *words)
     actors->pid = fork();
     assert_true(actors->pid >= 0);
     if (actors->pid == 0) {
-        dup2(told[1], STDOUT_FILENO);
+        dup2(exit_record_came[1], STDOUT_FILENO);
         for (int i = 0; i < ACTORS_FDS; i++)
             dup2(say[i][0], ACTORS_FIRST_FD + i);
         execv(argv[0], argv);
         _exit(127);
     }
-    close(told[1]);
-    actors->told_fd = told[0];
+    close(exit_record_came[1]);
+    actors->told_fd = exit_record_came[0];
     for (int i = 0; i < ACTORS_FDS; i++) {
         close(say[i][0]);
         actors->say_fds[i] = say[i][1];
     }
 }
 
-/* Waits until `count` more of them have told that they are there. */
+/* Waits until `count` more of them have come to a `tell`. */
 static inline void actors_await(struct actors *actors, int count)
 {
     for (int i = 0; i < count; i++) {
         char byte;
-        struct pollfd told = {.fd = actors->told_fd, .events = POLLIN};
-        assert_int_equal(poll(&told, 1, 30000), 1);
+        struct pollfd exit_record_came = {.fd = actors->told_fd, .events = POLLIN};
+        assert_int_equal(poll(&exit_record_came, 1, 30000), 1);
         assert_int_equal(read(actors->told_fd, &byte, 1), 1);
     }
 }
@@ -100,7 +100,7 @@ static inline void actors_release(struct actors *actors, int fd, int count)
         assert_int_equal(write(actors->say_fds[fd - ACTORS_FIRST_FD], ".", 1), 1);
 }
 
-/* Lets all go on to their ends, without waiting for them. */
+/* Lets all run to their ends without waiting for them. */
 static inline void actors_let_go(struct actors *actors)
 {
     for (int i = 0; i < ACTORS_FDS; i++) {
@@ -110,7 +110,7 @@ static inline void actors_let_go(struct actors *actors)
     }
 }
 
-/* Lets all go on and collects main. */
+/* Lets all run to their ends and collects main. */
 static inline void actors_end(struct actors *actors)
 {
     actors_let_go(actors);
@@ -119,8 +119,8 @@ static inline void actors_end(struct actors *actors)
     close(actors->told_fd);
 }
 
-/* Collects the orphans that came to us as a subreaper; those of a test that failed may never end.
- */
+/* Collects the orphans that this process adopted as a subreaper; those of a failed test may never
+ * end. */
 static inline void collect_orphans(void)
 {
     for (int patience = 500; patience > 0 && waitpid(-1, NULL, WNOHANG) >= 0; patience--) {
@@ -129,10 +129,10 @@ static inline void collect_orphans(void)
     }
 }
 
-/* What is waited for comes soon; a minute later it comes never. */
-#define LIVE_PATIENCE_SECONDS 60
+/* What is waited for comes soon; after a minute the test fails. */
+#define LIVE_TIMEOUT_SECONDS 60
 
-/* A pause between two scans for something that is about to happen. */
+/* A short pause while waiting for something that is about to happen. */
 static inline void breathe(void)
 {
     struct timespec pause = {.tv_nsec = 2000000};
@@ -147,9 +147,9 @@ static inline bool may_still_come(time_t give_up, const char *what)
     return true;
 }
 
-/* EVENTUALLY(condition) { what to do before each try } */
+/* EVENTUALLY(condition) { what to do after each failed check } */
 #define EVENTUALLY(condition)                                                                      \
-    for (time_t give_up_ = time(NULL) + LIVE_PATIENCE_SECONDS;                                     \
+    for (time_t give_up_ = time(NULL) + LIVE_TIMEOUT_SECONDS;                                      \
          !(condition) && may_still_come(give_up_, #condition);)
 
 static inline bool under_valgrind(void)

@@ -1,5 +1,5 @@
 /*
- * What tests of metered energy share.
+ * Helpers for tests of metered energy.
  */
 #ifndef TESTS_TRACK_METERED_H
 #define TESTS_TRACK_METERED_H
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* What is wrong with the GPUs. Valid until the next call. */
+/* The faults of the GPUs. Valid until the next call. */
 static inline const char *gpu_faults(const struct energy_meter *meter)
 {
     static char text[512];

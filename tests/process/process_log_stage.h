@@ -1,9 +1,9 @@
 /*
- * What tests of the process log share: a procfs of files, a tree that looks at it, a log, and
- * what the kernel announces.
+ * Helpers for tests of the process log: a procfs made of files, a tree that scans it, a log, and
+ * events of the kernel.
  */
-#ifndef TESTS_TRACK_PROCESS_LOG_STAGE_H
-#define TESTS_TRACK_PROCESS_LOG_STAGE_H
+#ifndef TESTS_PROCESS_PROCESS_LOG_STAGE_H
+#define TESTS_PROCESS_PROCESS_LOG_STAGE_H
 
 #include "fake_procfs.h"
 #include "process/process_log.h"
@@ -12,7 +12,7 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* A procfs of files, a tree that looks at it, and a log that follows both. */
+/* A procfs made of files, a tree that scans it, and a log of both. */
 struct stage {
     struct fake_procfs fake;
     struct process_tree tree;
@@ -29,20 +29,20 @@ static inline void status_of(struct stage *stage, int pid, int peak_kilobytes)
     fake_write(&stage->fake, text, "%d/status", pid);
 }
 
-static inline void poll_after(struct stage *stage, int64_t ns)
+static inline void scan_after(struct stage *stage, int64_t ns)
 {
     stage->now_ns += ns;
     assert_int_equal(process_tree_scan(&stage->tree, false, stage->now_ns), GPUT_OK);
     process_log_scan(&stage->log, &stage->tree, stage->now_ns);
 }
 
-static inline void check(struct stage *stage)
+static inline void scan(struct stage *stage)
 {
-    poll_after(stage, SECOND);
+    scan_after(stage, SECOND);
 }
 
-/* Main is 10, which has 100 pages. */
-static inline void open_stage_of(
+/* Main has pid 10 and 100 pages. */
+static inline void set_up_with(
     struct stage *stage, struct process_log_options options, bool main_is_old)
 {
     if (!stage->fake.root[0])
@@ -60,13 +60,13 @@ static inline void open_stage_of(
     process_log_scan(&stage->log, &stage->tree, 0);
 }
 
-static inline void open_stage(struct stage *stage, struct process_log_options options)
+static inline void set_up(struct stage *stage, struct process_log_options options)
 {
     *stage = (struct stage){0};
-    open_stage_of(stage, options, false);
+    set_up_with(stage, options, false);
 }
 
-static inline void close_stage(struct stage *stage)
+static inline void tear_down(struct stage *stage)
 {
     process_tree_finish(&stage->tree);
     process_log_finish(&stage->log);
@@ -101,7 +101,8 @@ static inline void execed(struct stage *stage, pid_t pid)
                          .kind = PROCESS_EVENT_EXEC, .pid = pid, .time_ns = ++stage->now_ns});
 }
 
-static inline void told(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
+static inline void exit_record_came(
+    struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
 {
     process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
                                       .process = pid,

@@ -4,7 +4,7 @@
 
 #define MS INT64_C(1000000)
 
-/* Main 10 with a child 11 that has a child 12, of files; a tick is `tick_ns`. */
+/* Main 10 with a child 11 that has a child 12, in a procfs made of files; a tick is `tick_ns`. */
 struct family {
     struct fake_procfs fake;
     struct process_tree tree;
@@ -31,7 +31,7 @@ static void open_family(struct family *family, bool is_old)
     family->tick_ns = family->tree.view.ns_per_tick;
 }
 
-static void check(struct family *family)
+static void scan(struct family *family)
 {
     assert_int_equal(process_tree_scan(&family->tree, false, 1), GPUT_OK);
     cpu_totals_update(&family->totals, &family->tree, 0, 0);
@@ -49,25 +49,25 @@ static void close_family(struct family *family)
     fake_procfs_finish(&family->fake);
 }
 
-static void the_living_are_what_their_clocks_say(void **state)
+static void living_processes_count_by_their_cpu_clocks(void **state)
 {
     (void)state;
     struct family family;
     open_family(&family, false);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
 
-static void what_nobody_collects_of_others_is_kept(void **state)
+static void what_other_roots_used_stays_after_their_end(void **state)
 {
     (void)state;
     struct family family;
     const pid_t other = 20;
-    struct fake_process stranger = {.pid = 20, .parent = 1, .utime = 40, .cutime = 7};
+    struct fake_process other_root = {.pid = 20, .parent = 1, .utime = 40, .cutime = 7};
     open_family(&family, true);
     process_tree_finish(&family.tree);
-    fake_put(&family.fake, stranger);
+    fake_put(&family.fake, other_root);
     fake_children(&family.fake, 20, 20, "");
     struct process_tree_options options = {.procfs_root = family.fake.root,
         .main = 10,
@@ -75,46 +75,46 @@ static void what_nobody_collects_of_others_is_kept(void **state)
         .others = &other,
         .n_others = 1};
     assert_int_equal(process_tree_init(&family.tree, &options, NULL), GPUT_OK);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 0);
 
     /* It used 3 ticks and collected a child of 2 that was never seen, then ended. */
-    stranger.utime += 3;
-    stranger.cutime += 2;
-    fake_put(&family.fake, stranger);
-    check(&family);
+    other_root.utime += 3;
+    other_root.cutime += 2;
+    fake_put(&family.fake, other_root);
+    scan(&family);
     expect(&family, 0, 5);
     fake_end(&family.fake, 20);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 5);
 
-    /* And main collected one that was never seen either. */
+    /* And main collected a child that was never seen either. */
     family.main.cutime = 4;
     fake_put(&family.fake, family.main);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 9);
     close_family(&family);
 }
 
-static void a_child_that_ends_counts_once_all_the_way_up(void **state)
+static void an_ended_child_counts_once_whoever_collects_it(void **state)
 {
     (void)state;
     struct family family;
     open_family(&family, false);
-    check(&family);
+    scan(&family);
 
     /* The grandchild used 5 ticks more, ended, and was collected. */
     fake_end(&family.fake, 12);
     fake_children(&family.fake, 11, 11, "");
     family.child.cutime = 25;
     fake_put(&family.fake, family.child);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 75);
 
     /* The child ended as a zombie: main has not collected it yet. */
     family.child.state = 'Z';
     fake_put(&family.fake, family.child);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 75);
 
     /* Main collects it, and with it what it had collected. */
@@ -122,12 +122,12 @@ static void a_child_that_ends_counts_once_all_the_way_up(void **state)
     fake_children(&family.fake, 10, 10, "");
     family.main.cutime = 75;
     fake_put(&family.fake, family.main);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 75);
     close_family(&family);
 }
 
-static void children_that_no_look_saw_count(void **state)
+static void children_that_no_scan_saw_count(void **state)
 {
     (void)state;
     struct family family;
@@ -135,21 +135,21 @@ static void children_that_no_look_saw_count(void **state)
     family.main.cutime = 300;
     family.main.cstime = 40;
     fake_put(&family.fake, family.main);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 410);
     close_family(&family);
 }
 
-static void children_that_nobody_collects_count_as_far_as_seen(void **state)
+static void auto_reaped_children_count_as_far_as_polled(void **state)
 {
     (void)state;
     struct family family;
     open_family(&family, false);
-    check(&family);
-    /* Main ignores SIGCHLD: the kernel throws the child's figures away. */
+    scan(&family);
+    /* Main ignores SIGCHLD: the kernel discards the child's figures. */
     fake_end(&family.fake, 11);
     fake_children(&family.fake, 10, 10, "");
-    check(&family);
+    scan(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
@@ -165,7 +165,7 @@ static void what_we_collected_from_orphans_counts(void **state)
     close_family(&family);
 }
 
-static void the_trackers_own_thread_is_no_work_of_mains(void **state)
+static void the_trackers_own_thread_does_not_count_as_main(void **state)
 {
     (void)state;
     struct family family;
@@ -175,18 +175,18 @@ static void the_trackers_own_thread_is_no_work_of_mains(void **state)
     close_family(&family);
 }
 
-static void the_books_never_go_back(void **state)
+static void totals_never_decrease(void **state)
 {
     (void)state;
     struct family family;
     open_family(&family, false);
-    check(&family);
-    /* Figures are read one after the other: for a moment they can come to less. */
+    scan(&family);
+    /* Figures are read one after the other: for a moment their sum can be lower. */
     family.main.utime = 99;
     family.child.utime = 49;
     fake_put(&family.fake, family.main);
     fake_put(&family.fake, family.child);
-    check(&family);
+    scan(&family);
     expect(&family, 100, 70);
     close_family(&family);
 }
@@ -196,33 +196,33 @@ static void what_was_used_before_tracking_never_counts(void **state)
     (void)state;
     struct family family;
     open_family(&family, true);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 0);
 
     family.child.utime += 3;
     fake_put(&family.fake, family.child);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 3);
 
-    /* Main collects a child that was old when tracking began: with all that it ever used. */
+    /* Main collects a child that started before tracking began: with all that it ever used. */
     fake_end(&family.fake, 12);
     fake_children(&family.fake, 11, 11, "");
     family.child.cutime = 22;
     fake_put(&family.fake, family.child);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 5);
     fake_end(&family.fake, 11);
     fake_children(&family.fake, 10, 10, "");
     family.main.cutime = 53 + 22 + 1;
     fake_put(&family.fake, family.main);
-    check(&family);
+    scan(&family);
     expect(&family, 0, 6);
     close_family(&family);
 }
 
 /* ---- live ---- */
 
-static void a_swarm_of_short_children_is_in_the_books(void **state)
+static void a_swarm_of_short_children_is_counted(void **state)
 {
     (void)state;
     struct actors actors;
@@ -235,18 +235,18 @@ static void a_swarm_of_short_children_is_in_the_books(void **state)
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
     actors_release(&actors, 3, 1);
 
-    struct pollfd told = {.fd = actors.told_fd, .events = POLLIN};
+    struct pollfd exit_record_came = {.fd = actors.told_fd, .events = POLLIN};
     int64_t before = 0;
     do {
         assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
         cpu_totals_update(&totals, &tree, 0, 0);
         assert_true(totals.descendants_ns >= before);
         before = totals.descendants_ns;
-    } while (poll(&told, 1, 5) == 0);
+    } while (poll(&exit_record_came, 1, 5) == 0);
     actors_await(&actors, 1);
     process_tree_scan(&tree, false, 1);
     cpu_totals_update(&totals, &tree, 0, 0);
-    /* 0.8 s; forking and ending cost something too. */
+    /* 0.8 s; fork and exit cost CPU time, too. */
     assert_in_range(totals.descendants_ns, 780 * MS, 1300 * MS);
     process_tree_finish(&tree);
     actors_end(&actors);
@@ -255,16 +255,16 @@ static void a_swarm_of_short_children_is_in_the_books(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_living_are_what_their_clocks_say),
-        cmocka_unit_test(what_nobody_collects_of_others_is_kept),
-        cmocka_unit_test(a_child_that_ends_counts_once_all_the_way_up),
-        cmocka_unit_test(children_that_no_look_saw_count),
-        cmocka_unit_test(children_that_nobody_collects_count_as_far_as_seen),
+        cmocka_unit_test(living_processes_count_by_their_cpu_clocks),
+        cmocka_unit_test(what_other_roots_used_stays_after_their_end),
+        cmocka_unit_test(an_ended_child_counts_once_whoever_collects_it),
+        cmocka_unit_test(children_that_no_scan_saw_count),
+        cmocka_unit_test(auto_reaped_children_count_as_far_as_polled),
         cmocka_unit_test(what_we_collected_from_orphans_counts),
-        cmocka_unit_test(the_trackers_own_thread_is_no_work_of_mains),
-        cmocka_unit_test(the_books_never_go_back),
+        cmocka_unit_test(the_trackers_own_thread_does_not_count_as_main),
+        cmocka_unit_test(totals_never_decrease),
         cmocka_unit_test(what_was_used_before_tracking_never_counts),
-        cmocka_unit_test(a_swarm_of_short_children_is_in_the_books),
+        cmocka_unit_test(a_swarm_of_short_children_is_counted),
     };
     return cmocka_run_group_tests_name("track/cpu_totals", tests, NULL, NULL);
 }

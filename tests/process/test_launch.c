@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <signal.h>
 
-/* launch() takes what execv() takes, which is not const and is not changed. */
+/* launch() takes a vector like execv(), which is not const but is not changed. */
 static int start(const char *const argv[], pid_t *pid, struct gput_error *error)
 {
     return launch((char *const *)argv, NULL, pid, error);
@@ -46,7 +46,7 @@ static void returns_when_the_program_has_begun(void **state)
     assert_string_equal(name, "sleep\n");
 }
 
-static void a_command_that_is_not_there_is_named(void **state)
+static void a_missing_command_is_named(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -56,12 +56,12 @@ static void a_command_that_is_not_there_is_named(void **state)
     assert_string_equal(error.message, "Command not found: \"no-such-command-anywhere\"");
     const char *const path[] = {"/no/such/folder/command", NULL};
     assert_int_equal(start(path, &pid, &error), GPUT_ERROR_NOT_FOUND);
-    /* Nothing is left to wait for. */
+    /* No child is left to wait for. */
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
 }
 
-static void what_is_no_program_is_refused(void **state)
+static void a_file_that_is_no_program_is_refused(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -114,7 +114,8 @@ static void folder_environment_and_descriptors_are_the_callers(void **state)
     assert_int_equal(code, 0);
 }
 
-/* How many descriptors a process has open; of our own, those that an execve() leaves. */
+/* How many descriptors a process has open; of the calling process, those that are not
+ * close-on-exec. */
 static int count_descriptors(pid_t pid)
 {
     char path[64];
@@ -130,14 +131,14 @@ static int count_descriptors(pid_t pid)
     return count;
 }
 
-static void nothing_of_ours_leaks_into_the_command(void **state)
+static void no_descriptor_leaks_into_the_command(void **state)
 {
     (void)state;
     const char *const argv[] = {"sleep", "100", NULL};
     pid_t pid;
     int ours = count_descriptors(getpid());
     assert_int_equal(start(argv, &pid, NULL), GPUT_OK);
-    /* Its dynamic linker opens and closes libraries for a moment. */
+    /* Its dynamic linker briefly opens libraries. */
     int its = count_descriptors(pid);
     EVENTUALLY(its == ours)
     {
@@ -149,8 +150,8 @@ static void nothing_of_ours_leaks_into_the_command(void **state)
     assert_int_equal(count_descriptors(getpid()), ours);
 }
 
-/* A daemon's child: no standard streams at all. The report of a failed execve must not go astray.
- */
+/* No standard streams at all, as a daemon may start us. The error of a failed execve must still
+ * arrive. */
 static void works_with_closed_standard_streams(void **state)
 {
     (void)state;
@@ -197,11 +198,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_what_path_has),
         cmocka_unit_test(returns_when_the_program_has_begun),
-        cmocka_unit_test(a_command_that_is_not_there_is_named),
-        cmocka_unit_test(what_is_no_program_is_refused),
+        cmocka_unit_test(a_missing_command_is_named),
+        cmocka_unit_test(a_file_that_is_no_program_is_refused),
         cmocka_unit_test(arguments_go_through_untouched),
         cmocka_unit_test(folder_environment_and_descriptors_are_the_callers),
-        cmocka_unit_test(nothing_of_ours_leaks_into_the_command),
+        cmocka_unit_test(no_descriptor_leaks_into_the_command),
         cmocka_unit_test(works_with_closed_standard_streams),
         cmocka_unit_test(signals_that_are_ignored_or_blocked_stay_so),
     };

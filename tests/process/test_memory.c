@@ -55,25 +55,25 @@ static void put_rollup(const struct fake_procfs *fake, unsigned pss_anonymous, u
     fake_write(fake, text, "10/smaps_rollup");
 }
 
-static void before_an_exact_reading_statm_divides_it(void **state)
+static void before_an_exact_reading_statm_gives_private_and_shared(void **state)
 {
     (void)state;
     struct memory memory = {0};
-    memory_set_cheap(&memory, 100 * KB, 30 * KB);
+    memory_set_fast(&memory, 100 * KB, 30 * KB);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 100 * KB);
     assert_int_equal(rss.private, 70 * KB);
     assert_int_equal(rss.shared, 30 * KB);
-    assert_true(memory_has_moved(&memory));
+    assert_true(memory_has_changed(&memory));
     memory_finish(&memory);
 }
 
-static void more_file_pages_than_pages_are_cut(void **state)
+static void file_pages_are_never_more_than_resident_pages(void **state)
 {
     (void)state;
     struct memory memory = {0};
-    /* The kernel's counters are per CPU and need not fit together. */
-    memory_set_cheap(&memory, 100 * KB, 130 * KB);
+    /* The kernel's counters are per CPU and need not be consistent. */
+    memory_set_fast(&memory, 100 * KB, 130 * KB);
     assert_int_equal(memory_anonymous_bytes(&memory), 0);
     assert_int_equal(memory_rss(&memory).private, 0);
     memory_finish(&memory);
@@ -94,7 +94,7 @@ static void smaps_gives_private_and_shared(void **state)
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 84 * KB);
@@ -104,19 +104,19 @@ static void smaps_gives_private_and_shared(void **state)
     assert_int_equal(memory.anonymous_private_bytes, 54 * KB);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 54 * KB);
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 0);
-    assert_false(memory_has_moved(&memory));
+    assert_false(memory_has_changed(&memory));
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-static void neighbours_of_one_object_are_one_range(void **state)
+static void adjacent_mappings_of_one_object_are_one_range(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 2);
     const struct shared_range *file = &memory.ranges[0], *segment = &memory.ranges[1];
@@ -133,9 +133,9 @@ static void neighbours_of_one_object_are_one_range(void **state)
     fake_procfs_finish(&fake);
 }
 
-/* 40 kB of a file that three map; 16 of them one of two wrote to before it forked, 4 it has since.
- */
-static void shared_copies_are_not_in_the_share_of_their_file(void **state)
+/* 40 kB of a file with three mappers. 16 kB are copies shared since a fork, 4 kB were copied after
+ * it. */
+static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -144,12 +144,12 @@ static void shared_copies_are_not_in_the_share_of_their_file(void **state)
         1000, 40, 0, "rw-p", "08:01 77                         /bin/x", 16, 36, 4, 20};
     fake_procfs_init(&fake);
     put_smaps(&fake, &mapping, 1);
-    memory_set_cheap(&memory, 40 * KB, 20 * KB);
+    memory_set_fast(&memory, 40 * KB, 20 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 1);
     assert_int_equal(memory.ranges[0].private_bytes, 0);
     assert_int_equal(memory.ranges[0].shared_bytes, 20 * KB);
-    /* 12 kB are the share of 36: 16 / 36 of that are the copies'. */
+    /* Of 36 shared kB the Pss is 12: 16 / 36 of that are copies. */
     uint64_t copies = memory_anonymous_share_bytes(&memory);
     assert_in_range(copies, 9 * KB, 10 * KB);
     assert_int_equal(memory.ranges[0].pss_bytes, 16 * KB - copies);
@@ -157,19 +157,19 @@ static void shared_copies_are_not_in_the_share_of_their_file(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void copies_that_a_fork_left_shared_count_by_their_share(void **state)
+static void copies_shared_since_a_fork_count_by_their_pss(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
-    /* 60 kB of heap, of it 40 shared by two; data of a file with 8 kB copies shared by two. */
+    /* 60 kB of heap, 40 of them shared by two; file data with 8 kB of copies shared by two. */
     const struct mapping mappings[] = {
         {5000, 60, 0, "rw-p", "00:00 0                          [heap]", 40, 40, 20, 60},
         {1000, 10, 0, "rw-p", "08:01 77                         /bin/x", 4, 8, 0, 8},
     };
     fake_procfs_init(&fake);
     put_smaps(&fake, mappings, 2);
-    memory_set_cheap(&memory, 68 * KB, 0);
+    memory_set_fast(&memory, 68 * KB, 0);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 44 * KB);
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 48 * KB);
@@ -184,7 +184,7 @@ static void a_rollup_gives_the_same_sums(void **state)
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_rollup(&fake, 54, 30, 54, 54);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 84 * KB);
@@ -195,8 +195,8 @@ static void a_rollup_gives_the_same_sums(void **state)
     fake_procfs_finish(&fake);
 }
 
-/* They are in no other line of smaps than these, nor in statm. */
-static void pages_of_hugetlbfs_are_known_apart(void **state)
+/* They are in no other line of smaps, nor in statm. */
+static void pages_of_hugetlbfs_are_counted_separately(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -207,7 +207,7 @@ static void pages_of_hugetlbfs_are_known_apart(void **state)
     fake_procfs_init(&fake);
     fake_write(&fake, text, "10/smaps");
     fake_write(&fake, text, "10/smaps_rollup");
-    memory_set_cheap(&memory, 0, 0);
+    memory_set_fast(&memory, 0, 0);
     for (int rollup = 0; rollup < 2; rollup++) {
         memory.hugetlb_bytes = 0;
         assert_int_equal(memory_read_exact(&memory, fake.root, 10, rollup), GPUT_OK);
@@ -225,42 +225,42 @@ static void a_kernel_without_rollup_reads_smaps(void **state)
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-static void between_readings_statm_says_how_far_it_moved(void **state)
+static void between_exact_readings_statm_gives_the_change(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
 
     /* 1000 kB more of heap. */
-    memory_set_cheap(&memory, 1084 * KB, 30 * KB);
+    memory_set_fast(&memory, 1084 * KB, 30 * KB);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 1084 * KB);
     assert_int_equal(rss.private, 1054 * KB);
     assert_int_equal(rss.shared, 30 * KB);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 1054 * KB);
-    assert_true(memory_has_moved(&memory));
-    assert_false(memory_ranges_have_moved(&memory));
+    assert_true(memory_has_changed(&memory));
+    assert_false(memory_ranges_have_changed(&memory));
 
-    /* And 300 of files: they divide as those it had, which were all shared. */
-    memory_set_cheap(&memory, 1384 * KB, 330 * KB);
+    /* And 300 kB of files: all shared, as those that it had. */
+    memory_set_fast(&memory, 1384 * KB, 330 * KB);
     rss = memory_rss(&memory);
     assert_int_equal(rss.total, 1384 * KB);
     assert_int_equal(rss.private, 1054 * KB);
-    assert_true(memory_ranges_have_moved(&memory));
+    assert_true(memory_ranges_have_changed(&memory));
 
-    /* All given back, and more than there was. */
-    memory_set_cheap(&memory, 4 * KB, 0);
+    /* All freed, and more than there was. */
+    memory_set_fast(&memory, 4 * KB, 0);
     rss = memory_rss(&memory);
     assert_int_equal(rss.total, 4 * KB);
     assert_true(rss.private <= rss.total);
@@ -268,89 +268,89 @@ static void between_readings_statm_says_how_far_it_moved(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_hundredth_of_movement_is_no_movement(void **state)
+static void a_change_of_one_percent_is_ignored(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_rollup(&fake, 10000, 0, 10000, 10000);
-    memory_set_cheap(&memory, 10000 * KB, 0);
+    memory_set_fast(&memory, 10000 * KB, 0);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
-    memory_set_cheap(&memory, 10090 * KB, 0);
-    assert_false(memory_has_moved(&memory));
-    memory_set_cheap(&memory, 10110 * KB, 0);
-    assert_true(memory_has_moved(&memory));
+    memory_set_fast(&memory, 10090 * KB, 0);
+    assert_false(memory_has_changed(&memory));
+    memory_set_fast(&memory, 10110 * KB, 0);
+    assert_true(memory_has_changed(&memory));
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-/* It took 900 kB while its 84 were being counted. */
-static void what_grew_during_an_exact_reading_is_not_added_twice(void **state)
+/* It grew by 900 kB while its 84 kB were being counted. */
+static void growth_during_an_exact_reading_is_not_added_twice(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 14 * KB, 10 * KB);
+    memory_set_fast(&memory, 14 * KB, 10 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
-    memory_settle(&memory, 984 * KB, 30 * KB, LAG);
+    memory_reconcile(&memory, 984 * KB, 30 * KB, LAG);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 984 * KB);
     assert_int_equal(rss.private, 954 * KB);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 954 * KB);
-    assert_true(memory_has_moved(&memory));
+    assert_true(memory_has_changed(&memory));
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-/* The kernel's cheap counters lag behind by some pages for each CPU. */
-static void what_the_cheap_counters_lag_behind_stays_corrected(void **state)
+/* The kernel's RSS counters lag by some pages for each CPU. */
+static void the_lag_of_the_kernels_counters_stays_corrected(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 70 * KB, 25 * KB);
+    memory_set_fast(&memory, 70 * KB, 25 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
-    memory_settle(&memory, 70 * KB, 25 * KB, LAG);
+    memory_reconcile(&memory, 70 * KB, 25 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
-    assert_false(memory_has_moved(&memory));
+    assert_false(memory_has_changed(&memory));
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-/* munmap() takes a mapping out of smaps first, and its pages out of the counters bit by bit. */
-static void what_is_unmapped_during_an_exact_reading_is_not_taken_off_twice(void **state)
+/* munmap() removes a mapping from smaps first, and its pages from the counters step by step. */
+static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 40000 * KB, 30 * KB);
+    memory_set_fast(&memory, 40000 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
-    memory_settle(&memory, 37000 * KB, 30 * KB, LAG);
+    memory_reconcile(&memory, 37000 * KB, 30 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 37000 * KB);
-    assert_true(memory_has_moved(&memory));
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    assert_true(memory_has_changed(&memory));
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     memory_finish(&memory);
     fake_procfs_finish(&fake);
 }
 
-static void an_execve_forgets_all_of_it(void **state)
+static void an_execve_resets_it(void **state)
 {
     (void)state;
     struct fake_procfs fake;
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_smaps(&fake, a_program, 4);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     memory_reset(&memory);
     assert_false(memory.has_exact);
@@ -367,7 +367,7 @@ static void a_failed_reading_leaves_the_old_figures(void **state)
     struct memory memory = {0};
     fake_procfs_init(&fake);
     put_rollup(&fake, 54, 30, 54, 54);
-    memory_set_cheap(&memory, 84 * KB, 30 * KB);
+    memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     fake_end(&fake, 10);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_ERROR_GONE);
@@ -387,14 +387,14 @@ static void smaps_and_rollup_of_a_real_process_agree(void **state)
     struct memory maps = {0}, rollup = {0};
     actors_start(&actors, "alloc 30 shared 20 child [ tell hear 3 ] tell hear 3");
     actors_await(&actors, 2);
-    memory_set_cheap(&maps, 1 << 20, 0);
-    memory_set_cheap(&rollup, 1 << 20, 0);
+    memory_set_fast(&maps, 1 << 20, 0);
+    memory_set_fast(&rollup, 1 << 20, 0);
     assert_int_equal(memory_read_exact(&maps, "/proc", actors.pid, false), GPUT_OK);
     assert_int_equal(memory_read_exact(&rollup, "/proc", actors.pid, true), GPUT_OK);
     assert_int_equal(maps.exact.private, rollup.exact.private);
     assert_int_equal(maps.exact.shared, rollup.exact.shared);
     assert_int_equal(maps.anonymous_bytes, rollup.anonymous_bytes);
-    /* 30 MB of copy-on-write, half of it ours; the 20 MB are nobody's alone. */
+    /* 30 MB of copy-on-write memory, half its share; the 20 MB are shared. */
     assert_in_range(memory_anonymous_shared_bytes(&maps), 29900000, 31000000);
     assert_in_range(maps.anonymous_pss_bytes, 15000000, 16000000);
     assert_in_range(rollup.anonymous_pss_bytes, 15000000, 16000000);
@@ -406,14 +406,14 @@ static void smaps_and_rollup_of_a_real_process_agree(void **state)
 static void a_process_that_may_not_be_read_is_marked(void **state)
 {
     (void)state;
-    /* Root alone may read a process that is not dumpable. */
+    /* Only root may read a process that is not dumpable. */
     prctl(PR_SET_DUMPABLE, 0);
     pid_t child = fork();
     if (child == 0) {
         struct memory memory = {0};
         if (geteuid() == 0 && setuid(65534) != 0)
             _exit(1);
-        memory_set_cheap(&memory, 100 * KB, 40 * KB);
+        memory_set_fast(&memory, 100 * KB, 40 * KB);
         int code = memory_read_exact(&memory, "/proc", getppid(), true);
         bool right = code == GPUT_ERROR_PERMISSION && memory.refused && !memory.has_exact &&
                      memory_rss(&memory).private == 60 * KB;
@@ -428,21 +428,21 @@ static void a_process_that_may_not_be_read_is_marked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before_an_exact_reading_statm_divides_it),
-        cmocka_unit_test(more_file_pages_than_pages_are_cut),
+        cmocka_unit_test(before_an_exact_reading_statm_gives_private_and_shared),
+        cmocka_unit_test(file_pages_are_never_more_than_resident_pages),
         cmocka_unit_test(smaps_gives_private_and_shared),
-        cmocka_unit_test(neighbours_of_one_object_are_one_range),
-        cmocka_unit_test(shared_copies_are_not_in_the_share_of_their_file),
-        cmocka_unit_test(copies_that_a_fork_left_shared_count_by_their_share),
+        cmocka_unit_test(adjacent_mappings_of_one_object_are_one_range),
+        cmocka_unit_test(shared_copies_are_not_in_the_pss_of_their_file),
+        cmocka_unit_test(copies_shared_since_a_fork_count_by_their_pss),
         cmocka_unit_test(a_rollup_gives_the_same_sums),
-        cmocka_unit_test(pages_of_hugetlbfs_are_known_apart),
+        cmocka_unit_test(pages_of_hugetlbfs_are_counted_separately),
         cmocka_unit_test(a_kernel_without_rollup_reads_smaps),
-        cmocka_unit_test(between_readings_statm_says_how_far_it_moved),
-        cmocka_unit_test(a_hundredth_of_movement_is_no_movement),
-        cmocka_unit_test(what_grew_during_an_exact_reading_is_not_added_twice),
-        cmocka_unit_test(what_the_cheap_counters_lag_behind_stays_corrected),
-        cmocka_unit_test(what_is_unmapped_during_an_exact_reading_is_not_taken_off_twice),
-        cmocka_unit_test(an_execve_forgets_all_of_it),
+        cmocka_unit_test(between_exact_readings_statm_gives_the_change),
+        cmocka_unit_test(a_change_of_one_percent_is_ignored),
+        cmocka_unit_test(growth_during_an_exact_reading_is_not_added_twice),
+        cmocka_unit_test(the_lag_of_the_kernels_counters_stays_corrected),
+        cmocka_unit_test(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice),
+        cmocka_unit_test(an_execve_resets_it),
         cmocka_unit_test(a_failed_reading_leaves_the_old_figures),
         cmocka_unit_test(smaps_and_rollup_of_a_real_process_agree),
         cmocka_unit_test(a_process_that_may_not_be_read_is_marked),

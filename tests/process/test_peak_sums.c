@@ -13,13 +13,13 @@ static void add(struct peak_sums *sums, double start, double end, uint64_t bytes
     peak_sums_add(sums, start_ns, end_ns, &(struct peak_sum){.bytes = bytes});
 }
 
-static void nobody_has_nothing(void **state)
+static void without_processes_the_bound_is_zero(void **state)
 {
     (void)state;
     assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, NAN) == 0);
 }
 
-static void those_that_lived_together_add_up(void **state)
+static void processes_that_lived_together_add_up(void **state)
 {
     (void)state;
     struct peak_sums sums = {0};
@@ -27,7 +27,7 @@ static void those_that_lived_together_add_up(void **state)
     add(&sums, 100.5, 102, 20);
     add(&sums, 101.5, 103, 25);
     assert_true(peak_sums_upper_bound(&sums, NAN) == 45);
-    /* One that is told of late, and lived before all others. */
+    /* One that is added late and lived before all others. */
     add(&sums, 50, 60, 50);
     assert_true(peak_sums_upper_bound(&sums, NAN) == 50);
     add(&sums, -2, -1, 30);
@@ -37,18 +37,18 @@ static void those_that_lived_together_add_up(void **state)
     assert_true(peak_sums_upper_bound(&sums, NAN) == 160);
 }
 
-static void those_that_followed_one_another_do_not_add_up(void **state)
+static void processes_that_followed_one_another_do_not_add_up(void **state)
 {
     (void)state;
     struct peak_sums sums = {0};
     for (int i = 0; i < 1000; i++)
         add(&sums, i, i + 0.5, 10);
-    /* A few of them may fall into one step. */
+    /* Several of them may be in one step. */
     assert_true(peak_sums_upper_bound(&sums, NAN) >= 10);
     assert_true(peak_sums_upper_bound(&sums, NAN) <= 30);
 }
 
-static void a_bound_stays_one_while_steps_grow(void **state)
+static void it_stays_an_upper_bound_while_steps_grow(void **state)
 {
     (void)state;
     struct peak_sums sums = {0};
@@ -59,13 +59,13 @@ static void a_bound_stays_one_while_steps_grow(void **state)
     assert_true(peak_sums_upper_bound(&sums, NAN) >= 30);
 }
 
-static void open_ones_count_by_what_bounds_them(void **state)
+static void processes_without_known_peak_count_by_the_given_bound(void **state)
 {
     (void)state;
     struct peak_sums sums = {0};
     add(&sums, 0, 1, 10);
-    peak_sums_add(&sums, SECOND / 2, SECOND, &(struct peak_sum){.open = 1});
-    peak_sums_add(&sums, 2 * SECOND, 3 * SECOND, &(struct peak_sum){.open = 1});
+    peak_sums_add(&sums, SECOND / 2, SECOND, &(struct peak_sum){.unbounded = 1});
+    peak_sums_add(&sums, 2 * SECOND, 3 * SECOND, &(struct peak_sum){.unbounded = 1});
     assert_true(peak_sums_upper_bound(&sums, 100) == 110);
     assert_true(isnan(peak_sums_upper_bound(&sums, NAN)));
 }
@@ -73,11 +73,11 @@ static void open_ones_count_by_what_bounds_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_has_nothing),
-        cmocka_unit_test(those_that_lived_together_add_up),
-        cmocka_unit_test(those_that_followed_one_another_do_not_add_up),
-        cmocka_unit_test(a_bound_stays_one_while_steps_grow),
-        cmocka_unit_test(open_ones_count_by_what_bounds_them),
+        cmocka_unit_test(without_processes_the_bound_is_zero),
+        cmocka_unit_test(processes_that_lived_together_add_up),
+        cmocka_unit_test(processes_that_followed_one_another_do_not_add_up),
+        cmocka_unit_test(it_stays_an_upper_bound_while_steps_grow),
+        cmocka_unit_test(processes_without_known_peak_count_by_the_given_bound),
     };
     return cmocka_run_group_tests_name("track/peak_sums", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 
-static void reads_a_foreign_procfs_in_ticks(void **state)
+static void in_another_procfs_cpu_time_is_read_in_ticks(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -39,7 +39,7 @@ static void reads_a_foreign_procfs_in_ticks(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void what_ended_after_its_reading_has_no_memory(void **state)
+static void a_process_that_ended_after_its_reading_has_no_memory(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -68,7 +68,7 @@ static void what_ended_after_its_reading_has_no_memory(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void what_an_old_process_used_before_does_not_count(void **state)
+static void what_was_used_before_tracking_does_not_count(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -90,7 +90,7 @@ static void what_an_old_process_used_before_does_not_count(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_pid_given_out_anew_is_another_process(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -105,7 +105,7 @@ static void a_pid_given_out_anew_is_another_process(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_process_that_is_not_there_is_gone(void **state)
+static void a_missing_process_is_gone(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -139,7 +139,7 @@ static void an_execve_makes_its_memory_new(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does(void **state)
+static void a_zombie_has_no_memory_but_a_process_whose_leader_exited_has(void **state)
 {
     (void)state;
     struct process process = {.state = 'Z', .thread_count = 1};
@@ -152,7 +152,7 @@ static void a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does(void 
     assert_false(process_has_memory(&process));
 }
 
-/* A first thread that has ended, in a procfs that has a folder for each thread. */
+/* A leader that has exited, in a procfs that has a folder for each thread. */
 static void append_leader_exited(const struct fake_procfs *fake, unsigned threads)
 {
     fake_put(fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .threads = threads});
@@ -161,7 +161,7 @@ static void append_leader_exited(const struct fake_procfs *fake, unsigned thread
     fake_write(fake, "", "10/task/12/children");
 }
 
-static void one_whose_first_thread_ended_is_read_by_another(void **state)
+static void memory_after_a_leaders_exit_is_read_from_another_thread(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -184,7 +184,7 @@ static void one_whose_first_thread_ended_is_read_by_another(void **state)
     assert_int_equal(process.exec_generation, 5);
     assert_false(process.memory_is_stale);
 
-    /* That thread ends, too. */
+    /* That thread exits, too. */
     fake_end(&fake, 11);
     thread.pid = 12;
     thread.resident_pages = 520;
@@ -194,7 +194,7 @@ static void one_whose_first_thread_ended_is_read_by_another(void **state)
     assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
     assert_int_equal(process_thread_count(&process), 1);
 
-    /* Nothing that could be read lives: it is about to end, and what was known stays. */
+    /* No living thread can be read: it is about to end, and the last figures stay. */
     fake_end(&fake, 12);
     assert_int_equal(process_poll(&process, NULL, &view, 3), GPUT_OK);
     assert_int_equal(process.memory.resident_bytes, 520 * view.page_bytes);
@@ -205,7 +205,7 @@ static void one_whose_first_thread_ended_is_read_by_another(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void one_that_has_lost_its_first_thread_before_is_known_by_another(void **state)
+static void a_leader_that_exited_before_tracking_is_replaced_by_another_thread(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -223,7 +223,7 @@ static void one_that_has_lost_its_first_thread_before_is_known_by_another(void *
 
 /* ---- live ---- */
 
-static void descriptors_are_kept_as_far_as_they_may(void **state)
+static void descriptors_are_cached_up_to_the_limit(void **state)
 {
     (void)state;
     struct actors actors;
@@ -245,7 +245,7 @@ static void descriptors_are_kept_as_far_as_they_may(void **state)
     actors_end(&actors);
 }
 
-static void a_process_that_stands_still_is_not_read_again(void **state)
+static void a_process_that_did_not_run_is_not_read_again(void **state)
 {
     (void)state;
     struct actors actors;
@@ -255,7 +255,7 @@ static void a_process_that_stands_still_is_not_read_again(void **state)
     struct process_view view = process_view_of("/proc");
     assert_true(view.has_cpu_clocks);
     assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
-    /* It may still have been on its way into read(). */
+    /* It may not have reached read() yet. */
     EVENTUALLY(!process.has_run)
     assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     process.thread_count = 99;
@@ -312,7 +312,7 @@ static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
     actors_end(&actors);
 }
 
-static void signals_go_to_the_very_process_alone(void **state)
+static void signals_go_to_the_very_process_only(void **state)
 {
     (void)state;
     struct process_view view = process_view_of("/proc");
@@ -325,7 +325,7 @@ static void signals_go_to_the_very_process_alone(void **state)
     assert_int_equal(process_init(&process, child, false, NULL, &view), GPUT_OK);
     assert_int_equal(process_signal(&process, &view, 0), 0);
 
-    process.start_time_ticks++; /* as if another had its number now */
+    process.start_time_ticks++; /* as if its pid were reused */
     assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
     process.start_time_ticks--;
     struct process_view foreign = view;
@@ -339,7 +339,7 @@ static void signals_go_to_the_very_process_alone(void **state)
     process_finish(&process, &view);
 }
 
-static void a_fork_has_its_parents_image_until_it_calls_execve(void **state)
+static void a_fork_is_of_its_parents_exec_generation_until_execve(void **state)
 {
     (void)state;
     struct actors one, other;
@@ -374,21 +374,21 @@ static void a_fork_has_its_parents_image_until_it_calls_execve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_a_foreign_procfs_in_ticks),
-        cmocka_unit_test(what_ended_after_its_reading_has_no_memory),
-        cmocka_unit_test(what_an_old_process_used_before_does_not_count),
-        cmocka_unit_test(a_pid_given_out_anew_is_another_process),
-        cmocka_unit_test(a_process_that_is_not_there_is_gone),
+        cmocka_unit_test(in_another_procfs_cpu_time_is_read_in_ticks),
+        cmocka_unit_test(a_process_that_ended_after_its_reading_has_no_memory),
+        cmocka_unit_test(what_was_used_before_tracking_does_not_count),
+        cmocka_unit_test(a_reused_pid_is_another_process),
+        cmocka_unit_test(a_missing_process_is_gone),
         cmocka_unit_test(an_execve_makes_its_memory_new),
-        cmocka_unit_test(one_whose_first_thread_ended_is_read_by_another),
-        cmocka_unit_test(one_that_has_lost_its_first_thread_before_is_known_by_another),
-        cmocka_unit_test(a_zombie_has_no_memory_but_a_main_thread_that_ended_first_does),
-        cmocka_unit_test(descriptors_are_kept_as_far_as_they_may),
-        cmocka_unit_test(a_process_that_stands_still_is_not_read_again),
+        cmocka_unit_test(memory_after_a_leaders_exit_is_read_from_another_thread),
+        cmocka_unit_test(a_leader_that_exited_before_tracking_is_replaced_by_another_thread),
+        cmocka_unit_test(a_zombie_has_no_memory_but_a_process_whose_leader_exited_has),
+        cmocka_unit_test(descriptors_are_cached_up_to_the_limit),
+        cmocka_unit_test(a_process_that_did_not_run_is_not_read_again),
         cmocka_unit_test(an_idle_process_is_read_now_and_then),
         cmocka_unit_test(an_end_is_seen_first_as_zombie_then_as_gone),
-        cmocka_unit_test(signals_go_to_the_very_process_alone),
-        cmocka_unit_test(a_fork_has_its_parents_image_until_it_calls_execve),
+        cmocka_unit_test(signals_go_to_the_very_process_only),
+        cmocka_unit_test(a_fork_is_of_its_parents_exec_generation_until_execve),
     };
     return cmocka_run_group_tests_name("track/process", tests, NULL, NULL);
 }

@@ -4,21 +4,21 @@
 
 #include <math.h>
 
-static void announced_families_are_known_without_a_look(void **state)
+static void announced_families_are_known_without_a_scan(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     forked(&stage, 10, 20);
     forked(&stage, 20, 30);
-    forked(&stage, 999, 40); /* none of ours */
+    forked(&stage, 999, 40); /* not of the tree */
     exited(&stage, 20, 0);
     forked(&stage, 30, 31); /* the child of an orphan */
     exited(&stage, 30, 0x300);
     exited(&stage, 31, 9);
-    told(&stage, 20, 1, 4096);
-    told(&stage, 30, 2000, 8192);
-    told(&stage, 31, 3, 4096);
+    exit_record_came(&stage, 20, 1, 4096);
+    exit_record_came(&stage, 30, 2000, 8192);
+    exit_record_came(&stage, 31, 3, 4096);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 4);
     assert_int_equal(stage.log.living.count, 1);
@@ -38,17 +38,17 @@ static void announced_families_are_known_without_a_look(void **state)
     free(list);
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
-    assert_int_equal(peaks.largest_at_most_bytes, 8192);
+    assert_int_equal(peaks.largest_upper_bound_bytes, 8192);
     assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 4096 + 8192 + 4096);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* After vfork() it can fill its parent's memory: what it touched does not tell whose that was. */
-static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
+/* After vfork() it can fill its parent's memory: its peak may be its parent's. */
+static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
     process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
@@ -62,16 +62,16 @@ static void the_peak_of_a_child_that_may_be_its_parents_is_a_bound(void **state)
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
     assert_int_equal(peaks.largest_bytes, 0);
-    assert_int_equal(peaks.largest_at_most_bytes, 40 << 20);
+    assert_int_equal(peaks.largest_upper_bound_bytes, 40 << 20);
     assert_true(process_log_peak_upper_bound(&stage.log, NAN) == 40 << 20);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void a_command_that_ended_before_the_first_look_is_known(void **state)
+static void a_command_that_ended_before_the_first_scan_is_known(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     process_log_finish(&stage.log);
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1});
     assert_int_equal(process_tree_scan(&stage.tree, false, SECOND), GPUT_OK);
@@ -80,57 +80,57 @@ static void a_command_that_ended_before_the_first_look_is_known(void **state)
     process_log_scan(&stage.log, &stage.tree, SECOND);
     execed(&stage, 10);
     forked(&stage, 10, 20);
-    told(&stage, 10, 1, 4096);
+    exit_record_came(&stage, 10, 1, 4096);
     exited(&stage, 10, 0x300);
     process_log_end_batch(&stage.log, false);
-    check(&stage);
+    scan(&stage);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 2);
     assert_int_equal(stage.log.main->status, 0x300);
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
     assert_true(stage.log.main->name[0] != '\0');
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* What is told at the end is of the last program alone. */
-static void what_it_had_before_execve_stays_open(void **state)
+/* The peak of an exit record is of the last exec generation alone. */
+static void the_peak_before_execve_is_unbounded(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     execed(&stage, 10);
     forked(&stage, 10, 20);
     forked(&stage, 10, 30);
     execed(&stage, 20);
-    told(&stage, 20, 1, 8192);
-    told(&stage, 30, 1, 4096);
-    told(&stage, 10, 1, 16384);
+    exit_record_came(&stage, 20, 1, 8192);
+    exit_record_came(&stage, 30, 1, 4096);
+    exit_record_came(&stage, 10, 1, 16384);
     exited(&stage, 20, 0);
     exited(&stage, 30, 0);
     process_log_end_batch(&stage.log, false);
     struct process_peaks peaks = process_log_descendants(&stage.log);
     assert_true(peaks.has_all);
-    assert_int_equal(peaks.open, 1);
+    assert_int_equal(peaks.unbounded, 1);
     assert_int_equal(peaks.largest_bytes, 8192);
     assert_true(process_log_peak_upper_bound(&stage.log, 100000) == 4096 + 100000);
-    /* A launched command begins with execve(). */
+    /* A launched command starts with execve(). */
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void what_it_had_before_a_second_execve_stays_open(void **state)
+static void the_peak_before_a_second_execve_is_unbounded(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     status_of(&stage, 10, 700);
-    check(&stage);
+    scan(&stage);
     execed(&stage, 10);
     execed(&stage, 10);
-    told(&stage, 10, 1, 16384);
-    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_KEPT);
+    exit_record_came(&stage, 10, 1, 16384);
+    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_HWM);
     assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void command_lines_go_with_their_programs(void **state)
@@ -141,7 +141,7 @@ static void command_lines_go_with_their_programs(void **state)
     options.reads_commands = true;
     fake_procfs_init(&stage.fake);
     fake_write(&stage.fake, "main -x", "10/cmdline");
-    open_stage_of(&stage, options, false);
+    set_up_with(&stage, options, false);
     forked(&stage, 10, 20);
     forked(&stage, 10, 30);
     size_t count;
@@ -149,22 +149,22 @@ static void command_lines_go_with_their_programs(void **state)
     assert_string_equal(stage.log.main->command, "main -x");
     assert_string_equal(find(list, count, 20)->command, "main -x");
 
-    /* One is still there to be read, the other has ended. */
+    /* One can still be read, the other has ended. */
     execed(&stage, 20);
     execed(&stage, 30);
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10});
     fake_write(&stage.fake, "child -y", "20/cmdline");
     exited(&stage, 30, 0);
-    told(&stage, 30, 1, 4096);
+    exit_record_came(&stage, 30, 1, 4096);
     process_log_end_batch(&stage.log, false);
     assert_string_equal(find(list, count, 20)->command, "child -y");
     assert_null(find(list, count, 30)->command);
     assert_string_equal(find(list, count, 30)->name, "told");
     free(list);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void without_events_another_image_is_another_program(void **state)
+static void without_events_a_new_exec_generation_is_another_program(void **state)
 {
     (void)state;
     struct stage stage = {0};
@@ -172,31 +172,31 @@ static void without_events_another_image_is_another_program(void **state)
     options.max_ended = 100;
     fake_procfs_init(&stage.fake);
     fake_write(&stage.fake, "main -x", "10/cmdline");
-    open_stage_of(&stage, options, false);
+    set_up_with(&stage, options, false);
     assert_string_equal(stage.log.main->command, "main -x");
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .start_stack = 4096});
     fake_write(&stage.fake, "main -y", "10/cmdline");
-    check(&stage);
+    scan(&stage);
     assert_string_equal(stage.log.main->command, "main -y");
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void a_pid_given_out_anew_is_another_process(void **state)
+static void a_reused_pid_is_another_process(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     for (int i = 0; i < 3; i++) {
         forked(&stage, 10, 20);
         exited(&stage, 20, 0);
-        told(&stage, 20, 100, 4096);
+        exit_record_came(&stage, 20, 100, 4096);
         process_log_end_batch(&stage.log, false);
     }
     assert_int_equal(stage.log.seen, 4);
     int64_t cpu_ns;
     process_log_cpu_ns(&stage.log, &cpu_ns);
     assert_int_equal(cpu_ns, 300);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void gpu_ram_keeps_its_peak_and_its_record(void **state)
@@ -205,7 +205,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     struct stage stage;
     struct process_log_options few = everything;
     few.max_ended = 4;
-    open_stage(&stage, few);
+    set_up(&stage, few);
     for (int i = 0; i < 200; i++) {
         pid_t pid = 1000 + i;
         forked(&stage, 10, pid);
@@ -216,11 +216,11 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
             process_log_set_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
             process_log_set_gpu_ram(&stage.log, pid, NAN, now_ns);
         }
-        told(&stage, pid, 10, 4096);
+        exit_record_came(&stage, pid, 10, 4096);
         exited(&stage, pid, 0);
         process_log_end_batch(&stage.log, false);
     }
-    /* A list from before its beginning is about another process of that pid. */
+    /* A list from before its start refers to another process with that pid. */
     forked(&stage, 10, 20);
     process_log_set_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
     size_t count;
@@ -230,19 +230,19 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     assert_true(isnan(stage.log.main->peak_gpu_ram_bytes));
     assert_true(stage.log.ended.others.count > 0 && stage.log.ended.others.peak_gpu_ram_bytes == 0);
     free(list);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void without_events_looks_have_to_do(void **state)
+static void without_events_scans_find_processes(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
+    set_up(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake,
         (struct fake_process){.pid = 20, .parent = 10, .resident_pages = 300, .utime = 5});
-    check(&stage);
+    scan(&stage);
     fake_end(&stage.fake, 20);
-    check(&stage);
+    scan(&stage);
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
     const struct process_record *child = find(list, count, 20);
@@ -253,29 +253,29 @@ static void without_events_looks_have_to_do(void **state)
     assert_ptr_equal(child->parent, stage.log.main);
     free(list);
     assert_false(process_log_descendants(&stage.log).has_all);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void one_that_ended_before_its_first_look_counts_once(void **state)
+static void a_process_that_ended_before_its_first_scan_counts_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
+    set_up(&stage, (struct process_log_options){.keeps_ended = true, .max_ended = 100});
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z'});
     fake_children(&stage.fake, 10, 10, "20");
-    check(&stage);
-    check(&stage);
+    scan(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.seen, 2);
     assert_true(only_child(&stage, 20)->has_ended);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* What procfs tells comes in clock ticks. */
-static void a_child_begins_no_earlier_than_its_parent(void **state)
+/* Times in procfs are in clock ticks. */
+static void a_child_starts_no_earlier_than_its_parent(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, announced);
+    set_up(&stage, announced);
     stage.now_ns = clock_monotonic_ns();
     forked(&stage, 10, 20);
     fake_put(&stage.fake,
@@ -284,107 +284,107 @@ static void a_child_begins_no_earlier_than_its_parent(void **state)
         (struct fake_process){.pid = 30, .parent = 20, .start_time = ticks_since_boot()});
     fake_children(&stage.fake, 10, 10, "20");
     fake_children(&stage.fake, 20, 20, "30");
-    check(&stage);
+    scan(&stage);
     assert_true(
         process_log_get(&stage.log, 30)->start_ns == process_log_get(&stage.log, 20)->start_ns);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){0});
+    set_up(&stage, (struct process_log_options){0});
     struct fake_process main = {.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50};
     status_of(&stage, 10, 700);
     fake_put(&stage.fake, main);
-    check(&stage);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    scan(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
 
-    /* Without a fault there is nothing new, whatever stands there. */
+    /* Without a fault nothing is read again, whatever the file has. */
     status_of(&stage, 10, 900);
-    check(&stage);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
+    scan(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
     main.minor_faults = 51;
     fake_put(&stage.fake, main);
-    check(&stage);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
+    scan(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
 
-    /* Others who share its memory can fill it, and so can the kernel. */
+    /* Processes that share its memory can fill it, and so can the kernel. */
     main.resident_pages = 300;
     main.utime = 1;
     status_of(&stage, 10, 1300);
     fake_put(&stage.fake, main);
-    check(&stage);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 1300 * 1024);
-    close_stage(&stage);
+    scan(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 1300 * 1024);
+    tear_down(&stage);
 }
 
-/* It rose and fell between two scans: the kernel's peak alone tells. */
+/* It rose and fell between two scans: only VmHWM shows that. */
 static void rise_between_scans(struct stage *stage, int64_t ns)
 {
     fake_put(&stage->fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 50});
     status_of(stage, 10, 700);
-    check(stage);
+    scan(stage);
     fake_put(&stage->fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 90});
     status_of(stage, 10, 900);
-    poll_after(stage, ns);
+    scan_after(stage, ns);
 }
 
-static void the_peak_of_main_is_read_at_a_look_that_comes_early(void **state)
+static void the_peak_of_main_is_read_at_an_early_scan_too(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){0});
+    set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND - 1);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
-    close_stage(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
+    tear_down(&stage);
 }
 
 static void peaks_are_read_once_more_at_the_end(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){0});
+    set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND / 100);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
-    process_log_count(&stage.log);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 900 * 1024);
-    close_stage(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    process_log_read_counts(&stage.log);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
+    tear_down(&stage);
 }
 
 static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){0});
+    set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND / 100);
     fake_write(&stage.fake, "Name:\tx\nPid:\t10\nPPid:\t1\nThreads:\t1\n", "10/status");
-    check(&stage);
+    scan(&stage);
     process_log_refresh(&stage.log);
-    assert_int_equal(stage.log.main->kept_peak_bytes, 700 * 1024);
-    close_stage(&stage);
+    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    tear_down(&stage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(announced_families_are_known_without_a_look),
-        cmocka_unit_test(the_peak_of_a_child_that_may_be_its_parents_is_a_bound),
-        cmocka_unit_test(a_command_that_ended_before_the_first_look_is_known),
-        cmocka_unit_test(what_it_had_before_execve_stays_open),
-        cmocka_unit_test(what_it_had_before_a_second_execve_stays_open),
+        cmocka_unit_test(announced_families_are_known_without_a_scan),
+        cmocka_unit_test(the_peak_of_a_possible_vfork_child_is_an_upper_bound),
+        cmocka_unit_test(a_command_that_ended_before_the_first_scan_is_known),
+        cmocka_unit_test(the_peak_before_execve_is_unbounded),
+        cmocka_unit_test(the_peak_before_a_second_execve_is_unbounded),
         cmocka_unit_test(command_lines_go_with_their_programs),
-        cmocka_unit_test(without_events_another_image_is_another_program),
-        cmocka_unit_test(a_pid_given_out_anew_is_another_process),
+        cmocka_unit_test(without_events_a_new_exec_generation_is_another_program),
+        cmocka_unit_test(a_reused_pid_is_another_process),
         cmocka_unit_test(gpu_ram_keeps_its_peak_and_its_record),
-        cmocka_unit_test(without_events_looks_have_to_do),
-        cmocka_unit_test(one_that_ended_before_its_first_look_counts_once),
-        cmocka_unit_test(a_child_begins_no_earlier_than_its_parent),
+        cmocka_unit_test(without_events_scans_find_processes),
+        cmocka_unit_test(a_process_that_ended_before_its_first_scan_counts_once),
+        cmocka_unit_test(a_child_starts_no_earlier_than_its_parent),
         cmocka_unit_test(the_kernels_peak_is_read_only_when_pages_were_touched),
-        cmocka_unit_test(the_peak_of_main_is_read_at_a_look_that_comes_early),
+        cmocka_unit_test(the_peak_of_main_is_read_at_an_early_scan_too),
         cmocka_unit_test(peaks_are_read_once_more_at_the_end),
         cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_as_it_was),
     };

@@ -1,21 +1,21 @@
 /*
- * What the log adds up: CPU time, counts, those that nobody waited for.
+ * Sums of the log: CPU time, counts, auto-reaped processes.
  */
 #include "process_log_stage.h"
 
 #include "base/clock.h"
 
-static void the_ends_of_threads_add_up(void **state)
+static void exit_records_of_threads_add_up(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     forked(&stage, 10, 20);
     struct taskstats_exit thread = {
         .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .read_call_bytes = 7};
     process_log_exit(&stage.log, &thread);
     process_log_end_batch(&stage.log, false);
-    told(&stage, 20, 300, 4096);
+    exit_record_came(&stage, 20, 300, 4096);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
     size_t count;
@@ -24,28 +24,28 @@ static void the_ends_of_threads_add_up(void **state)
     assert_int_equal(process_record_counts(find(list, count, 20)).read_call_bytes, 7);
     assert_string_equal(find(list, count, 20)->name, "told");
     free(list);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void what_is_told_after_the_end_still_counts(void **state)
+static void an_exit_record_after_the_end_still_counts(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
-    told(&stage, 20, 700, 4096);
+    exit_record_came(&stage, 20, 700, 4096);
     process_log_end_batch(&stage.log, false);
     int64_t cpu_ns;
     assert_true(process_log_cpu_ns(&stage.log, &cpu_ns));
     assert_int_equal(cpu_ns, 700);
     assert_true(process_log_descendants(&stage.log).has_all);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* As the kernel announces the end of one that nobody can wait for any more. */
-static void ended_alone(struct stage *stage, pid_t pid)
+/* As the kernel announces the end of an auto-reaped process. */
+static void auto_reaped(struct stage *stage, pid_t pid)
 {
     process_log_event(&stage->log, &(struct process_event){.kind = PROCESS_EVENT_EXIT,
                                        .pid = pid,
@@ -53,16 +53,16 @@ static void ended_alone(struct stage *stage, pid_t pid)
                                        .time_ns = ++stage->now_ns});
 }
 
-static void a_child_that_nobody_waits_for_is_noted_among_any_number(void **state)
+static void one_auto_reaped_child_among_many_is_noted(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
     assert_false(process_log_has_auto_reaped(&stage.log));
     forked(&stage, 10, 30);
-    ended_alone(&stage, 30);
+    auto_reaped(&stage, 30);
     assert_true(process_log_has_auto_reaped(&stage.log));
     process_log_end_batch(&stage.log, false);
 
@@ -72,16 +72,16 @@ static void a_child_that_nobody_waits_for_is_noted_among_any_number(void **state
         process_log_end_batch(&stage.log, false);
     }
     assert_true(process_log_has_auto_reaped(&stage.log));
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void without_events_parents_are_seen_to_wait_for_nobody(void **state)
+static void without_events_parents_that_ignore_sigchld_are_noted(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, (struct process_log_options){0});
+    set_up(&stage, (struct process_log_options){0});
     status_of(&stage, 10, 700);
-    check(&stage);
+    scan(&stage);
     assert_false(process_log_has_auto_reaped(&stage.log));
     fake_write(&stage.fake,
         "Name:\tx\nPid:\t10\nPPid:\t1\nVmHWM:\t900 kB\nVmRSS:\t1 kB\n"
@@ -89,9 +89,9 @@ static void without_events_parents_are_seen_to_wait_for_nobody(void **state)
         "10/status");
     fake_put(&stage.fake,
         (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100, .minor_faults = 999});
-    check(&stage);
+    scan(&stage);
     assert_true(process_log_has_auto_reaped(&stage.log));
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void thread_of(struct stage *stage, int pid, int thread, int faults, int bytes)
@@ -111,7 +111,7 @@ static void thread_of(struct stage *stage, int pid, int thread, int faults, int 
     fake_write(&stage->fake, text, "%d/task/%d/io", pid, thread);
 }
 
-static void counts_of_one_that_is_older_begin_when_tracking_does(void **state)
+static void counts_from_before_tracking_are_subtracted(void **state)
 {
     (void)state;
     struct stage stage = {0};
@@ -120,8 +120,8 @@ static void counts_of_one_that_is_older_begin_when_tracking_does(void **state)
     fake_procfs_init(&stage.fake);
     thread_of(&stage, 10, 11, 100, 5000);
     thread_of(&stage, 10, 12, 300, 7000);
-    open_stage_of(&stage, options, true);
-    process_log_count(&stage.log);
+    set_up_with(&stage, options, true);
+    process_log_read_counts(&stage.log);
     assert_int_equal(process_log_counts(&stage.log).minor_faults, 0);
 
     thread_of(&stage, 10, 11, 150, 5500);
@@ -132,16 +132,16 @@ static void counts_of_one_that_is_older_begin_when_tracking_does(void **state)
                                      .write_call_bytes = 7100});
     fake_remove(&stage.fake, "10/task/12");
     forked(&stage, 10, 20);
-    told(&stage, 20, 1, 4096); /* 1000 faults */
+    exit_record_came(&stage, 20, 1, 4096); /* 1000 faults */
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
-    process_log_count(&stage.log);
+    process_log_read_counts(&stage.log);
     struct task_counts counts = process_log_counts(&stage.log);
     assert_int_equal(counts.minor_faults, 50 + 20 + 1000);
     assert_int_equal(counts.voluntary_switches, 50 + 21);
     assert_int_equal(counts.write_call_bytes, 500 + 100);
     assert_false(counts.lacks_io);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void io_of(struct stage *stage, int pid, int bytes)
@@ -151,7 +151,7 @@ static void io_of(struct stage *stage, int pid, int bytes)
     fake_write(&stage->fake, text, "%d/io", pid);
 }
 
-static void without_taskstats_parents_tell_what_children_counted(void **state)
+static void without_taskstats_parents_have_the_counts_of_children(void **state)
 {
     (void)state;
     struct stage stage = {0};
@@ -163,10 +163,10 @@ static void without_taskstats_parents_tell_what_children_counted(void **state)
     io_of(&stage, 30, 70);
     child.minor_faults = 40;
     fake_put(&stage.fake, child);
-    open_stage_of(&stage, (struct process_log_options){.keeps_counts = true}, true);
+    set_up_with(&stage, (struct process_log_options){.keeps_counts = true}, true);
     fake_put(&stage.fake, orphan);
     assert_int_equal(process_tree_adopt(&stage.tree, 30), GPUT_OK);
-    check(&stage);
+    scan(&stage);
 
     /* The child, with another 5 faults and 50 bytes, is collected; the orphan is not. */
     main.minor_faults = 7;
@@ -175,28 +175,28 @@ static void without_taskstats_parents_tell_what_children_counted(void **state)
     io_of(&stage, 10, 1000 + 100 + 450);
     fake_end(&stage.fake, 20);
     fake_end(&stage.fake, 30);
-    check(&stage);
-    process_log_count(&stage.log);
+    scan(&stage);
+    process_log_read_counts(&stage.log);
     struct task_counts counts = process_log_counts(&stage.log);
     assert_int_equal(counts.minor_faults, 7 + 5 + 3);
     assert_int_equal(counts.write_call_bytes, 100 + 50 + 70);
     assert_false(counts.lacks_io);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* Main's figures have those of its child, and those that the child had from its own. */
-static void without_taskstats_a_line_of_parents_counts_once(void **state)
+/* Main's figures include those of its child, and of the child's children. */
+static void without_taskstats_a_chain_of_parents_counts_once(void **state)
 {
     (void)state;
     for (int has_events = 0; has_events < 2; has_events++) {
         struct stage stage = {0};
         struct fake_process main = {.pid = 10, .parent = 1}, child = {.pid = 20, .parent = 10},
                             grandchild = {.pid = 30, .parent = 20, .minor_faults = 40};
-        open_stage_of(&stage,
+        set_up_with(&stage,
             (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
         fake_put(&stage.fake, child);
         fake_put(&stage.fake, grandchild);
-        check(&stage);
+        scan(&stage);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 40);
         for (int pid = 30; has_events && pid >= 20; pid -= 10)
             exited(&stage, pid, 0);
@@ -204,15 +204,15 @@ static void without_taskstats_a_line_of_parents_counts_once(void **state)
         fake_put(&stage.fake, main);
         fake_end(&stage.fake, 20);
         fake_end(&stage.fake, 30);
-        check(&stage);
+        scan(&stage);
         process_log_end_batch(&stage.log, false);
-        process_log_count(&stage.log);
+        process_log_read_counts(&stage.log);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 50);
-        close_stage(&stage);
+        tear_down(&stage);
     }
 }
 
-/* Then nobody in the tree has what it had from its child. */
+/* Then no process of the tree has what it collected from its child. */
 static void without_taskstats_main_and_its_child_count_once(void **state)
 {
     (void)state;
@@ -220,32 +220,32 @@ static void without_taskstats_main_and_its_child_count_once(void **state)
         struct stage stage = {0};
         struct fake_process main = {.pid = 10, .parent = 1, .minor_faults = 7},
                             child = {.pid = 20, .parent = 10, .minor_faults = 40};
-        open_stage_of(&stage,
+        set_up_with(&stage,
             (struct process_log_options){.keeps_counts = true, .has_events = has_events}, true);
         fake_put(&stage.fake, main);
         fake_put(&stage.fake, child);
-        check(&stage);
+        scan(&stage);
         for (int pid = 20; has_events && pid >= 10; pid -= 10)
             exited(&stage, pid, 0);
         fake_end(&stage.fake, 10);
         fake_end(&stage.fake, 20);
-        check(&stage);
+        scan(&stage);
         process_log_end_batch(&stage.log, false);
         assert_int_equal(process_log_counts(&stage.log).minor_faults, 47);
-        close_stage(&stage);
+        tear_down(&stage);
     }
 }
 
-static void memory_is_bounded_and_nothing_is_lost(void **state)
+static void memory_is_bounded_and_sums_are_complete(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, everything);
+    set_up(&stage, everything);
     for (int i = 1; i <= 10000; i++) {
         forked(&stage, 10, 1000 + i);
         exited(&stage, 1000 + i, 0);
         /* One with much CPU time, one with much RAM. */
-        told(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
+        exit_record_came(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
         process_log_end_batch(&stage.log, false);
         assert_true(stage.log.ended.kept.count < 300);
     }
@@ -259,25 +259,25 @@ static void memory_is_bounded_and_nothing_is_lost(void **state)
     int64_t cpu_ns;
     process_log_cpu_ns(&stage.log, &cpu_ns);
     assert_int_equal(cpu_ns, SECOND + 9999 * 10);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void children_of_records_that_were_summed_up_keep_an_ancestor(void **state)
+static void children_of_records_that_were_not_kept_have_an_ancestor(void **state)
 {
     (void)state;
     struct stage stage;
     struct process_log_options few = everything;
     few.max_ended = 2;
-    open_stage(&stage, few);
+    set_up(&stage, few);
     forked(&stage, 10, 20);
     forked(&stage, 20, 30);
     for (int i = 0; i < 200; i++) {
         forked(&stage, 30, 1000 + i);
         exited(&stage, 1000 + i, 0);
-        told(&stage, 1000 + i, 10 + i, 4096);
+        exit_record_came(&stage, 1000 + i, 10 + i, 4096);
         if (i == 0) {
             exited(&stage, 20, 0);
-            told(&stage, 20, 1, 1);
+            exit_record_came(&stage, 20, 1, 1);
         }
         process_log_end_batch(&stage.log, false);
     }
@@ -286,22 +286,22 @@ static void children_of_records_that_were_summed_up_keep_an_ancestor(void **stat
     assert_null(find(list, count, 20));
     assert_ptr_equal(find(list, count, 30)->parent, find(list, count, 10));
     free(list);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ends_of_threads_add_up),
-        cmocka_unit_test(what_is_told_after_the_end_still_counts),
-        cmocka_unit_test(a_child_that_nobody_waits_for_is_noted_among_any_number),
-        cmocka_unit_test(without_events_parents_are_seen_to_wait_for_nobody),
-        cmocka_unit_test(counts_of_one_that_is_older_begin_when_tracking_does),
-        cmocka_unit_test(without_taskstats_parents_tell_what_children_counted),
-        cmocka_unit_test(without_taskstats_a_line_of_parents_counts_once),
+        cmocka_unit_test(exit_records_of_threads_add_up),
+        cmocka_unit_test(an_exit_record_after_the_end_still_counts),
+        cmocka_unit_test(one_auto_reaped_child_among_many_is_noted),
+        cmocka_unit_test(without_events_parents_that_ignore_sigchld_are_noted),
+        cmocka_unit_test(counts_from_before_tracking_are_subtracted),
+        cmocka_unit_test(without_taskstats_parents_have_the_counts_of_children),
+        cmocka_unit_test(without_taskstats_a_chain_of_parents_counts_once),
         cmocka_unit_test(without_taskstats_main_and_its_child_count_once),
-        cmocka_unit_test(memory_is_bounded_and_nothing_is_lost),
-        cmocka_unit_test(children_of_records_that_were_summed_up_keep_an_ancestor),
+        cmocka_unit_test(memory_is_bounded_and_sums_are_complete),
+        cmocka_unit_test(children_of_records_that_were_not_kept_have_an_ancestor),
     };
     return cmocka_run_group_tests_name("track/process_log_sums", tests, NULL, NULL);
 }

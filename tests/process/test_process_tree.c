@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* A tree of a procfs of files: nothing is kept open, so that files can be replaced. */
+/* A tree of a procfs made of files: no descriptor is cached, so that files can be replaced. */
 static void init_fake_tree(
     struct process_tree *tree, const struct fake_procfs *fake, pid_t main, bool is_old)
 {
@@ -14,7 +14,7 @@ static void init_fake_tree(
     assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
 }
 
-static void no_main_is_no_tree(void **state)
+static void without_main_there_is_no_tree(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -54,7 +54,7 @@ static void finds_children_of_every_thread(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void without_children_files_it_asks_everybody_for_their_parent(void **state)
+static void without_children_files_every_process_is_asked_for_its_parent(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -75,7 +75,7 @@ static void without_children_files_it_asks_everybody_for_their_parent(void **sta
     fake_procfs_finish(&fake);
 }
 
-static void newcomers_and_the_gone_change_the_generation(void **state)
+static void new_and_removed_processes_change_the_generation(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -106,7 +106,7 @@ static void newcomers_and_the_gone_change_the_generation(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void where_none_were_started_none_are_looked_for(void **state)
+static void where_none_were_started_none_are_searched_for(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -115,7 +115,7 @@ static void where_none_were_started_none_are_looked_for(void **state)
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "");
     init_fake_tree(&tree, &fake, 10, false);
-    tree.view.has_cpu_clocks = true; /* without them they are looked for each time */
+    tree.view.has_cpu_clocks = true; /* without them every scan searches for children */
     tree.processes[0]->children_unread = true;
     assert_int_equal(process_tree_scan(&tree, true, 1), GPUT_OK);
     assert_true(tree.processes[0]->children_unread);
@@ -150,7 +150,7 @@ static void a_child_whose_parent_ended_stays(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
+static void a_reused_pid_is_removed_and_added_again(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -170,7 +170,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
     assert_int_equal(tree.gone_cpu_ns, 100 * tree.view.ns_per_tick);
     assert_int_equal(process_cpu_ns(process_tree_get(&tree, 11)), 3 * tree.view.ns_per_tick);
 
-    /* To a stranger: none of ours. */
+    /* To an untracked process: not in the tree any more. */
     fake_put(&fake, (struct fake_process){.pid = 11, .parent = 1, .start_time = 12});
     fake_children(&fake, 10, 10, "");
     assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
@@ -179,7 +179,7 @@ static void a_pid_given_out_anew_is_dropped_and_found_again(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void in_a_procfs_of_others_our_number_is_somebody_elses(void **state)
+static void in_a_procfs_of_another_namespace_our_pid_is_another_process(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -198,7 +198,7 @@ static void in_a_procfs_of_others_our_number_is_somebody_elses(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void in_a_procfs_of_others_nobody_is_our_orphan(void **state)
+static void in_a_procfs_of_another_namespace_no_orphan_is_ours(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -209,7 +209,8 @@ static void in_a_procfs_of_others_nobody_is_our_orphan(void **state)
     fake_put(&fake, (struct fake_process){.pid = 2, .parent = 0});
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     fake_children(&fake, 10, 10, "");
-    struct process_tree_options options = {.procfs_root = fake.root, .main = 10, .adopts = true};
+    struct process_tree_options options = {
+        .procfs_root = fake.root, .main = 10, .is_subreaper = true};
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
     assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 1);
@@ -218,7 +219,7 @@ static void in_a_procfs_of_others_nobody_is_our_orphan(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void others_are_tracked_along_wherever_they_come_from(void **state)
+static void others_are_tracked_whatever_their_parents_are(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -233,7 +234,8 @@ static void others_are_tracked_along_wherever_they_come_from(void **state)
     fake_put(&fake, (struct fake_process){.pid = 21, .parent = 20});
     fake_children(&fake, 21, 21, "");
 
-    /* A stranger, one that is no more, one that is main's anyway, one that another started. */
+    /* An unrelated process, one that does not exist, one that main started, one that another of
+     * them started. */
     const pid_t others[] = {20, 99, 11, 21};
     struct process_tree_options options = {
         .procfs_root = fake.root, .main = 10, .others = others, .n_others = 4};
@@ -244,7 +246,7 @@ static void others_are_tracked_along_wherever_they_come_from(void **state)
     assert_false(process_tree_get(&tree, 21)->is_other);
     assert_false(process_tree_get(&tree, 11)->is_other);
 
-    /* What it starts later is found, and main's end leaves all of that. */
+    /* What it starts later is found, and stays after the end of main. */
     fake_children(&fake, 20, 20, "21 22 ");
     fake_put(&fake, (struct fake_process){.pid = 22, .parent = 20});
     fake_end(&fake, 10);
@@ -287,7 +289,7 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
     fake_procfs_init(&fake);
     fake_put(&fake, (struct fake_process){.pid = 10, .parent = 1});
     for (int i = 0; i < COUNT; i++) {
-        /* Numbers that are far apart and collide in small tables. */
+        /* Pids that are far apart and collide in small tables. */
         int pid = 1000 + i * 64;
         length += (size_t)sprintf(children + length, "%d ", pid);
         fake_put(&fake, (struct fake_process){.pid = pid, .parent = 10});
@@ -316,30 +318,30 @@ static void thousands_of_processes_are_found_again_by_their_pid(void **state)
 struct stage {
     struct actors actors;
     struct process_tree tree;
-    pid_t others; /* a child of ours that is none of the tree's */
+    pid_t others; /* a child of this process that is not in the tree */
 };
 
-static bool is_others(void *stage, pid_t pid)
+static bool is_the_tests_child(void *stage, pid_t pid)
 {
     return pid == ((struct stage *)stage)->others;
 }
 
-static void open_stage(struct stage *stage, const char *words, int told)
+static void set_up(struct stage *stage, const char *words, int exit_record_came)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     actors_start(&stage->actors, words);
-    actors_await(&stage->actors, told);
+    actors_await(&stage->actors, exit_record_came);
     struct process_tree_options options = {.procfs_root = "/proc",
         .main = stage->actors.pid,
-        .adopts = true,
-        .is_callers = is_others,
+        .is_subreaper = true,
+        .is_own_child = is_the_tests_child,
         .caller = stage,
         .kept_files = 64};
     stage->others = 0;
     assert_int_equal(process_tree_init(&stage->tree, &options, NULL), GPUT_OK);
 }
 
-static void close_stage(struct stage *stage)
+static void tear_down(struct stage *stage)
 {
     process_tree_finish(&stage->tree);
     actors_end(&stage->actors);
@@ -347,7 +349,7 @@ static void close_stage(struct stage *stage)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-static void check(struct stage *stage)
+static void scan(struct stage *stage)
 {
     assert_int_equal(process_tree_scan(&stage->tree, false, 1), GPUT_OK);
 }
@@ -356,106 +358,106 @@ static void finds_a_family_of_three_generations(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(
+    set_up(
         &stage, "child [ child [ tell hear 3 ] tell hear 3 ] child [ tell hear 3 ] tell hear 3", 4);
     assert_int_equal(stage.tree.count, 4);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 4);
     assert_int_equal(stage.tree.seen, 4);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void finds_children_that_come_later(void **state)
+static void finds_children_that_are_started_later(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "tell hear 3 child [ tell hear 4 ] child [ tell hear 4 ] tell hear 4", 1);
+    set_up(&stage, "tell hear 3 child [ tell hear 4 ] child [ tell hear 4 ] tell hear 4", 1);
     assert_int_equal(stage.tree.count, 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 3);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void finds_what_another_thread_forked(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "tell hear 3 thread-child [ tell hear 4 ] tell hear 4", 1);
+    set_up(&stage, "tell hear 3 thread-child [ tell hear 4 ] tell hear 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 2);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void a_daemon_stays_in_sight(void **state)
+static void a_daemon_stays_in_the_tree(void **state)
 {
     (void)state;
     struct stage stage;
     /* Its parent was never seen. */
-    open_stage(&stage, "tell hear 3 daemon [ tell hear 4 ] tell hear 4", 1);
+    set_up(&stage, "tell hear 3 daemon [ tell hear 4 ] tell hear 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 2);
     const struct process *daemon = stage.tree.processes[1];
     assert_int_equal(daemon->parent, getpid());
     assert_false(daemon->is_main);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void our_own_other_children_are_not_the_trees(void **state)
+static void other_children_of_ours_are_not_in_the_tree(void **state)
 {
     (void)state;
     struct stage stage;
     struct actors other;
     actors_start(&other, "child [ tell hear 3 ] tell hear 3");
     actors_await(&other, 2);
-    open_stage(&stage, "daemon [ tell hear 3 ] tell hear 3", 2);
-    /* Known from the start, as a session does it. */
+    set_up(&stage, "daemon [ tell hear 3 ] tell hear 3", 2);
+    /* Known from the start, as in a session. */
     process_tree_finish(&stage.tree);
     stage.others = other.pid;
     struct process_tree_options options = {.procfs_root = "/proc",
         .main = stage.actors.pid,
-        .adopts = true,
-        .is_callers = is_others,
+        .is_subreaper = true,
+        .is_own_child = is_the_tests_child,
         .caller = &stage};
     assert_int_equal(process_tree_init(&stage.tree, &options, NULL), GPUT_OK);
     stage.tree.last_pid = 0;
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 2);
     assert_null(process_tree_get(&stage.tree, other.pid));
     actors_let_go(&other);
     waitpid(other.pid, NULL, 0);
     other.pid = 0;
     close(other.told_fd);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void the_collected_leave_and_zombies_stay(void **state)
+static void collected_processes_are_removed_and_zombies_stay(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    set_up(&stage, "child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
     assert_int_equal(stage.tree.count, 2);
     actors_release(&stage.actors, 3, 1);
-    EVENTUALLY(process_is_zombie(stage.tree.processes[1])) check(&stage);
+    EVENTUALLY(process_is_zombie(stage.tree.processes[1])) scan(&stage);
     assert_int_equal(stage.tree.count, 2);
     actors_release(&stage.actors, 4, 1);
     actors_await(&stage.actors, 1);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 1);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void the_tracker_never_counts_itself(void **state)
 {
     (void)state;
     pid_t main = getpid();
-    int told[2];
-    assert_int_equal(pipe(told), 0);
+    int exit_record_came[2];
+    assert_int_equal(pipe(exit_record_came), 0);
     pid_t tracker = fork();
     if (tracker == 0) {
         struct process_tree tree;
@@ -466,15 +468,15 @@ static void the_tracker_never_counts_itself(void **state)
                 verdict = 'y';
             process_tree_finish(&tree);
         }
-        if (write(told[1], &verdict, 1) != 1)
+        if (write(exit_record_came[1], &verdict, 1) != 1)
             _exit(1);
         _exit(0);
     }
     char verdict = '?';
-    assert_int_equal(read(told[0], &verdict, 1), 1);
+    assert_int_equal(read(exit_record_came[0], &verdict, 1), 1);
     waitpid(tracker, NULL, 0);
-    close(told[0]);
-    close(told[1]);
+    close(exit_record_came[0]);
+    close(exit_record_came[1]);
     assert_int_equal(verdict, 'y');
 }
 
@@ -495,7 +497,7 @@ static void a_program_that_tracks_itself_finds_its_children(void **state)
         process_tree_scan(&tree, false, 2);
         bool found = process_tree_get(&tree, child) != NULL;
         kill(child, SIGKILL);
-        /* A scan leaves its end to who waits for it. */
+        /* A scan does not collect it. */
         process_tree_scan(&tree, false, 3);
         assert_int_equal(waitpid(child, NULL, 0), child);
         assert_true(found);
@@ -508,19 +510,19 @@ static void a_swarm_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "tell hear 3 swarm 300 0 tell hear 3", 1);
+    set_up(&stage, "tell hear 3 swarm 300 0 tell hear 3", 1);
     actors_release(&stage.actors, 3, 1);
-    struct pollfd told = {.fd = stage.actors.told_fd, .events = POLLIN};
-    while (poll(&told, 1, 0) == 0)
-        check(&stage);
+    struct pollfd exit_record_came = {.fd = stage.actors.told_fd, .events = POLLIN};
+    while (poll(&exit_record_came, 1, 0) == 0)
+        scan(&stage);
     actors_await(&stage.actors, 1);
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.view.free_files <= 64 && stage.tree.view.free_files >= 61);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void set_most_files(rlim_t count)
+static void set_max_files(rlim_t count)
 {
     struct rlimit limit;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -528,55 +530,55 @@ static void set_most_files(rlim_t count)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static void what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll(void **state)
+static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan(void **state)
 {
     (void)state;
     struct stage stage;
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    open_stage(&stage, "tell hear 3 child [ tell hear 4 ] tell hear 3", 1);
-    assert_false(stage.tree.lacks_files);
+    set_up(&stage, "tell hear 3 child [ tell hear 4 ] tell hear 3", 1);
+    assert_false(stage.tree.lacks_descriptors);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
 
-    set_most_files(3); /* what is open below stays so */
-    check(&stage);
-    set_most_files(before.rlim_cur);
+    set_max_files(3); /* descriptors below it stay open */
+    scan(&stage);
+    set_max_files(before.rlim_cur);
     assert_int_equal(stage.tree.count, 1);
-    assert_true(stage.tree.lacks_files);
-    assert_int_equal(stage.tree.polls_without_files, 1);
-    assert_int_equal(stage.tree.processes[0]->stat_fd, -1); /* it has given way */
+    assert_true(stage.tree.lacks_descriptors);
+    assert_int_equal(stage.tree.scans_without_files, 1);
+    assert_int_equal(stage.tree.processes[0]->stat_fd, -1); /* it was closed */
     assert_int_equal(stage.tree.view.free_files, 0);
 
-    check(&stage);
+    scan(&stage);
     assert_int_equal(stage.tree.count, 2);
-    assert_false(stage.tree.lacks_files);
-    assert_int_equal(stage.tree.polls_without_files, 1);
-    close_stage(&stage);
+    assert_false(stage.tree.lacks_descriptors);
+    assert_int_equal(stage.tree.scans_without_files, 1);
+    tear_down(&stage);
 }
 
 static void a_tree_that_does_not_grow_is_not_searched(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "tell hear 3", 1);
+    set_up(&stage, "tell hear 3", 1);
     if (stage.tree.loadavg_fd < 0) {
-        close_stage(&stage);
+        tear_down(&stage);
         SKIP("loadavg is not the kernel's own here");
     }
-    /* Another process of the machine may start one at any moment, but not all the time. */
+    /* Other processes of the machine may start one at any moment, but not all the time. */
     bool searched = true;
     EVENTUALLY(!searched)
     {
         stage.tree.processes[0]->children_unread = true;
-        check(&stage);
+        scan(&stage);
         searched = !stage.tree.processes[0]->children_unread;
     }
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* lxcfs mounts a loadavg of its own making over the kernel's. */
-static void a_loadavg_that_is_not_the_kernels_is_not_asked(void **state)
+/* lxcfs mounts an emulated loadavg over the kernel's. */
+static void an_emulated_loadavg_is_not_used(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -586,7 +588,7 @@ static void a_loadavg_that_is_not_the_kernels_is_not_asked(void **state)
     pid_t own = getpid();
     fake_put(&fake, (struct fake_process){.pid = own, .parent = 1});
     fake_children(&fake, own, own, "");
-    /* Our own pids, and a loadavg of another file system. */
+    /* Our own pids, and a loadavg on another file system. */
     snprintf(target, sizeof target, "%d", (int)own);
     snprintf(name, sizeof name, "%s/self", fake.root);
     assert_int_equal(symlink(target, name), 0);
@@ -599,7 +601,7 @@ static void a_loadavg_that_is_not_the_kernels_is_not_asked(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_last_pid_of_0_says_nothing(void **state)
+static void a_last_pid_of_0_is_ignored(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -631,31 +633,32 @@ static void a_last_pid_of_0_says_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_main_is_no_tree),
+        cmocka_unit_test(without_main_there_is_no_tree),
         cmocka_unit_test(finds_children_of_every_thread),
-        cmocka_unit_test(without_children_files_it_asks_everybody_for_their_parent),
-        cmocka_unit_test(newcomers_and_the_gone_change_the_generation),
-        cmocka_unit_test(where_none_were_started_none_are_looked_for),
+        cmocka_unit_test(without_children_files_every_process_is_asked_for_its_parent),
+        cmocka_unit_test(new_and_removed_processes_change_the_generation),
+        cmocka_unit_test(where_none_were_started_none_are_searched_for),
         cmocka_unit_test(a_child_whose_parent_ended_stays),
-        cmocka_unit_test(a_pid_given_out_anew_is_dropped_and_found_again),
-        cmocka_unit_test(in_a_procfs_of_others_our_number_is_somebody_elses),
-        cmocka_unit_test(in_a_procfs_of_others_nobody_is_our_orphan),
-        cmocka_unit_test(others_are_tracked_along_wherever_they_come_from),
+        cmocka_unit_test(a_reused_pid_is_removed_and_added_again),
+        cmocka_unit_test(in_a_procfs_of_another_namespace_our_pid_is_another_process),
+        cmocka_unit_test(in_a_procfs_of_another_namespace_no_orphan_is_ours),
+        cmocka_unit_test(others_are_tracked_whatever_their_parents_are),
         cmocka_unit_test(the_end_of_main_leaves_the_others),
         cmocka_unit_test(thousands_of_processes_are_found_again_by_their_pid),
         cmocka_unit_test(finds_a_family_of_three_generations),
-        cmocka_unit_test(finds_children_that_come_later),
+        cmocka_unit_test(finds_children_that_are_started_later),
         cmocka_unit_test(finds_what_another_thread_forked),
-        cmocka_unit_test(a_daemon_stays_in_sight),
-        cmocka_unit_test(our_own_other_children_are_not_the_trees),
-        cmocka_unit_test(the_collected_leave_and_zombies_stay),
+        cmocka_unit_test(a_daemon_stays_in_the_tree),
+        cmocka_unit_test(other_children_of_ours_are_not_in_the_tree),
+        cmocka_unit_test(collected_processes_are_removed_and_zombies_stay),
         cmocka_unit_test(the_tracker_never_counts_itself),
         cmocka_unit_test(a_program_that_tracks_itself_finds_its_children),
         cmocka_unit_test(a_swarm_leaves_nothing_behind),
-        cmocka_unit_test(what_no_descriptor_was_left_for_is_said_and_read_by_the_next_poll),
+        cmocka_unit_test(
+            without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan),
         cmocka_unit_test(a_tree_that_does_not_grow_is_not_searched),
-        cmocka_unit_test(a_loadavg_that_is_not_the_kernels_is_not_asked),
-        cmocka_unit_test(a_last_pid_of_0_says_nothing),
+        cmocka_unit_test(an_emulated_loadavg_is_not_used),
+        cmocka_unit_test(a_last_pid_of_0_is_ignored),
     };
     return cmocka_run_group_tests_name("track/process_tree", tests, NULL, NULL);
 }

@@ -6,10 +6,10 @@
 
 #define MB 1000000.0
 
-/* What a consumer has besides what it was told to have. */
+/* What a consumer has besides what it was asked to allocate. */
 #define PROGRAM (3 * MB)
 
-/* A family of real processes and two meters that scan at it at the same moments. */
+/* A family of real processes and two meters that measure it at the same moments. */
 struct stage {
     struct actors actors;
     struct process_tree tree, other_tree;
@@ -20,7 +20,7 @@ struct stage {
 static void open_tree(struct process_tree *tree, pid_t main)
 {
     struct process_tree_options options = {
-        .procfs_root = "/proc", .main = main, .adopts = true, .kept_files = 64};
+        .procfs_root = "/proc", .main = main, .is_subreaper = true, .kept_files = 64};
     assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
 }
 
@@ -30,11 +30,11 @@ static void open_fake_tree(struct process_tree *tree, const struct fake_procfs *
     assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
 }
 
-static void open_stage(struct stage *stage, const char *words, int told)
+static void set_up(struct stage *stage, const char *words, int exit_record_came)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     actors_start(&stage->actors, words);
-    actors_await(&stage->actors, told);
+    actors_await(&stage->actors, exit_record_came);
     open_tree(&stage->tree, stage->actors.pid);
     open_tree(&stage->other_tree, stage->actors.pid);
     stage->now_ns = clock_monotonic_ns();
@@ -42,7 +42,7 @@ static void open_stage(struct stage *stage, const char *words, int told)
     ram_meter_init(&stage->exact, true, stage->now_ns);
 }
 
-static void close_stage(struct stage *stage)
+static void tear_down(struct stage *stage)
 {
     ram_meter_finish(&stage->adaptive);
     ram_meter_finish(&stage->exact);
@@ -53,7 +53,7 @@ static void close_stage(struct stage *stage)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-/* One look of both. */
+/* One measurement by both. */
 static void measure_at_once(struct stage *stage)
 {
     stage->now_ns++;
@@ -63,7 +63,7 @@ static void measure_at_once(struct stage *stage)
     assert_int_equal(ram_meter_measure(&stage->exact, &stage->other_tree, stage->now_ns), GPUT_OK);
 }
 
-/* A minute after the last one: the rest between exact readings is over. */
+/* A minute after the last one: the pause between exact readings is over. */
 static void measure(struct stage *stage)
 {
     stage->now_ns += 60 * NS_PER_SECOND;
@@ -73,7 +73,7 @@ static void measure(struct stage *stage)
 static bool near(uint64_t a, uint64_t b)
 {
     double difference = a > b ? (double)(a - b) : (double)(b - a);
-    /* A hundredth; of a few pages that nobody minds, less is not asked. */
+    /* Within 1 %, or a few pages. */
     return difference <= 0.01 * (double)(a > b ? a : b) || difference < 0.3 * MB;
 }
 
@@ -104,7 +104,7 @@ static void one_process_is_its_rss(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 50 tell hear 3", 1);
+    set_up(&stage, "alloc 50 tell hear 3", 1);
     measure(&stage);
     const struct process *main = process_tree_main(&stage.tree);
     const struct ram_figures *figures = &stage.adaptive.figures;
@@ -114,14 +114,14 @@ static void one_process_is_its_rss(void **state)
     assert_int_equal(figures->descendants.total, 0);
     assert_megabytes(figures->main.private, 50, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void a_shared_mapping_counts_once_and_wholly(void **state)
+static void a_shared_mapping_counts_once_and_completely(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "shared 80 child [ touch tell hear 3 ] child [ touch tell hear 3 ] touch tell hear 3", 3);
     measure(&stage);
     const struct ram_figures *figures = &stage.adaptive.figures;
@@ -129,14 +129,14 @@ static void a_shared_mapping_counts_once_and_wholly(void **state)
     assert_megabytes(figures->descendants.total, 80, PROGRAM);
     assert_megabytes(figures->combined.total, 80, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void memory_from_before_a_fork_counts_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "alloc 25 alloc 25 alloc 25 alloc 25 child [ tell hear 3 ] child [ tell hear 3 ] tell hear "
         "3",
         3);
@@ -146,14 +146,14 @@ static void memory_from_before_a_fork_counts_once(void **state)
     assert_megabytes(figures->descendants.total, 100, PROGRAM);
     assert_megabytes(figures->combined.total, 100, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void a_child_that_writes_has_its_own_copy(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
     actors_release(&stage.actors, 3, 1);
@@ -163,14 +163,14 @@ static void a_child_that_writes_has_its_own_copy(void **state)
     assert_megabytes(stage.adaptive.figures.descendants.total, 60, PROGRAM);
     assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void when_the_child_ends_the_copy_is_mains_own_again(void **state)
+static void after_the_childs_end_shared_copies_are_private_to_main(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 60 child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    set_up(&stage, "alloc 60 child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
     measure(&stage);
     assert_true(stage.adaptive.figures.main.shared > 60 * MB);
     actors_release(&stage.actors, 3, 1);
@@ -180,14 +180,14 @@ static void when_the_child_ends_the_copy_is_mains_own_again(void **state)
     assert_int_equal(stage.tree.count, 1);
     assert_megabytes(stage.adaptive.figures.main.private, 60, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void growing_and_shrinking_is_followed(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "tell hear 3 alloc 40 tell hear 3 huge 64 tell hear 3 free tell hear 3", 1);
+    set_up(&stage, "tell hear 3 alloc 40 tell hear 3 huge 64 tell hear 3 free tell hear 3", 1);
     measure(&stage);
     assert_agree(&stage);
     static const double after[] = {40, 104, 0};
@@ -198,21 +198,21 @@ static void growing_and_shrinking_is_followed(void **state)
         assert_megabytes(stage.adaptive.figures.main.total, after[i], PROGRAM);
         assert_agree(&stage);
     }
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void private_memory_of_children_adds_up(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "child [ alloc 20 tell hear 3 ] child [ alloc 30 tell hear 3 ] alloc 10 tell hear 3", 3);
     measure(&stage);
     const struct ram_figures *figures = &stage.adaptive.figures;
     assert_megabytes(figures->descendants.private, 50, PROGRAM);
     assert_megabytes(figures->combined.private, 60, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void make_file(char *path, int megabytes)
@@ -223,8 +223,8 @@ static void make_file(char *path, int megabytes)
     close(fd);
 }
 
-/* Main stands still while what it had alone becomes shared. */
-static void what_one_had_alone_and_another_begins_to_map_counts_once(void **state)
+/* Main does not run while its private memory becomes shared. */
+static void private_file_memory_that_another_begins_to_map_counts_once(void **state)
 {
     (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
@@ -234,7 +234,7 @@ static void what_one_had_alone_and_another_begins_to_map_counts_once(void **stat
         "child [ tell hear 3 file %s tell hear 4 ] child [ tell hear 4 ] shared 20 "
         "child [ tell hear 3 touch tell hear 4 ] file %s tell hear 4",
         path, path);
-    open_stage(&stage, words, 4);
+    set_up(&stage, words, 4);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 50, PROGRAM);
     assert_agree(&stage);
@@ -245,15 +245,15 @@ static void what_one_had_alone_and_another_begins_to_map_counts_once(void **stat
     assert_megabytes(stage.adaptive.figures.descendants.total, 50, PROGRAM);
     assert_true(stage.adaptive.figures.combined.private < PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
     unlink(path);
 }
 
-static void what_stands_still_is_read_once(void **state)
+static void a_process_that_did_not_run_is_read_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 20 child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3", 3);
+    set_up(&stage, "alloc 20 child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3", 3);
     for (int i = 0; i < 10; i++)
         measure(&stage);
     uint64_t readings = stage.adaptive.exact_readings;
@@ -261,10 +261,10 @@ static void what_stands_still_is_read_once(void **state)
         measure(&stage);
     assert_int_equal(stage.adaptive.exact_readings, readings);
     assert_true(stage.exact.exact_readings >= 60);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* The adaptive meter's view of main as of a moment later, where it has run or not. */
+/* The adaptive meter measures main a moment later, where it has run or not. */
 static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run)
 {
     process_tree_main(&stage->tree)->has_run = has_run;
@@ -272,50 +272,50 @@ static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
 }
 
-static void readings_are_bounded_by_what_they_cost(void **state)
+static void exact_readings_are_bounded_by_their_cost(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    set_up(&stage, "alloc 100 tell hear 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.exact_readings;
     int64_t rest_ns = main->exact_not_before_ns - stage.now_ns;
     assert_true(rest_ns > 0);
 
-    /* It grows all the time: looks that come sooner than the rest do not read. */
+    /* It grows all the time: measurements during the pause do not read exactly. */
     for (int i = 0; i < 50; i++) {
-        memory_set_cheap(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
+        memory_set_fast(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
         measure_adaptive(&stage, rest_ns / 100, true);
     }
     assert_int_equal(stage.adaptive.exact_readings, readings);
-    assert_true(stage.adaptive.is_behind);
+    assert_true(stage.adaptive.has_deferred);
     measure_adaptive(&stage, rest_ns, true);
     assert_int_equal(stage.adaptive.exact_readings, readings + 1);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void who_sleeps_is_read_though_it_should_rest(void **state)
+static void a_sleeping_process_is_read_without_a_pause(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 100 tell hear 3", 1);
+    set_up(&stage, "alloc 100 tell hear 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.exact_readings;
-    memory_set_cheap(&main->memory, main->memory.resident_bytes * 2, 0);
+    memory_set_fast(&main->memory, main->memory.resident_bytes * 2, 0);
     measure_adaptive(&stage, 1, true);
     assert_int_equal(stage.adaptive.exact_readings, readings);
     measure_adaptive(&stage, 1, false);
     assert_int_equal(stage.adaptive.exact_readings, readings + 1);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void who_has_copied_much_is_read_though_it_should_rest(void **state)
+static void a_process_that_copied_much_is_read_without_a_pause(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
     measure(&stage);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
@@ -323,14 +323,14 @@ static void who_has_copied_much_is_read_though_it_should_rest(void **state)
     assert_true(stage.now_ns < process_tree_main(&stage.tree)->exact_not_before_ns);
     assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void what_waits_to_be_read_is_told(void **state)
+static void delayed_readings_are_reported(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 60 child [ tell hear 3 again 20 tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ tell hear 3 again 20 tell hear 4 ] tell hear 4", 2);
     measure(&stage);
     assert_int_equal(stage.adaptive.unread_bytes, 0);
     stage.adaptive.credit_ns = -NS_PER_SECOND;
@@ -343,19 +343,19 @@ static void what_waits_to_be_read_is_told(void **state)
     assert_true(adaptive < exact - (uint64_t)(19 * MB));
     assert_true(adaptive + stage.adaptive.unread_bytes >= exact);
     assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
-    /* Figures that are right again do not undo it. */
+    /* Exact figures later do not reset it. */
     measure(&stage);
     assert_agree(&stage);
     assert_megabytes(stage.adaptive.unread_bytes, 20, PROGRAM);
     assert_int_equal(stage.exact.unread_bytes, 0);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-static void a_fork_that_waits_to_be_read_is_told(void **state)
+static void a_delayed_reading_of_a_fork_is_reported(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage, "alloc 30 tell hear 3 child [ alloc 20 tell hear 4 ] hear 4", 1);
+    set_up(&stage, "alloc 30 tell hear 3 child [ alloc 20 tell hear 4 ] hear 4", 1);
     measure(&stage);
     stage.adaptive.credit_ns = -NS_PER_SECOND;
     actors_release(&stage.actors, 3, 1);
@@ -364,15 +364,15 @@ static void a_fork_that_waits_to_be_read_is_told(void **state)
     assert_megabytes(stage.exact.figures.combined.total, 50, PROGRAM);
     assert_true(stage.adaptive.figures.combined.total + stage.adaptive.unread_bytes >=
                 stage.exact.figures.combined.total);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* Between two samples nothing is read exactly: what is certainly there counts all the same. */
-static void what_forks_have_beyond_their_parents_counts_unread(void **state)
+/* Between two samples nothing is read exactly: what is certainly there counts anyway. */
+static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "alloc 20 tell hear 3 child [ alloc 40 tell hear 4 ] child [ alloc 60 tell hear 4 ] tell "
         "hear 4",
         1);
@@ -380,18 +380,18 @@ static void what_forks_have_beyond_their_parents_counts_unread(void **state)
     uint64_t before = stage.adaptive.exact_readings;
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
-    stage.adaptive.cheap = true;
+    stage.adaptive.skip_exact = true;
     measure(&stage);
     const struct ram_figures *ram = &stage.adaptive.figures;
     assert_int_equal(stage.adaptive.exact_readings, before);
     assert_true((double)ram->combined.total > 0.98 * 120 * MB);
     assert_true(ram->combined.total <= stage.exact.figures.combined.total);
-    /* The next sample reads what had to wait. */
-    stage.adaptive.cheap = false;
+    /* The next sample takes the delayed readings. */
+    stage.adaptive.skip_exact = false;
     measure(&stage);
     assert_true(stage.adaptive.exact_readings >= before + 3);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 /* What main had between two scans, and its forks still have, none of them has alone. */
@@ -399,31 +399,31 @@ static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "alloc 20 tell hear 3 alloc 80 child [ tell hear 4 ] child [ tell hear 4 ] free tell "
         "hear 4",
         1);
     measure(&stage);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
-    stage.adaptive.cheap = true;
+    stage.adaptive.skip_exact = true;
     measure(&stage);
     assert_megabytes(stage.exact.figures.combined.total, 100, PROGRAM);
     assert_true(
         stage.adaptive.figures.combined.total <= stage.exact.figures.combined.total + MB / 2);
     assert_true(stage.adaptive.figures.at_least_bytes <= stage.exact.figures.combined.total);
-    stage.adaptive.cheap = false;
+    stage.adaptive.skip_exact = false;
     measure(&stage);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* Their number is the same, and what main had alone it now shares. */
-static void a_fork_in_the_place_of_one_that_ended_counts_once(void **state)
+/* The number of processes is the same, but main's private memory is now shared. */
+static void a_fork_that_replaces_an_ended_one_counts_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "alloc 60 child [ touch tell hear 3 ] tell hear 4 wait child [ tell hear 5 ] tell hear 5",
         2);
     measure(&stage);
@@ -435,11 +435,11 @@ static void a_fork_in_the_place_of_one_that_ended_counts_once(void **state)
     assert_int_equal(stage.tree.count, 2);
     assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* Nobody waits for it, so that it stays in the tree. */
-static void files_of_one_that_has_ended_do_not_count(void **state)
+/* Its parent does not collect it, so that it stays in the tree. */
+static void files_of_a_zombie_do_not_count(void **state)
 {
     (void)state;
     char path[] = "/tmp/gput-ram-XXXXXX", words[256];
@@ -448,7 +448,7 @@ static void files_of_one_that_has_ended_do_not_count(void **state)
     snprintf(words, sizeof words,
         "child [ file %s tell hear 3 ] child [ tell hear 5 ] tell hear 4 alloc 80 tell hear 5",
         path);
-    open_stage(&stage, words, 3);
+    set_up(&stage, words, 3);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 40, PROGRAM);
     actors_release(&stage.actors, 3, 1);
@@ -461,12 +461,12 @@ static void files_of_one_that_has_ended_do_not_count(void **state)
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 80, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
     unlink(path);
 }
 
-/* Each of them less than a hundredth of what it has. */
-static void little_copies_of_many_add_up(void **state)
+/* Each of them less than 1 % of its memory. */
+static void small_copies_of_many_processes_add_up(void **state)
 {
     (void)state;
     struct stage stage;
@@ -474,7 +474,7 @@ static void little_copies_of_many_add_up(void **state)
     for (int i = 0; i < 10; i++)
         strcat(words, "child [ tell hear 3 again 0.5 tell hear 4 ] ");
     strcat(words, "tell hear 4");
-    open_stage(&stage, words, 11);
+    set_up(&stage, words, 11);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
     actors_release(&stage.actors, 3, 10);
@@ -483,12 +483,12 @@ static void little_copies_of_many_add_up(void **state)
     const struct ram_figures *adaptive = &stage.adaptive.figures, *exact = &stage.exact.figures;
     assert_megabytes(exact->combined.total, 65, PROGRAM);
     assert_same(&adaptive->descendants, &exact->descendants, "descendants");
-    /* What main now has alone of that is a hundredth of it, and not worth a reading. */
+    /* What main now has alone of that is 1 % of it, and not worth a reading. */
     assert_true(near(adaptive->combined.total, exact->combined.total));
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
-/* A program's data that was relocated, or written to, before it forked. */
+/* File data that was relocated or written to before a fork. */
 static void copies_of_a_files_pages_count_once(void **state)
 {
     (void)state;
@@ -498,13 +498,13 @@ static void copies_of_a_files_pages_count_once(void **state)
     snprintf(words, sizeof words,
         "copy %s child [ tell hear 3 ] child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3",
         path);
-    open_stage(&stage, words, 4);
+    set_up(&stage, words, 4);
     measure(&stage);
     assert_megabytes(stage.exact.figures.main.total, 40, PROGRAM);
     assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
     assert_megabytes(stage.exact.figures.combined.total, 40, PROGRAM);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
     unlink(path);
 }
 
@@ -516,34 +516,34 @@ static void a_file_that_all_read_counts_once(void **state)
     struct stage stage;
     snprintf(words, sizeof words,
         "child [ file %s tell hear 3 ] child [ file %s tell hear 3 ] tell hear 3", path, path);
-    open_stage(&stage, words, 3);
+    set_up(&stage, words, 3);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
     assert_megabytes(stage.adaptive.figures.combined.total, 40, PROGRAM);
     assert_true(stage.adaptive.figures.main.total < 5 * MB);
     assert_agree(&stage);
-    close_stage(&stage);
+    tear_down(&stage);
     unlink(path);
 }
 
-/* Two run in the memory of a child that then ends: nothing of it runs or sleeps otherwise. */
-static void memory_outlives_who_lent_it_and_counts_once(void **state)
+/* Two processes share the memory of a child, which then ends. */
+static void memory_that_outlives_its_owner_counts_once(void **state)
 {
     (void)state;
     struct stage stage;
-    open_stage(&stage,
+    set_up(&stage,
         "child [ alloc 40 sharer [ tell hear 3 ] sharer [ tell hear 3 ] tell hear 4 ] tell hear 3 "
         "hear 5",
         4);
     measure(&stage);
     if (stage.tree.count != 4 || !stage.tree.processes[3]->is_vfork_child) {
-        close_stage(&stage);
-        SKIP("the system does not tell who runs in whose memory");
+        tear_down(&stage);
+        SKIP("kcmp() is not permitted here: shared address spaces cannot be found");
     }
     assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
     assert_agree(&stage);
     actors_release(&stage.actors, 4, 1);
-    /* Main does not wait for it. */
+    /* Main does not collect it. */
     EVENTUALLY(process_is_zombie(stage.tree.processes[1]))
     {
         measure(&stage);
@@ -551,7 +551,7 @@ static void memory_outlives_who_lent_it_and_counts_once(void **state)
     measure(&stage);
     assert_megabytes(stage.exact.figures.descendants.total, 40, PROGRAM);
     assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
-    close_stage(&stage);
+    tear_down(&stage);
 }
 
 static void assert_pages(
@@ -568,7 +568,7 @@ static void check_fake(struct process_tree *tree, struct ram_meter *meter, int64
     assert_int_equal(ram_meter_measure(meter, tree, now_ns), GPUT_OK);
 }
 
-/* Nothing but stat and statm of them may be read. */
+/* Only their stat and statm may be read. */
 static void what_unreadable_processes_may_share_counts_once(void **state)
 {
     (void)state;
@@ -596,7 +596,7 @@ static void what_unreadable_processes_may_share_counts_once(void **state)
     assert_pages(&tree, &meter.figures.descendants, 70 + 60, 40);
     assert_pages(&tree, &meter.figures.combined, 80 + 60, 40);
 
-    /* Its parent has ended: it may have the memory of any. */
+    /* Its parent has ended: it may share memory with any of them. */
     fake_end(&fake, 12);
     fake_put(&fake,
         (struct fake_process){
@@ -610,7 +610,7 @@ static void what_unreadable_processes_may_share_counts_once(void **state)
     fake_procfs_finish(&fake);
 }
 
-/* A mapping as the kernel prints it; in kilobytes. */
+/* A mapping as the kernel prints it; sizes in kB. */
 static int print_mapping(char *text, const char *header, unsigned anonymous, unsigned private,
     unsigned shared, unsigned pss)
 {
@@ -620,7 +620,7 @@ static int print_mapping(char *text, const char *header, unsigned anonymous, uns
         header, 8192, private + shared, pss, shared, private, anonymous);
 }
 
-/* Kilobytes of its own, and of a file of 8 MB. */
+/* A process with private memory and a part of a file of 8 MB; sizes in kB. */
 static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymous,
     unsigned private, unsigned shared, unsigned pss)
 {
@@ -640,8 +640,8 @@ static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymo
     fake_children(fake, pid, pid, "");
 }
 
-/* Main had alone what a child maps later: less than what it is read again for. */
-static void readings_of_different_scans_do_not_pass_the_truth_as_a_lower_bound(void **state)
+/* A child maps what was private to main: too little to read main again. */
+static void a_lower_bound_of_different_scans_is_not_above_the_truth(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -663,7 +663,7 @@ static void readings_of_different_scans_do_not_pass_the_truth_as_a_lower_bound(v
     assert_true(meter.figures.at_least_bytes <= truth);
     assert_true(meter.figures.at_least_bytes > truth / 1000 * 995);
 
-    /* What it gives back of the file is less than a hundredth, too. */
+    /* What it unmaps of the file is less than 1 %, too. */
     put_sharer(&fake, 11, 400000, 0, 0, 0);
     check_fake(&tree, &meter, 120 * NS_PER_SECOND);
     put_sharer(&fake, 10, 403900, 0, 0, 0);
@@ -679,29 +679,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_process_is_its_rss),
-        cmocka_unit_test(a_shared_mapping_counts_once_and_wholly),
+        cmocka_unit_test(a_shared_mapping_counts_once_and_completely),
         cmocka_unit_test(memory_from_before_a_fork_counts_once),
         cmocka_unit_test(a_child_that_writes_has_its_own_copy),
-        cmocka_unit_test(when_the_child_ends_the_copy_is_mains_own_again),
+        cmocka_unit_test(after_the_childs_end_shared_copies_are_private_to_main),
         cmocka_unit_test(growing_and_shrinking_is_followed),
         cmocka_unit_test(private_memory_of_children_adds_up),
-        cmocka_unit_test(what_one_had_alone_and_another_begins_to_map_counts_once),
-        cmocka_unit_test(what_stands_still_is_read_once),
-        cmocka_unit_test(readings_are_bounded_by_what_they_cost),
-        cmocka_unit_test(who_sleeps_is_read_though_it_should_rest),
-        cmocka_unit_test(who_has_copied_much_is_read_though_it_should_rest),
-        cmocka_unit_test(what_waits_to_be_read_is_told),
-        cmocka_unit_test(a_fork_that_waits_to_be_read_is_told),
-        cmocka_unit_test(what_forks_have_beyond_their_parents_counts_unread),
+        cmocka_unit_test(private_file_memory_that_another_begins_to_map_counts_once),
+        cmocka_unit_test(a_process_that_did_not_run_is_read_once),
+        cmocka_unit_test(exact_readings_are_bounded_by_their_cost),
+        cmocka_unit_test(a_sleeping_process_is_read_without_a_pause),
+        cmocka_unit_test(a_process_that_copied_much_is_read_without_a_pause),
+        cmocka_unit_test(delayed_readings_are_reported),
+        cmocka_unit_test(a_delayed_reading_of_a_fork_is_reported),
+        cmocka_unit_test(growth_of_a_fork_counts_before_its_first_exact_reading),
         cmocka_unit_test(what_forks_have_of_an_unseen_peak_does_not_count_twice),
-        cmocka_unit_test(a_fork_in_the_place_of_one_that_ended_counts_once),
-        cmocka_unit_test(files_of_one_that_has_ended_do_not_count),
-        cmocka_unit_test(little_copies_of_many_add_up),
+        cmocka_unit_test(a_fork_that_replaces_an_ended_one_counts_once),
+        cmocka_unit_test(files_of_a_zombie_do_not_count),
+        cmocka_unit_test(small_copies_of_many_processes_add_up),
         cmocka_unit_test(copies_of_a_files_pages_count_once),
         cmocka_unit_test(a_file_that_all_read_counts_once),
-        cmocka_unit_test(memory_outlives_who_lent_it_and_counts_once),
+        cmocka_unit_test(memory_that_outlives_its_owner_counts_once),
         cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
-        cmocka_unit_test(readings_of_different_scans_do_not_pass_the_truth_as_a_lower_bound),
+        cmocka_unit_test(a_lower_bound_of_different_scans_is_not_above_the_truth),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
 }

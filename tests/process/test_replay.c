@@ -210,7 +210,7 @@ static void write_figures(struct replay *replay, struct str *text)
         replay->totals.main_ns, replay->totals.descendants_ns);
     str_printf(text, "exit_records cpu_ns %" PRId64 "%s\n", cpu_ns, has_cpu ? "" : " not of all");
     str_printf(text, "descendants peak %" PRIu64 " at_most %" PRIu64 " open %" PRIu64 "%s%s",
-        peaks.largest_bytes, peaks.largest_at_most_bytes, peaks.open,
+        peaks.largest_bytes, peaks.largest_upper_bound_bytes, peaks.unbounded,
         peaks.has_living ? " living" : "", peaks.has_all ? " all" : "");
     str_append(text, " together ");
     if (isnan(at_most))
@@ -261,7 +261,7 @@ static void replay_file(const char *path, const struct sources *sources, struct 
     for (int i = 0; i < 3 && process_log_end_unannounced(&replay.log); i++)
         process_log_end_batch(&replay.log, false);
     process_log_refresh(&replay.log);
-    process_log_count(&replay.log);
+    process_log_read_counts(&replay.log);
     check_against_the_kernel(&replay);
     write_figures(&replay, figures);
     process_tree_finish(&replay.tree);

@@ -4,7 +4,7 @@
 #define MB UINT64_C(1000000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static void no_ranges_are_no_bytes(void **state)
+static void without_ranges_there_are_no_bytes(void **state)
 {
     (void)state;
     struct shared_totals totals = shared_ranges_total(NULL, 0);
@@ -45,7 +45,7 @@ static void parts_that_do_not_overlap_add_up(void **state)
     assert_int_equal(totals.descendants_bytes, 60 * MB);
 }
 
-static void the_same_numbers_of_other_objects_are_other_memory(void **state)
+static void the_same_offsets_of_other_objects_are_other_memory(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
@@ -57,8 +57,8 @@ static void the_same_numbers_of_other_objects_are_other_memory(void **state)
     assert_int_equal(totals.combined_bytes, 3 * MB);
 }
 
-/* A library that half the machine maps: what our processes have of it is all counted. */
-static void outsiders_who_share_take_nothing_away(void **state)
+/* A library that untracked processes map, too: what the tracked ones have of it counts in full. */
+static void untracked_sharers_do_not_reduce_the_total(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
@@ -74,7 +74,7 @@ static void what_main_alone_has_is_not_the_descendants(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
-        /* 30 MB that main alone touched, 70 MB that both did. */
+        /* 30 MB that only main touched, 70 MB that both did. */
         {.inode = 7,
             .end = 100 * MB,
             .private_bytes = 30 * MB,
@@ -87,9 +87,9 @@ static void what_main_alone_has_is_not_the_descendants(void **state)
     assert_int_equal(totals.descendants_bytes, 70 * MB);
 }
 
-/* Three processes, each pair sharing another third: the proportional shares tell what the highest
- * share of one does not. */
-static void pairs_that_share_different_pages_add_up(void **state)
+/* Three processes, each pair sharing a different third: the proportional shares add up to all of
+ * it, the most of one does not. */
+static void pairs_that_share_different_pages_add_up_by_pss(void **state)
 {
     (void)state;
     struct shared_range ranges[3];
@@ -101,8 +101,8 @@ static void pairs_that_share_different_pages_add_up(void **state)
     assert_int_equal(totals.descendants_bytes, 90 * MB);
 }
 
-/* A program maps its file in pieces: text, data, … of one owner, in any order. */
-static void pieces_of_one_owner_are_one_owners(void **state)
+/* A program maps its file in parts: text, data, … of one owner, in any order. */
+static void parts_of_one_owner_add_up(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
@@ -142,8 +142,8 @@ static void main_alone_leaves_the_descendants_nothing(void **state)
     assert_int_equal(totals.descendants_bytes, 0);
 }
 
-/* Read when it was alone, and others read after they came: "private" is no more than old news. */
-static void readings_of_different_moments_come_to_no_more_than_the_object(void **state)
+/* Read while it was alone; others were read after they started: its "private" is outdated. */
+static void readings_of_different_moments_are_bounded_by_the_object(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
@@ -156,8 +156,8 @@ static void readings_of_different_moments_come_to_no_more_than_the_object(void *
     assert_int_equal(totals.descendants_bytes, 10 * MB);
 }
 
-/* Less than what is read again for: it stays as it was read. */
-static void what_one_had_alone_before_another_mapped_it_is_no_lower_bound(void **state)
+/* Too little for a new reading: the old one stays. */
+static void earlier_private_bytes_are_subtracted_from_the_lower_bound(void **state)
 {
     (void)state;
     struct shared_range ranges[] = {
@@ -172,7 +172,7 @@ static void what_one_had_alone_before_another_mapped_it_is_no_lower_bound(void *
     assert_int_equal(shared_ranges_total(ranges, COUNT(ranges)).at_least_bytes, 10 * MB);
 }
 
-static void shares_of_different_moments_are_no_lower_bound(void **state)
+static void shares_of_different_moments_do_not_add_up_in_the_lower_bound(void **state)
 {
     (void)state;
     struct shared_range ranges[3];
@@ -198,7 +198,7 @@ static void readings_of_one_moment_are_a_lower_bound(void **state)
             .pss_bytes = 40 * MB,
             .owner = i,
             .read_ns = 5};
-    /* Two that were read before have 20 MB alone: as much of the shared may be that. */
+    /* Two that were read before have 20 MB private: as much of the shared bytes may be the same. */
     for (uint32_t i = 3; i < 5; i++)
         ranges[i] = (struct shared_range){.inode = 7,
             .end = 200 * MB,
@@ -214,18 +214,18 @@ static void readings_of_one_moment_are_a_lower_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_ranges_are_no_bytes),
+        cmocka_unit_test(without_ranges_there_are_no_bytes),
         cmocka_unit_test(one_segment_mapped_by_all_counts_once),
         cmocka_unit_test(parts_that_do_not_overlap_add_up),
-        cmocka_unit_test(the_same_numbers_of_other_objects_are_other_memory),
-        cmocka_unit_test(outsiders_who_share_take_nothing_away),
+        cmocka_unit_test(the_same_offsets_of_other_objects_are_other_memory),
+        cmocka_unit_test(untracked_sharers_do_not_reduce_the_total),
         cmocka_unit_test(what_main_alone_has_is_not_the_descendants),
-        cmocka_unit_test(pairs_that_share_different_pages_add_up),
-        cmocka_unit_test(pieces_of_one_owner_are_one_owners),
-        cmocka_unit_test(readings_of_different_moments_come_to_no_more_than_the_object),
+        cmocka_unit_test(pairs_that_share_different_pages_add_up_by_pss),
+        cmocka_unit_test(parts_of_one_owner_add_up),
+        cmocka_unit_test(readings_of_different_moments_are_bounded_by_the_object),
         cmocka_unit_test(main_alone_leaves_the_descendants_nothing),
-        cmocka_unit_test(what_one_had_alone_before_another_mapped_it_is_no_lower_bound),
-        cmocka_unit_test(shares_of_different_moments_are_no_lower_bound),
+        cmocka_unit_test(earlier_private_bytes_are_subtracted_from_the_lower_bound),
+        cmocka_unit_test(shares_of_different_moments_do_not_add_up_in_the_lower_bound),
         cmocka_unit_test(readings_of_one_moment_are_a_lower_bound),
     };
     return cmocka_run_group_tests_name("track/shared_ranges", tests, NULL, NULL);
