@@ -1,5 +1,6 @@
 /*
  * What is exact. Every label, and every bound that rests on what was collected, derives from here.
+ * A control group proves nothing: who may can move processes out of it.
  *
  * wait4() and getrusage() give what a process used, and all that were waited for below it. What
  * nobody waits for (its parent ignores SIGCHLD or sets SA_NOCLDWAIT, its pid namespace ends) is in

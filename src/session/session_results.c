@@ -64,8 +64,9 @@ static const char *why_not_counted(const struct gput_session *session)
 static void explain_others_cpu(const struct gput_session *session,
     const struct session_exactness *exactness, char *text, size_t size)
 {
+    bool has_group = session->mode != SESSION_SELF && !isnan(session->cgroup_usage.cpu_seconds);
     text[0] = '\0';
-    if (exactness->has_auto_reaped && !exactness->cpu)
+    if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
         snprintf(text, size, "; of those that nobody waited for, what %s",
             session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
                                      : "samples saw");
@@ -88,7 +89,7 @@ static void add_kernel_cpu_source(const struct gput_session *session,
         how = "getrusage of this process and of the children it waited for";
     else if (!isnan(session->cgroup_usage.cpu_seconds))
         how = "wait4 of the command and of its orphans, or a control group of its own where that "
-              "saw more: it also counts those that nobody waited for";
+              "saw more: it also counts those that nobody waited for, unless they left it";
     explain_others_cpu(session, exactness, others, sizeof others);
     if (!exactness->cpu && exactness->why_not)
         snprintf(

@@ -226,11 +226,11 @@ static void fill_collected_cpu(const struct gput_session *session,
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
     accounting->kernel_cpu_seconds = fmax(most, counted);
     bool is_short = most - counted > apart;
-    /* Processes can leave the group. */
-    bool group_has_all =
+    /* Processes can leave the group, and then nobody may wait for them: it proves nothing. */
+    bool group_has_most =
         has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
-    exactness->cpu = group_has_all || (exactness->all_collected && !is_short);
-    if (is_short || (exactness->has_auto_reaped && !group_has_all))
+    exactness->cpu = exactness->all_collected && !is_short;
+    if (is_short || (exactness->has_auto_reaped && !group_has_most))
         accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
     fit_parts(accounting);
 }

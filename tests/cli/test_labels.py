@@ -6,13 +6,30 @@ import pathlib
 import signal
 import subprocess
 
-from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, refusal, wait_until
+from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, python, refusal, wait_until
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 NO_NAMESPACE = refusal(*NAMESPACE, "true")
 # Nobody of the tree is told of its children's ends, also not of those that were started before.
 LEAVE_300_MB = "ignore child [ alloc 300 sleep 0.2 become /bin/true ] wait".split()
+# Runs the rest outside of the control groups that the command is in, as far as it may; nobody waits for it.
+LEAVE_GROUPS = """
+import glob, os, signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    for file in ["/sys/fs/cgroup/cgroup.procs", *glob.glob("/sys/fs/cgroup/*/cgroup.procs")]:
+        try:
+            with open(file, "w") as processes:
+                processes.write("0")
+        except OSError:
+            pass
+    os.execv(sys.argv[1], sys.argv[1:])
+try:
+    os.wait()
+except ChildProcessError:
+    pass
+"""
 
 
 class Labels(CommandTest):
@@ -100,6 +117,15 @@ class Labels(CommandTest):
                 report = self.track(*NAMESPACE, "sh", "-c", script, self.consumer)
                 self.assert_cpu(report, 0.4)
                 self.assert_at_least(report, "counts")
+
+    def test_a_process_that_leaves_the_control_group(self):
+        if NO_NAMESPACE:
+            self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
+        leave = python(LEAVE_GROUPS, CONSUMER, "spin", 0.4)
+        for prefix in [], ["unshare", "--pid", "--fork", "--mount-proc"] if os.geteuid() == 0 else NAMESPACE:
+            with self.subTest(prefix=prefix):
+                self.prefix = prefix
+                self.assert_cpu(self.track(*leave), 0.4)
 
     def test_a_child_with_several_threads(self):
         """Its first thread ends before the others, and then its parent still has it."""
