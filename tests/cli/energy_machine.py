@@ -1,7 +1,9 @@
 """A machine with energy counters, made of files: what GPUT_SYSFS can point at."""
 
+import contextlib
 import os
 import pathlib
+import threading
 
 RANGE_UJ = 262143328850
 
@@ -48,6 +50,30 @@ class Machine:
         self.add("intel-rapl:0:1", "core")
         self.add("intel-rapl:2", "psys")
         self.add("intel-rapl-mmio:0", "package-0")
+
+    @contextlib.contextmanager
+    def moving(self, folder, *zones):
+        """Moves counters by a microjoule every few milliseconds; not while there is a file `hold` in the folder, as `held` says."""
+        hold, held, is_over = folder / "hold", folder / "held", threading.Event()
+
+        def move():
+            while not is_over.wait(0.004):
+                if hold.exists():
+                    held.touch()
+                    continue
+                held.unlink(missing_ok=True)
+                for counter in map(self.counter, zones):
+                    moved = b"%020d\n" % (int(counter.read_text()) + 1)
+                    with open(counter, "r+b", buffering=0) as file:
+                        file.write(moved)
+
+        thread = threading.Thread(target=move)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
 
     def environment(self):
         return os.environ | {"GPUT_SYSFS": str(self.root), "GPUT_NVML": "/nonexistent"}
