@@ -18,7 +18,7 @@ extern "C" {
 struct gput_config {
     struct gput_options options; /**< the defaults, and over them what the file gives; its strings
                                       live until gput_config_finish() */
-    bool disable_logs;           /**< "disable_logs": no warnings wanted; default false */
+    bool disable_logs;           /**< "disable_logs": print no warnings; default false */
     pid_t process_id;            /**< "process_id": the process to attach to; 0: not given */
     void *storage;               /**< owns the strings of `options` */
 };
@@ -30,13 +30,12 @@ struct gput_config {
  * ("adaptive" or "exact"), energy_unit, carbon_intensity (grams for a kWh, or the code of a
  * country), energy_folder, listen, limits (an object, as {"ram": "8GB", "seconds": 90}: see
  * gput_limits_parse()), enforce, processes, command_lines; own_process, n_join_attempts and
- * join_timeout are checked and mean nothing here. All are optional, and null stands for the
- * default.
+ * join_timeout are checked and ignored. All are optional, and null stands for the default.
  *
- * On success `*config` is to be emptied by gput_config_finish(); on failure it holds nothing.
- * Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file cannot
- * be read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a wrong type,
- * a value that makes no sense), GPUT_ERROR_MEMORY.
+ * On success the caller frees the contents of `*config` by gput_config_finish(); on failure it is
+ * empty. Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file
+ * cannot be read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a
+ * wrong type, an invalid value), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_config_read(
     const char *path, struct gput_config *config, struct gput_error *error);

@@ -1,6 +1,6 @@
 /*
- * What this machine can tell, and what it would take to be told more: every source of figures with
- * its state, and the GPUs that were found. Nothing is tracked.
+ * What can be measured on this machine, and how more could be: every source of figures with its
+ * state, and the GPUs that were found. Nothing is tracked.
  */
 #ifndef GPUTRACKER_DOCTOR_H
 #define GPUTRACKER_DOCTOR_H
@@ -37,9 +37,9 @@ struct gput_doctor_gpu {
     char name[96];
     char vendor[16];           /**< "nvidia", "amd", "intel" or "other" */
     char pci_address[24];      /**< "0000:01:00.0"; "" when it has none */
-    char source[16];           /**< the source that tells of it: "nvml", "amdgpu", "drm" */
-    double ram_capacity_bytes; /**< NaN when it does not tell */
-    char missing[240];         /**< figures it does not tell, and why; "" when it tells all */
+    char source[16];           /**< the source that reads it: "nvml", "amdgpu", "drm" */
+    double ram_capacity_bytes; /**< NaN when not available */
+    char missing[240];         /**< figures that are not available, and why; "" when all are */
 };
 
 #define GPUT_DOCTOR_MAX_SOURCES 24

@@ -1,7 +1,7 @@
 /*
- * Energy of a session: what the machine used by domain, and what of it is the tracked processes'.
+ * Energy of a session: what the machine used by domain, and the share of the tracked processes.
  *
- * The CPU's counters (RAPL) and the GPUs' count for the whole device. A process's part is its
+ * The CPU's counters (RAPL) and the GPUs' count for the whole device. The tracked processes get a
  * share: of CPU time for the packages, of RAM in use for DRAM, of processor (SM) use or else memory
  * in use for GPUs. Shares are taken over the same interval as the energy and never sum to more than
  * the device.
@@ -66,7 +66,7 @@ GPUT_API int gput_carbon_intensity_find(
 /** Whose figures these are, and of which version. Static text. */
 GPUT_API const char *gput_carbon_intensity_source(void);
 
-/** Joules over a session. NaN: this machine does not tell. */
+/** Joules over a session. NaN: not available on this machine. */
 struct gput_energy {
     enum gput_energy_unit unit; /**< to show it in; the figures here are joules */
     struct {

@@ -32,9 +32,9 @@ extern "C" {
 
 struct gput_energy_recording;
 
-/** A stretch of a recording. Curves are cut at its ends: what was recorded there is between the
- * points around it, on the line from one to the other. Microseconds of local time on a calendar
- * without time zones; INT64_MIN and INT64_MAX: no bound. */
+/** An interval of a recording. Curves are cut at its ends, where values are interpolated linearly
+ * between the neighbouring points. Microseconds of local time on a calendar without time zones;
+ * INT64_MIN and INT64_MAX: no bound. */
 struct gput_energy_window {
     int64_t start_us;
     int64_t end_us;
@@ -72,7 +72,7 @@ GPUT_API int gput_energy_recording_open(
     const char *folder, struct gput_energy_recording **recording, struct gput_error *error);
 GPUT_API void gput_energy_recording_close(struct gput_energy_recording *recording);
 
-/** What had to be left out (a line that was cut off), a sentence each, or NULL. */
+/** What was skipped (a truncated line), a sentence each, or NULL. */
 GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
 
 /** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. */

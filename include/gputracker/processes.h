@@ -1,5 +1,5 @@
 /*
- * Every process of a session by itself: who it was, how long it lived, what it used. Kept when
+ * Each process of a session: which it was, how long it lived, what it used. Kept when
  * `gput_options.processes` asks for it.
  */
 #ifndef GPUTRACKER_PROCESSES_H
@@ -21,10 +21,10 @@ extern "C" {
 
 /** How far the peak of a process can be trusted. */
 enum gput_process_peak {
-    GPUT_PROCESS_PEAK_UNKNOWN, /**< nobody ever polled it */
+    GPUT_PROCESS_PEAK_UNKNOWN, /**< it was never polled */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
-    /** The kernel's (VmHWM), as last read before its end; or given at its end, but of the program
-     * alone that it was then: what it had before execve() may have been more. */
+    /** The kernel's (VmHWM), as last read before its end; or of its exit record, but since its last
+     * execve() alone: before that it may have had more. */
     GPUT_PROCESS_PEAK_KEPT,
     GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };
@@ -46,15 +46,15 @@ struct gput_process {
     int64_t end_ns;           /**< since the epoch; 0: it has not ended */
     bool is_final; /**< the figures are the kernel's, made at its end (taskstats); else those of
                         the last scan, and it may have gone on since */
-    /** Since tracking began. The kernel makes its record before the end of a process is over: what
-     * freeing the memory takes (a tenth of a second for some gigabytes) is not in it. NaN where
-     * that leaves 0. */
+    /** Since tracking began. The kernel makes the exit record before the exit is complete: the time
+     * to free the memory (a tenth of a second for some gigabytes) is not in it. NaN where that
+     * leaves 0. */
     double cpu_seconds;
     double peak_ram_bytes; /**< RSS */
     enum gput_process_peak peak;
     double peak_gpu_ram_bytes; /**< the highest of what drivers listed, all GPUs together; memory
                                   that processes share counts in each */
-    /** Where the kernel does not tell ends, with those of the children that it waited for. */
+    /** Without exit records (taskstats), with those of the children that it waited for. */
     double read_bytes, write_bytes; /**< through read(), write() and the like */
     double storage_read_bytes;
     double storage_write_bytes; /**< less what it dropped before it was written (removed files) */
@@ -70,8 +70,8 @@ struct gput_process {
 GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 
 /**
- * Which figures of a process are lower bounds: "cpu_seconds" of one whose figures are final, "all"
- * of one that ended unseen; NULL of one that lives: they are as of now. Static text.
+ * Which figures of a process are lower bounds: "cpu_seconds" when its figures are final, "all" when
+ * no exit record came for it; NULL while it lives: its figures are as of now. Static text.
  */
 GPUT_API const char *gput_process_at_least(const struct gput_process *process);
 

@@ -40,7 +40,7 @@ struct gput_static_data {
 enum gput_source_state {
     GPUT_SOURCE_EXACT,       /**< the kernel or the device counted it */
     GPUT_SOURCE_SAMPLED,     /**< seen at ticks: what happened between them may be missed */
-    GPUT_SOURCE_UNAVAILABLE, /**< not to be had here; `reason` says why */
+    GPUT_SOURCE_UNAVAILABLE, /**< not available here; `reason` says why */
 };
 
 /** "exact", "sampled" or "unavailable". Static text. */
@@ -77,13 +77,13 @@ struct gput_gpu {
     char pci_address[24]; /**< "0000:01:00.0"; "" when it has none */
     bool selected;        /**< counts in the utilization of all GPUs: see gput_options.gpu_uuids */
     double ram_capacity_bytes;
-    double max_ram_bytes; /**< in use by anybody */
+    double max_ram_bytes; /**< in use by any process */
     double max_main_ram_bytes;
     double max_descendants_ram_bytes;
     double max_combined_ram_bytes;
     double
         max_combined_ram_at_most_bytes; /**< see gput_results.gpu_peaks; NaN: nothing bounds it */
-    double max_utilization_percent;     /**< of the whole GPU, by anybody */
+    double max_utilization_percent;     /**< of the whole GPU, by any process */
     double mean_utilization_percent;
     double max_main_sm_percent; /**< share of its processors (SM, CU, EU) that main kept busy */
     double mean_main_sm_percent;
@@ -96,8 +96,8 @@ struct gput_gpu {
         double combined_ram_bytes;
         double utilization_percent;
         double power_watts;
-        double joules; /**< since the start; counted by the device, else power over time. Not told
-                            of a MIG instance */
+        double joules; /**< since the start; counted by the device, else power integrated over time.
+                          Not available for a MIG instance */
     } now;
     char missing[240]; /**< figures that are missing, and why: "power: not supported by this GPU" */
 };
@@ -114,15 +114,15 @@ struct gput_peak {
 };
 
 /**
- * What was counted over the whole session, for main and all its descendants together. NaN: not to
- * be had here; the source "counts" says why.
+ * What was counted over the whole session, for main and all its descendants together. NaN: not
+ * available here; the source "counts" says why.
  */
 struct gput_accounting {
     /** What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
      * sampled. Never less than the samples add up to. */
     double kernel_cpu_seconds;
-    double kernel_user_cpu_seconds;   /**< of that, in programs; NaN next to children that nobody
-                                           waited for and no control group counted */
+    double kernel_user_cpu_seconds;   /**< of that, in user mode; NaN when children were auto-reaped
+                                         and no control group counted them */
     double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /**< what the samples add up to */
     double captured_percent;          /**< sampled of kernel; NaN where kernel is "at least" */
@@ -131,9 +131,9 @@ struct gput_accounting {
     char processes_missed_reason[GPUT_REASON_SIZE]; /**< how the figure above is known, or why it is
                                                        not */
     double minor_page_faults;            /**< pages that needed no storage: new, copied or cached */
-    double major_page_faults;            /**< pages that had to come from storage */
+    double major_page_faults;            /**< page faults that needed storage */
     double voluntary_context_switches;   /**< it waited for something */
-    double involuntary_context_switches; /**< another had to have the CPU */
+    double involuntary_context_switches; /**< the CPU went to another thread */
     double read_bytes;  /**< through read() and the like, cached or not, pipes and sockets too; not
                              through io_uring, splice() and mapped files */
     double write_bytes; /**< through write() and the like */
@@ -159,7 +159,7 @@ struct gput_results {
     double mean[GPUT_MEASUREMENT_COUNT];
     double elapsed_seconds; /**< wall time from start to the last sample */
 
-    /** As of the last sample, for those who watch a session while it runs. NaN: not known. */
+    /** As of the last sample, for monitoring a session while it runs. NaN: not known. */
     struct {
         double values[GPUT_MEASUREMENT_COUNT];
         /** Mean power over the last second or more; that of the GPUs as their drivers say it. */
@@ -174,22 +174,23 @@ struct gput_results {
         struct gput_peak descendants; /**< RSS of the largest single descendant */
         struct gput_peak combined;    /**< of all together, what they share counted once */
         /** What the kernel charged to a control group of exactly these processes: also for page
-         * cache that they filled, but not for what others had in RAM already. No bound of RSS. */
+         * cache that they filled, but not for what other processes had in RAM already. It bounds
+         * RSS neither from above nor from below. */
         struct gput_peak control_group;
     } peaks;
 
     /**
-     * GPU RAM of the tracked processes, over all GPUs: at least what drivers' lists of processes
-     * said; at most what the memory in use on the GPUs rose to, less what was in use there next to
-     * them, where nobody else used a GPU. Both are of the moments at which drivers were asked: what
-     * rose and fell between two readings is in neither. NaN without a GPU.
+     * GPU RAM of the tracked processes, over all GPUs: at least what the drivers' lists of
+     * processes gave; at most the highest memory in use on the GPUs, minus what was in use by
+     * others, where no other process used a GPU. Both are of the moments at which drivers were
+     * read: a peak between two readings is in neither. NaN without a GPU.
      */
     struct {
         struct gput_peak main;
         struct gput_peak descendants;
         struct gput_peak combined;
-        double list_age_seconds; /**< how much older than the last sample the list is that its
-                                      figures come from; 0: it was read for it; NaN: none came */
+        double list_age_seconds; /**< age of the list of processes at the last sample; 0: it was
+                                    read for that sample; NaN: there was no list */
     } gpu_peaks;
 
     struct gput_accounting accounting;
@@ -199,7 +200,7 @@ struct gput_results {
         double rss_bytes;   /**< of the tracking process; NaN when it is the tracked one */
         uint64_t ticks;
         uint64_t late_ticks;   /**< ticks that began more than a tenth of the interval late */
-        uint64_t missed_ticks; /**< deadlines that passed while an earlier tick was still at work */
+        uint64_t missed_ticks; /**< deadlines that passed during an earlier tick */
         uint64_t rows_lost;    /**< rows that could not be written to the tracking file */
     } tracker;
 
@@ -231,7 +232,7 @@ enum gput_format {
  * The report of a session as text, summary, JSON or pickle (which Python's gpu_tracker loads as its
  * own Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
  * Prometheus, which gput_session_snapshot() and an HTTP server of your own can serve: there a
- * figure that is not known is no metric.
+ * figure that is not known is left out.
  *
  * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
  * bytes (`length` may be NULL). Text and JSON end with a newline; pickles hold NULs too.
@@ -243,7 +244,7 @@ GPUT_API int gput_results_render(const struct gput_results *results, enum gput_f
 
 /**
  * Reads results that a session kept while it ran (its resource usage file), for example after the
- * tracker was killed. The pickle that the Python gpu_tracker (3 to 5) keeps is read as well, as
+ * tracker was killed. The pickle that the Python gpu_tracker (3 to 5) writes is read as well, as
  * data: what it does not have is NaN, and the source "older_file" says so.
  *
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is neither.

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/** How much is spent on the private and shared parts of RAM. */
+/** How much time is spent on measuring the private and shared parts of RAM. */
 enum gput_ram_mode {
     GPUT_RAM_ADAPTIVE, /**< expensive readings only when they can have changed, at a bounded rate */
     GPUT_RAM_EXACT,    /**< expensive readings at every tick */
@@ -72,8 +72,8 @@ struct gput_options {
     /** While a launched command is tracked, the caller starts no other process: every further child
      * of its is an orphan of the command; see gput_session_launch() */
     bool starts_nothing_else;
-    /** There need not be a GPU: no warning when there is none. What is missing stands in the
-     * results all the same. */
+    /** There need not be a GPU: no warning when there is none. The results say what is missing in
+     * any case. */
     bool needs_no_gpu;
     struct gput_limits limits; /**< what the tree may use; default: no limits */
     /** NULL: /proc. One of another pid namespace can be named to track a process by the number that
@@ -134,29 +134,30 @@ GPUT_API int gput_session_track_pids(
 
 /**
  * Starts to measure the machine alone: CPU, RAM, GPUs, energy, network. No process is tracked, so
- * all figures of main, descendants and combined are missing. It goes on until gput_session_stop().
+ * all figures of main, descendants and combined are missing. It runs until gput_session_stop().
  */
 GPUT_API int gput_session_track_machine(struct gput_session *session, struct gput_error *error);
 
 /**
  * Starts a command and tracks it from its first instruction. The command inherits everything from
  * the caller (working directory, environment, standard streams, signal mask as it was before the
- * call). The calling process becomes a child subreaper, so that orphaned descendants stay in sight,
+ * call). The calling process becomes a child subreaper, so that orphaned descendants stay tracked,
  * and reaps those orphans, at samples and in gput_session_wait().
  *
- * Children that the caller starts itself stay the caller's: they are neither tracked nor reaped.
- * They are told from orphans by the kernel's announcements (`gpu-tracker doctor`: process
- * connector); where there are none, only orphans that a sample saw below the command before are
- * tracked on and reaped, unless `starts_nothing_else` says that there can be no others.
+ * Children that the caller starts itself remain the caller's: they are neither tracked nor reaped.
+ * They are distinguished from orphans by the kernel's announcements (`gpu-tracker doctor`: process
+ * connector); where there are none, only orphans that an earlier sample saw as descendants of the
+ * command remain tracked and are reaped, unless `starts_nothing_else` says that there can be no
+ * others.
  *
- * The command is the session's to collect. Where somebody else does that (the program ignores
- * SIGCHLD, or waits for any child), its end is noticed all the same, but its status is -1 and what
- * the kernel tells along with it is missing from the results, which say so.
+ * The session waits for the command. Where the program does that itself (it ignores SIGCHLD, or
+ * waits for any child), its end is still noticed, but its status is -1 and what wait4() would give
+ * is missing from the results, which say so.
  *
- * `argv` ends with NULL; argv[0] is looked up in PATH.
- * Errors: GPUT_ERROR_NOT_FOUND (no such command; message `Command not found: "x"`),
- * GPUT_ERROR_PERMISSION (not executable), GPUT_ERROR_UNSUPPORTED (`procfs_root` is of another pid
- * namespace; the command is not started), GPUT_ERROR_MEMORY.
+ * `argv` ends with NULL; argv[0] is searched for in PATH. Errors: GPUT_ERROR_NOT_FOUND (no such
+ * command; message `Command not found: "x"`), GPUT_ERROR_PERMISSION (not executable),
+ * GPUT_ERROR_UNSUPPORTED (`procfs_root` is of another pid namespace; the command is not started),
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
@@ -168,20 +169,20 @@ GPUT_API const char *gput_session_address(const struct gput_session *session);
 /** The main process, or 0 before tracking started. */
 GPUT_API pid_t gput_session_pid(const struct gput_session *session);
 
-/** A descriptor that can be read (POLLIN) when the main process has ended, until the session is
- * destroyed, whose it stays. -1: the system has none, or the process is of another pid namespace:
- * then gput_session_wait() has to be asked now and then. */
+/** A descriptor that becomes readable (POLLIN) when the main process has ended. The session owns it
+ * and closes it when destroyed. -1: the system has none, or the process is of another pid
+ * namespace: then call gput_session_wait() from time to time. */
 GPUT_API int gput_session_end_fd(const struct gput_session *session);
 
 /**
- * For a launched command: waits until it ended or `timeout_ms` passed (-1: for ever, 0: not at
- * all), takes the last sample while its figures can still be read, then collects it from the
+ * For a launched command: waits until it ended or `timeout_ms` passed (-1: no limit, 0: does not
+ * wait), takes the last sample while its figures can still be read, then collects it from the
  * kernel. Orphans are reaped on the way. `*ended` tells which; `*status` is then its wait(2)
  * status. For a process that was not launched: waits for its end; `*status` is 0. While a tree is
- * ended for a limit (gput_options.limits), that goes on until no process of it is left, or is left
- * in spite of SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is
- * then true of a process that was not launched though it lives on. A signal that interrupts the
- * wait returns early with GPUT_OK and `*ended` false.
+ * ended for a limit (gput_options.limits), it waits until no process of it is left, or some survive
+ * SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is then true for a
+ * process that was not launched although it is alive. A signal that interrupts the wait returns
+ * early with GPUT_OK and `*ended` false.
  */
 GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     int *status, struct gput_error *error);
@@ -202,18 +203,18 @@ GPUT_API int gput_session_results(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
 /**
- * Figures as the sampling thread last put them down: at most half a second, or one interval, old.
- * For those who watch a session: it may be called from any thread between the beginning of tracking
- * and gput_session_destroy(), and neither waits for a sample nor makes one wait. What is told only
- * at the end is not in them.
- * Errors: GPUT_ERROR_STATE before tracking began.
+ * The results so far, as the sampling thread last published them: at most half a second, or one
+ * interval, old. For monitoring a session: it may be called from any thread between the beginning
+ * of tracking and gput_session_destroy(), and neither waits for a sample nor delays one. What is
+ * only known at the end is not in them. Errors: GPUT_ERROR_STATE before tracking began.
  */
 GPUT_API int gput_session_snapshot(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
 /** Frees everything. A session that tracks and was not stopped, as when an error ends the program,
- * is stopped here, and leaves its resource usage file with all of its figures. NULL is fine. In a
- * fork of the process that created the session it does nothing: the session is the parent's. */
+ * is stopped here, and leaves its resource usage file with all of its figures. NULL is allowed. In
+ * a fork of the process that created the session it does nothing: the session belongs to the
+ * parent. */
 GPUT_API void gput_session_destroy(struct gput_session *session);
 
 #ifdef __cplusplus

@@ -112,7 +112,7 @@ double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t devi
     if (device >= usage->n_devices)
         return NAN;
     const struct gpu_usage_device *of = &usage->devices[device];
-    /* Drivers can hide processes from a container. Each would hold more than that. */
+    /* Drivers can hide processes from a container. Each would use more than that. */
     bool is_alone = of->has_untracked && of->least_untracked_bytes < GPU_MIN_CONTEXT_BYTES;
     if (of->may_have_others || !is_alone)
         return NAN;

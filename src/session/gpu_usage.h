@@ -1,6 +1,6 @@
 /*
- * Usage so far of each GPU: the highest and the mean of its figures, and what bounds the RAM that
- * the tracked processes held, without keeping the samples.
+ * Usage so far of each GPU: maximum and mean of its figures, and bounds of the RAM of the tracked
+ * processes. Samples are not kept.
  */
 #ifndef SESSION_GPU_USAGE_H
 #define SESSION_GPU_USAGE_H
@@ -20,14 +20,14 @@ enum gpu_usage_figure {
     GPU_USAGE_FIGURES,
 };
 
-/* Highest and mean of one figure. All zeroes: never read. */
+/* Maximum and mean of one figure. All zeroes: never read. */
 struct gpu_usage_value {
     bool has;
     double max;
     double first;    /* the mean while no time has passed */
     double sum;      /* of the figures of all samples with an interval */
     uint64_t count;  /* of those samples */
-    double last;     /* NaN: the last sample did not have it */
+    double last;     /* NaN: not in the last sample */
     double weighted; /* sum of figure x seconds it stands for */
     double seconds;  /* sum of those seconds */
 };
@@ -45,8 +45,8 @@ struct gpu_usage {
 /* An empty usage is all zeroes. */
 void gpu_usage_finish(struct gpu_usage *usage);
 
-/* Adds a sample that stands for the `seconds` since the one before it. Devices that come later are
- * taken in; without memory for them they are left out. */
+/* Adds a sample that stands for the `seconds` since the one before it. Devices that appear later
+ * are added, unless there is no memory for them. */
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds);
 
 /* NaN when it was never read. */
@@ -60,15 +60,15 @@ double gpu_usage_mean(const struct gpu_usage *usage, size_t device, enum gpu_usa
 double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure);
 
 /*
- * RAM that the tracked processes can have held on a device at most: its highest reading, less what
- * was in use there next to theirs. NaN: not known; or others may have used it too, also such as the
- * driver hides, who can have given back as much as the tracked ones took; or a list said more, so
- * that readings missed it.
+ * An upper bound of the RAM of the tracked processes on a device: its highest reading, minus what
+ * was in use there besides theirs. NaN: not known; or other processes, possibly hidden by the
+ * driver, may have used it, and freed as much as the tracked ones allocated; or a list gave more,
+ * so that readings missed it.
  */
 double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
 
-/* Of all devices in the last sample. NaN when none had it, and when one did not that had it before:
- * what the others have is no sum. */
+/* Sum over all devices in the last sample. NaN when none had it, and when one lacks it that had it
+ * before. */
 double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure);
 
 #endif

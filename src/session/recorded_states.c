@@ -23,7 +23,7 @@ double process_pss_bytes(const struct process *process)
     return (double)(rss.total - anonymous + memory_anonymous_share_bytes(memory));
 }
 
-/* Memory of those that have not ended. */
+/* Memory of processes that have not ended. */
 static void add_memory(const struct process_tree *tree, double used_bytes, struct doc *cpu)
 {
     struct doc *pss = doc_add_object(cpu, "per_process_mem_use_abs");
@@ -55,7 +55,7 @@ bool session_has_memory(const struct gput_session *session)
 static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
 {
     const struct process_tree *tree = &session->sampler.tree;
-    /* The last line can come when all have ended: what they had is not 0 then, but not known. */
+    /* The last line can come after the end of all: their memory is not 0 then, but not known. */
     if (session_has_memory(session))
         add_memory(tree, session->system.ram_used_bytes, cpu);
     doc_add_known(cpu, "total_mem_use", session->system.ram_used_bytes);
@@ -68,7 +68,7 @@ void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
     doc_add_known(object, index, value);
 }
 
-/* AIPowerMeter's reader wants its keys in every line: what is not known is null, or no GPU's. */
+/* AIPowerMeter's reader needs its keys in every line: what is not known is null, or has no GPU. */
 static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
 {
     const struct gpu_sample *sample = &session->sampler.gpu;

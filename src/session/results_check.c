@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sums in another order differ by that part. */
+/* Relative rounding difference of sums in another order. */
 #define ROUNDING 1e-9
 
 #define AT(member) offsetof(struct gput_results, member)
@@ -18,7 +18,7 @@ static double figure_at(const struct gput_results *results, size_t offset)
     return value;
 }
 
-/* False too where either is not known. */
+/* Also false when either is not known. */
 static bool is_above(double a, double b)
 {
     return a > b + ROUNDING * fabs(b);
@@ -26,7 +26,7 @@ static bool is_above(double a, double b)
 
 /* ---- upper bounds ---- */
 
-/* None of these figures is ever above that bound. */
+/* None of these figures may be above the bound. */
 static const struct bound_rule {
     size_t peak;
     size_t least;
@@ -122,7 +122,7 @@ static unsigned check_figures(struct gput_results *results)
     return found;
 }
 
-/* What rests on the same proof cannot be exact next to one that is not. */
+/* Figures that rest on the same proof are exact together or not at all. */
 static unsigned check_labels(struct gput_results *results)
 {
     unsigned found = 0;

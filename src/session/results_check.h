@@ -11,9 +11,9 @@
 #include <gputracker/results.h>
 
 /*
- * Takes back upper bounds that another figure is above (NaN), and what is called exact and cannot
- * be (sampled); the source of each says that it was "contradicted", and by what. Looks at `results`
- * alone. Returns how many contradictions were found; in what it leaves there is none.
+ * Clears upper bounds that another figure is above (NaN), and relabels what is called exact and
+ * cannot be (sampled); the source of each says that it was "contradicted", and by what. Reads
+ * `results` alone. Returns how many contradictions were found; none remain.
  */
 unsigned results_check(struct gput_results *results);
 

@@ -1,11 +1,11 @@
-/* Results so far, whoever kept them. */
+/* Results so far, of this tool or the older one. */
 #include <gputracker/results.h>
 
 #include "base/file.h"
 #include "formats/results/results_file.h"
 #include "import/results_read_pickle.h"
 
-/* Ours has 150 kB, and a pickle of the older package less. */
+/* Ours have 150 kB, a pickle of the older package less. */
 #define MAX_BYTES ((size_t)16 << 20)
 
 int gput_results_load(const char *path, struct gput_results *results, struct gput_error *error)

@@ -9,10 +9,10 @@
 
 /* Percents are rounded to this many places: the clocks after them are not finer. */
 #define PERCENT_DECIMALS 4
-/* How long a sample waits for GPU drivers to say what was used up to it. */
+/* How long a sample waits for GPU drivers to read the energy up to it. */
 #define MAX_WAIT_NS (NS_PER_SECOND / 20)
 #define LAST_WAIT_NS (NS_PER_SECOND / 10)
-/* The same at both ends, for them to list who holds GPU RAM. */
+/* The same at both ends, for the list of processes that hold GPU RAM. */
 #define LIST_WAIT_NS (NS_PER_SECOND / 4)
 
 static bool has_process(const struct sampler *sampler)
@@ -93,7 +93,7 @@ static void put_threads(struct sampler *sampler, bool in_main)
 
 /* ---- CPU ---- */
 
-/* Children that nobody waits for are in no parent's totals. */
+/* Auto-reaped children are in no parent's totals. */
 static void read_descendants(struct sampler *sampler)
 {
     const struct sampler_options *options = &sampler->options;
@@ -105,7 +105,7 @@ static void read_descendants(struct sampler *sampler)
         sampler->descendants_ns = ns;
 }
 
-/* What the others used; in the intervals of the machine's CPU time. */
+/* CPU time of untracked processes, in the intervals of the machine's CPU time. */
 static void read_others(struct sampler *sampler, int64_t now_ns)
 {
     int64_t ours_ns = sampler->totals.main_ns + sampler->descendants_ns;
@@ -200,8 +200,9 @@ static void list_descendants(struct sampler *sampler)
     sampler->descendants_generation = sampler->tree.generation;
 }
 
-/* Joules are of the sample's own moment where the drivers have answered by the end of it. Else the
- * power of then is taken on, so ticks do not wait for long; what the last one misses stays so. */
+/* Joules are of the sample's own moment where the drivers have answered by the end of it. Else
+ * power is extrapolated, so that ticks do not wait for long; what the last sample misses stays
+ * missing. */
 static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     int64_t wait_ns = sampler->options.interval_ns / 4;
@@ -223,8 +224,8 @@ static struct gpu_tree gpu_tree_of(struct sampler *sampler)
         .generation = sampler->tree.generation};
 }
 
-/* At both ends who holds GPU RAM is asked anew: a session can be shorter than the pause between two
- * lists. */
+/* At both ends the lists of processes are read anew: a session can be shorter than the pause
+ * between two lists. */
 static void request_lists(struct sampler *sampler, unsigned flags)
 {
     bool is_first = sampler->sampled_ns == 0, is_last = flags & SAMPLER_LAST;
@@ -234,7 +235,7 @@ static void request_lists(struct sampler *sampler, unsigned flags)
     gpu_set_request_lists(sampler->options.gpus, &tree);
     if (is_last || flags & SAMPLER_AWAIT_LISTS)
         gpu_set_await_lists(sampler->options.gpus, LIST_WAIT_NS);
-    /* What is in use around the first list, so that later rises can be known from it. */
+    /* The memory in use around the first list, from which later rises are computed. */
     if (is_first && flags & SAMPLER_AWAIT_LISTS) {
         gpu_set_refresh(sampler->options.gpus);
         gpu_set_await(sampler->options.gpus, MAX_WAIT_NS);
@@ -308,14 +309,14 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
 static bool check(struct sampler *sampler, unsigned flags, int64_t now_ns)
 {
     process_tree_scan(&sampler->tree, flags & SAMPLER_NONE_STARTED, now_ns);
-    /* Of main and what it left behind the last figures stay. */
+    /* The last figures of main and its descendants stay. */
     bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
     if (any_lives)
         ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
     return any_lives;
 }
 
-void sampler_look(struct sampler *sampler, unsigned flags)
+void sampler_scan_between(struct sampler *sampler, unsigned flags)
 {
     sampler->ram.skip_exact = true;
     check(sampler, flags, clock_monotonic_ns());
@@ -340,7 +341,7 @@ void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned f
 {
     int64_t now_ns = clock_monotonic_ns();
     sampler->sample.time_ns = clock_realtime_ns();
-    /* The first one takes what was read before: joules count from there on. */
+    /* The first one uses an earlier reading: joules count from it. */
     if (sampler->options.gpus && sampler->sampled_ns)
         gpu_set_refresh(sampler->options.gpus);
 

@@ -27,8 +27,8 @@ struct sampler_options {
     int64_t interval_ns;  /* between ticks */
     struct gpu_set *gpus; /* borrowed; NULL: none */
     const char *sysfs_root;
-    /* CPU time of all processes that is known otherwise, at least; asked after each scan. NULL:
-     * nothing is. */
+    /* A lower bound of the CPU time of all processes from another source; called after each scan.
+     * NULL: none. */
     int64_t (*known_cpu_ns)(const void *user);
     const void *user; /* its argument */
 };
@@ -40,7 +40,7 @@ struct sampler {
     struct system_meter *system; /* borrowed */
     struct cpu_totals totals;
     /* CPU time of all descendants by which joules are shared out: at least that of the totals.
-     * Never goes back. */
+     * Never decreases. */
     int64_t descendants_ns;
     struct other_cpu others;
     struct energy_meter energy;
@@ -51,8 +51,7 @@ struct sampler {
         int64_t time_ns, main_ns, descendants_ns;
     } last, before_last;
 
-    /* With SAMPLER_IN_MAIN: further threads that are there only for tracking, and what they used.
-     */
+    /* With SAMPLER_IN_MAIN: other threads that only track, and their CPU time. */
     unsigned helper_threads;
     int64_t helper_cpu_ns;
     int64_t own_cpu_ns; /* of all threads that only track inside main, at the last sample */
@@ -65,9 +64,8 @@ struct sampler {
 };
 
 /*
- * Looks at the tree for the first time; no sample yet.
- * `system` is borrowed. On success the caller calls sampler_finish().
- * Errors: GPUT_ERROR_NOT_FOUND (no such process), GPUT_ERROR_MEMORY.
+ * Scans the tree for the first time; no sample yet. `system` is borrowed. On success the caller
+ * calls sampler_finish(). Errors: GPUT_ERROR_NOT_FOUND (no such process), GPUT_ERROR_MEMORY.
  */
 int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     struct system_meter *system, struct gput_error *error);
@@ -75,13 +73,13 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 void sampler_finish(struct sampler *sampler);
 
 enum sampler_flags {
-    /* The calling thread is one of the main process, and there only to sample: neither it nor its
-     * CPU time count. */
+    /* The calling thread belongs to the main process and only samples: neither it nor its CPU time
+     * counts. */
     SAMPLER_IN_MAIN = 1,
     SAMPLER_LAST = 2,         /* no sample will follow */
     SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
-    SAMPLER_AWAIT_LISTS = 8,  /* of the first: waits until drivers have said anew who holds GPU RAM.
-                                 The last one always does */
+    SAMPLER_AWAIT_LISTS = 8,  /* the first sample waits until drivers have listed the processes that
+                                 hold GPU RAM; the last one always does */
 };
 
 /*
@@ -91,15 +89,15 @@ enum sampler_flags {
  */
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
 
-/* Before a sample: takes GPU RAM alone, into `sample` and `gpu`, when drivers have said since the
- * one before who holds it. False: they have not. */
+/* Before a sample: updates GPU RAM alone, in `sample` and `gpu`, when drivers have listed processes
+ * since the last sample. False: they have not. */
 bool sampler_take_waiting_lists(struct sampler *sampler);
 
 /*
- * Looks at the processes and their RAM between two samples, without exact readings: lower bounds
- * are in `ram.figures`, and no sample changes. `flags` as above.
+ * Scans the processes and their RAM between two samples, without exact readings: lower bounds are
+ * in `ram.figures`, and no sample changes. `flags` as above.
  */
-void sampler_look(struct sampler *sampler, unsigned flags);
+void sampler_scan_between(struct sampler *sampler, unsigned flags);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);

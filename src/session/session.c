@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The fastest that makes sense: below it the cost of a sample is most of the interval. */
+/* The shortest useful interval: below it a sample costs most of the interval. */
 #define MIN_SLEEP_SECONDS 0.001
-/* A year: longer is a slip of the pen. */
+/* A year: more is a typing error. */
 #define MAX_SLEEP_SECONDS 31536000.0
 
 struct gput_options gput_options_default(void)
@@ -181,8 +181,8 @@ int gput_session_create(
     return GPUT_OK;
 }
 
-/* The end of a session that nobody stopped, as when an error ends the program: its figures are told
- * by the file alone, which stays. */
+/* Ends a session that was not stopped, as when an error ends the program: only the resource usage
+ * file has its figures, and stays. */
 static void stop_and_leave_results(struct gput_session *session)
 {
     struct results_file *file = session->results_file;
@@ -194,19 +194,19 @@ static void stop_and_leave_results(struct gput_session *session)
     results_file_close(file);
 }
 
-/* What only the process that created the session may touch. */
+/* Releases what only the process that created the session may touch. */
 static void release_shared(struct gput_session *session)
 {
     if (session->phase == SESSION_TRACKING)
         stop_and_leave_results(session);
-    /* A session that never began leaves no tracking file in the way of the next try. */
+    /* A session that never began leaves no tracking file that would block the next try. */
     bool unused = session->tracking_file && session->phase == SESSION_CREATED;
     session_end_serving(session);
     tracking_file_finish(session->tracking_file, NULL, NULL);
     session_close_recording(session);
     if (unused)
         unlink(session->options.tracking_file);
-    /* Left over from a beginning that failed. */
+    /* Left over from a failed start. */
     results_file_remove(session->results_file);
     own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
@@ -217,9 +217,8 @@ static void release_shared(struct gput_session *session)
 void gput_session_destroy(struct gput_session *session)
 {
     /*
-     * A forked child's copy was taken while the parent's threads may have been at work on it:
-     * nothing in it can be trusted to be whole, so it stays, and goes with the child or its
-     * execve().
+     * The parent's threads may have been changing the session at the fork, so the copy in the child
+     * may be inconsistent. It is not freed, and ends with the child or its execve().
      */
     if (!session || session->owner != getpid())
         return;

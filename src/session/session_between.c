@@ -47,16 +47,17 @@ static void look_at_processes(struct gput_session *session)
     struct session_between *between = &session->between;
     struct sampler *sampler = &session->sampler;
     int64_t now_ns = clock_monotonic_ns();
-    if (now_ns < between->look_not_before_ns)
+    if (now_ns < between->scan_not_before_ns)
         return;
     int64_t begin_ns = clock_thread_cpu_ns();
-    sampler_look(sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
+    sampler_scan_between(
+        sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
     if (session->mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     process_log_scan(&session->log, &sampler->tree, now_ns);
     process_log_adopt_orphans(&session->log, &sampler->tree);
-    between->look_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
-    between->looks++;
+    between->scan_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
+    between->scans++;
     const struct ram_figures *ram = &sampler->ram.figures;
     raise_to(&between->main_bytes, (double)ram->main.total);
     raise_to(&between->descendants_bytes, (double)ram->descendants.total);
@@ -64,7 +65,7 @@ static void look_at_processes(struct gput_session *session)
     raise_to(&session->at_least_bytes, (double)ram->at_least_bytes);
 }
 
-void session_look_between(struct gput_session *session)
+void session_scan_between(struct gput_session *session)
 {
     /* After the last sample nothing counts any more. */
     if (session->stop || session->mode == SESSION_MACHINE)

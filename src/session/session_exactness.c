@@ -57,7 +57,7 @@ static bool has_zombies(const struct process_tree *tree)
 
 /* As told at the ends of all. Our own go on while they are read: only those of our children count.
  */
-static uint64_t faults_told(const struct gput_session *session)
+static uint64_t exit_record_faults(const struct gput_session *session)
 {
     const struct process_log *log = &session->log;
     struct task_counts counts = process_log_counts(log);
@@ -89,7 +89,7 @@ static const char *why_not_all(const struct gput_session *session, const char *s
     const struct session_events *events = &session->events;
     if (session_is_alone(session))
         return NULL;
-    if (has_all_ends(session) && faults_told(session) == faults_collected(session))
+    if (has_all_ends(session) && exit_record_faults(session) == faults_collected(session))
         return NULL;
     if (signs)
         return signs;
@@ -105,17 +105,18 @@ static const char *why_not_all(const struct gput_session *session, const char *s
 }
 
 /* Each may be of one that was waited for after all. NULL: there is none. */
-static const char *signs_of_unwaited(const struct gput_session *session)
+static const char *signs_of_auto_reaped(const struct gput_session *session)
 {
-    bool has_signs = process_log_has_auto_reaped(&session->log) || session->counts.lacks_some ||
-                     has_zombies(&session->sampler.tree) ||
-                     (has_all_ends(session) && faults_told(session) > faults_collected(session));
+    bool has_signs =
+        process_log_has_auto_reaped(&session->log) || session->counts.lacks_some ||
+        has_zombies(&session->sampler.tree) ||
+        (has_all_ends(session) && exit_record_faults(session) > faults_collected(session));
     return has_signs ? "nobody waited for some processes" : NULL;
 }
 
 struct session_exactness session_exactness_of(const struct gput_session *session)
 {
-    const char *signs = signs_of_unwaited(session);
+    const char *signs = signs_of_auto_reaped(session);
     const char *why_not = why_not_all(session, signs);
     bool all_collected = !why_not && session->mode != SESSION_ATTACHED;
     return (struct session_exactness){.all_collected = all_collected,

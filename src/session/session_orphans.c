@@ -20,29 +20,29 @@ static bool contains(const struct pid_vector *pids, pid_t pid)
 }
 
 /* Whether a child of ours is an orphan or the caller's, where that is known without asking. */
-enum owner { ORPHAN, CALLERS, UNKNOWN };
+enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 
 static enum owner owner_of(struct gput_session *session, pid_t pid)
 {
     const struct process_log *log = &session->log;
     if (contains(&session->foreign, pid))
-        return CALLERS;
+        return OWN_CHILD;
     if (session->options.starts_nothing_else ||
         (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
         return ORPHAN;
     /* Better to miss an orphan than to take the end of a child away from the caller, who waits for
      * it. */
     if (!process_log_has_all(log))
-        return CALLERS;
+        return OWN_CHILD;
     return UNKNOWN;
 }
 
-bool session_is_callers(void *user, pid_t pid)
+bool session_is_own_child(void *user, pid_t pid)
 {
     struct gput_session *session = user;
     enum owner owner = owner_of(session, pid);
     if (owner != UNKNOWN)
-        return owner == CALLERS;
+        return owner == OWN_CHILD;
     /*
      * The kernel announces those that descend from the command; one that it has announced since
      * events were read, before this scan, is for the next scan: to read events in the middle of a
@@ -52,11 +52,11 @@ bool session_is_callers(void *user, pid_t pid)
 }
 
 /* The same of one that has ended: the log may have let go of it, but its start was announced. */
-static bool ended_is_callers(struct gput_session *session, pid_t pid)
+static bool ended_is_own_child(struct gput_session *session, pid_t pid)
 {
     enum owner owner = owner_of(session, pid);
     if (owner != UNKNOWN)
-        return owner == CALLERS;
+        return owner == OWN_CHILD;
     session_events_read(&session->events);
     return contains(&session->events.own_children, pid);
 }
@@ -100,14 +100,14 @@ static pid_t next_ended(idtype_t type, pid_t pid)
 }
 
 /* One by one: some child of the caller's has ended, and stands before others. */
-static void collect_behind_callers(struct gput_session *session)
+static void collect_past_own_children(struct gput_session *session)
 {
     struct pid_vector children = {0};
     if (proc_children_read(session->options.procfs_root, getpid(), 1, &children, NULL) == GPUT_OK) {
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.pids[i];
             if (pid != session->pid && next_ended(P_PID, pid) == pid &&
-                !ended_is_callers(session, pid))
+                !ended_is_own_child(session, pid))
                 collect(session, pid);
         }
     }
@@ -119,8 +119,8 @@ void session_reap_orphans(struct gput_session *session)
     pid_t pid;
     while ((pid = next_ended(P_ALL, 0)) > 0) {
         /* Main is collected by gput_session_wait(). */
-        if (pid == session->pid || ended_is_callers(session, pid)) {
-            collect_behind_callers(session);
+        if (pid == session->pid || ended_is_own_child(session, pid)) {
+            collect_past_own_children(session);
             return;
         }
         collect(session, pid);

@@ -54,7 +54,7 @@ static const char *why_not_counted(const struct gput_session *session)
         return session->has_ended ? NULL : "it is read when tracking ends, and that had not ended";
     if (session->has_main_usage)
         return NULL;
-    return session->main_is_over
+    return session->main_end_is_reported
                ? "the kernel gives it once, and somebody else collected the command: the caller "
                  "waits for any child, or ignores SIGCHLD"
                : "the kernel gives it when the command ends, and it had not ended";

@@ -1,25 +1,25 @@
 /*
  * What a session holds. Shared by the files of this folder only:
  *
- *   session.c          options, creating and freeing
+ *   session.c          options, creation, destruction
  *   session_track.c    the four ways to begin, waiting, stopping
  *   session_ticks.c    the sampling thread
- *   session_orphans.c  what the command leaves to us
+ *   session_orphans.c  orphans of the command
  *   session_results.c  from samples and totals to results
- *   session_snapshot.c results so far, for those who watch
- *   session_serving.c  them as a page of metrics, over HTTP
+ *   session_snapshot.c results so far, for other threads
+ *   session_serving.c  results so far as a page of metrics, over HTTP
  *   session_energy.c   energy, into the results and the tracking file
- *   session_recording.c  a recording of power next to them
+ *   session_recording.c  a recording of power
  *   session_limits.c   limits on what the tree may use
- *   session_gpus.c     each GPU by itself
+ *   session_gpus.c     figures of each GPU
  *   session_between.c  RAM between two samples
- *   session_totals.c    what the kernel counted, against what samples saw
+ *   session_totals.c   what the kernel counted, compared with samples
  *   session_exactness.c  what of it is proven to be exact
- *   session_starts.c   what was started at most
+ *   session_starts.c   upper bound of processes started
  *   results_check.c    whether results contradict themselves
- *   session_processes.c  every process by itself
- *   session_peaks.c    from what the kernel kept to peaks
- *   session_state.c    what all of them use
+ *   session_processes.c  figures of each process
+ *   session_peaks.c    peaks and their bounds
+ *   session_state.c    shared by all of them
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -54,7 +54,7 @@ enum session_phase {
 
 /* Results as of a moment ago, for other threads. */
 struct session_snapshot {
-    pthread_mutex_t lock; /* held for no more than a copy */
+    pthread_mutex_t lock; /* held only while copying */
     uint64_t number;
     struct gput_results results;
 };
@@ -63,23 +63,23 @@ struct session_snapshot {
 
 /* A session's HTTP server. */
 struct session_serving {
-    struct http_server *server;   /* NULL: nothing is served, or not any more */
+    struct http_server *server;   /* NULL: nothing is served, or no longer */
     bool has_thread;              /* the lock is held */
     int64_t cpu_ns;               /* of its thread, when it ended */
     struct session_counts counts; /* of its thread, as of the last answer; read when it has ended */
 
-    /* Its thread's alone: */
-    uint64_t number;            /* of the snapshot that the pages are of */
-    char *pages[SESSION_PAGES]; /* NULL: to be made */
+    /* Used by its thread alone: */
+    uint64_t number;            /* of the snapshot from which the pages were made */
+    char *pages[SESSION_PAGES]; /* NULL: not made yet */
     struct gput_results results;
 };
 
 /* The highest RAM between two samples; NaN: it was not read. */
 struct session_between {
-    double group_bytes; /* that the processes of the control group had mapped, at least */
+    double group_bytes; /* thscans of the processes of the control group had mapped, at least */
     double main_bytes, descendants_bytes, combined_bytes;
-    uint64_t looks; /* at the processes */
-    int64_t group_not_before_ns, look_not_before_ns;
+    uint64_t scans; /* scans of the processes */
+    int64_t group_not_before_ns, scan_not_before_ns;
 };
 
 struct gput_session {
@@ -100,22 +100,22 @@ struct gput_session {
     pid_t pid;
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
-    int pid_fd;                  /* becomes readable when main ends; -1: not to be had */
-    uint64_t main_start_ticks;   /* with the pid it names main for ever */
-    bool procfs_is_named;        /* by the caller: numbers of processes are those of that procfs */
-    bool has_own_procfs;         /* pids of procfs_root mean the same processes here */
-    struct cgroup launch_cgroup; /* that a command is started in; until its limits are read */
+    int pid_fd;                  /* becomes readable when main ends; -1: not available */
+    uint64_t main_start_ticks;   /* identifies main together with the pid */
+    bool procfs_is_named;        /* by the caller: pids are those of that procfs */
+    bool has_own_procfs;         /* procfs_root has the pids of our namespace */
+    struct cgroup launch_cgroup; /* in which the command is started; until its limits are read */
     struct own_cgroup cgroup;    /* around a launched command, where one could be made */
-    struct pid_vector foreign;   /* children of ours that were there before a launch */
+    struct pid_vector foreign;   /* our children from before the launch */
     int64_t start_ns;
     int64_t own_cpu_at_start_ns;
-    int own_statm_fd;               /* of the calling process; -1: it is the tracked one, or none */
-    uint64_t forked_rss_bytes;      /* of our forked copy before execve(), at most */
+    int own_statm_fd; /* of the calling process; -1: it is the tracked one, or not available */
+    uint64_t forked_rss_bytes;      /* upper bound of our forked copy before execve() */
     struct session_counts at_start; /* of the calling process, for SESSION_SELF */
-    int io_fd;                      /* of a launched command; -1: not to be had */
+    int io_fd;                      /* of a launched command; -1: not available */
     struct session_events events;
     struct system_counters system_counters;
-    struct session_starts starts_before, starts_after; /* where nothing announces them */
+    struct session_starts starts_before, starts_after; /* where the kernel does not announce them */
 
     /* The sampling thread, and what it shares with the callers of the API. */
     pthread_t thread;
@@ -129,18 +129,18 @@ struct gput_session {
     struct system_meter system;
     bool has_system;
     struct usage usage;
-    double at_least_bytes; /* RAM that all had together at some moment: the most; NaN: not read */
+    double at_least_bytes; /* lower bound of the highest RAM of all together; NaN: not read */
     struct session_between between;
     struct gpu_usage gpu_usage;
     uint64_t gpu_holdings_version; /* that the log has */
     struct energy_power power;
-    double system_cpu_seconds;       /* of all processes since the start; never goes back */
-    struct task_counts bytes_so_far; /* read and written, for those who watch; never go back */
+    double system_cpu_seconds;       /* of all processes since the start; never decreases */
+    struct task_counts bytes_so_far; /* read and written, for monitoring; never decrease */
     int64_t last_sample_ns;
     int64_t results_kept_ns;
-    int64_t orphans_ns;     /* CPU time of orphans that we collected */
-    int64_t unreported_ns;  /* see session_compare_exit_records() */
-    uint64_t ends_compared; /* processes that had ended by then */
+    int64_t orphans_ns;                 /* CPU time of orphans that we collected */
+    int64_t missing_in_exit_records_ns; /* see session_compare_exit_records() */
+    uint64_t ends_compared;             /* processes that had ended by then */
     /* Of them; in the end also of main and all that it waited for, and of those that live on. */
     struct session_counts counts;
     int64_t sampler_cpu_ns;               /* of the thread so far, as of the last sample */
@@ -156,19 +156,19 @@ struct gput_session {
     int64_t gpu_ram_unknown_ns; /* since when nothing tells all of it; 0: it is told */
     bool warned_of_gpu_limit;   /* that it cannot be watched */
     int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
-    bool gave_up_ending;        /* even SIGKILL did not end all of the tree */
+    bool gave_up_ending;        /* even SIGKILL did not end the whole tree */
     bool warned_of_lost_rows;
     bool warned_of_files;
     struct session_snapshot snapshot; /* has a lock of its own */
     struct session_serving serving;
 
-    int64_t main_ended_ns; /* when gput_session_wait() first saw that; 0: it did not */
-    bool has_ended;        /* main has, or tracking was stopped: nothing more is counted */
-    bool main_is_over;     /* gput_session_wait() has told of its end */
+    int64_t main_ended_ns; /* when gput_session_wait() first saw the end of main; 0: not yet */
+    bool has_ended;        /* main has ended, or tracking was stopped: nothing more is counted */
+    bool main_end_is_reported; /* gput_session_wait() has reported its end */
     /* After the end of a launched command. */
-    bool has_main_usage; /* false: somebody else collected it */
+    bool has_main_usage; /* false: it was collected elsewhere */
     struct rusage main_usage;
-    struct cgroup_usage cgroup_usage; /* NaN: not to be had */
+    struct cgroup_usage cgroup_usage; /* NaN: not available */
     int main_status;
 };
 
@@ -185,50 +185,52 @@ void session_end_ticks(struct gput_session *session);
 /* Collects orphans that have ended (launched sessions). */
 void session_reap_orphans(struct gput_session *session);
 
-/* After a scan: keeps open what orphans have read and written, for when they have ended. */
+/* After a scan: opens the I/O counters of orphans, to read them when they have ended. */
 void session_open_orphans_io(struct gput_session *session);
 
-/* True of a child of ours that is no orphan: the caller's own. `session` is one. */
-bool session_is_callers(void *session, pid_t pid);
+/* True for a child of ours that is no orphan but was started by the caller. `session` is a struct
+ * gput_session. */
+bool session_is_own_child(void *session, pid_t pid);
 
 /* session_between.c; the lock is held */
 
 void session_between_init(struct session_between *between);
 
-/* What the control group's processes have mapped now, unless that was read a moment ago. */
+/* Reads the memory that the control group's processes have mapped, unless it was read a moment ago.
+ */
 void session_read_group(struct gput_session *session);
 
-/* When processes were started or have ended: that, and a scan at all of them, unless one was taken
- * a moment ago. */
-void session_look_between(struct gput_session *session);
+/* After processes were started or have ended: the same, and a scan of all of them, unless one was
+ * made a moment ago. */
+void session_scan_between(struct gput_session *session);
 
 /* session_snapshot.c */
 
-/* Puts results down for gput_session_snapshot(); never waits. */
+/* Publishes results for gput_session_snapshot(); never waits. */
 void session_snapshot_publish(
     struct session_snapshot *snapshot, const struct gput_results *results);
 
-/* The number of the snapshot that is there; 0: none. When it is another than `known`, it is copied
- * to `results`. */
+/* The number of the current snapshot; 0: none. When it is not `known`, the snapshot is copied to
+ * `results`. */
 uint64_t session_snapshot_get(
     struct session_snapshot *snapshot, uint64_t known, struct gput_results *results);
 
 /* session_serving.c */
 
-/* Listens, where that is wanted. Errors: those of http_server_open(). */
+/* Listens if options.listen is set. Errors: those of http_server_open(). */
 int session_open_serving(struct gput_session *session, struct gput_error *error);
 
-/* Answers from now on; the first sample was taken. */
+/* Begins to answer; after the first sample. */
 int session_start_serving(struct gput_session *session, struct gput_error *error);
-/* The sampling thread has ended. */
+/* Ends serving; after the end of the sampling thread. */
 void session_end_serving(struct gput_session *session);
 
-/* CPU time of our threads besides the sampling one, so far. */
+/* CPU time of our other threads so far. */
 int64_t session_helpers_cpu_ns(const struct gput_session *session);
 
 /* session_results.c; the lock is held, or no thread runs */
 
-/* Of `results->gpus`, only those that there are. */
+/* Fills only as many of `results->gpus` as there are GPUs. */
 void session_fill_results(struct gput_session *session, struct gput_results *results);
 
 /* session_energy.c; the lock is held, or no thread runs */
@@ -241,7 +243,7 @@ void session_write_energy(struct gput_session *session);
 
 /* session_recording.c; the lock is held, or no thread runs */
 
-/* Begins the recording of power, if one is wanted. Errors: those of
+/* Begins the recording of power if options.energy_folder is set. Errors: those of
  * energy_recording_writer_create(). */
 int session_open_recording(struct gput_session *session, struct gput_error *error);
 
@@ -250,97 +252,100 @@ void session_record(struct gput_session *session, bool last);
 
 void session_close_recording(struct gput_session *session);
 
-/* Whether there is a recording, without any power of the CPU, which it warns of. */
+/* Whether there is a recording without any power of the CPU, which it warns of. */
 bool session_records_no_cpu_power(const struct gput_session *session);
 
 /* session_exactness.c; the lock is held, or no thread runs */
 
-/* What is proven of the figures of a session that has ended: what is not, is "at least". */
+/* Which figures of a session that has ended are proven to be exact; others are lower bounds ("at
+ * least"). */
 struct session_exactness {
-    bool all_collected; /* all have ended, and are in what we collected: nothing is missing of it */
-    bool has_auto_reaped; /* some are not, as it seems: nobody waited for them */
+    bool all_collected;   /* all have ended and were collected: nothing is missing */
+    bool has_auto_reaped; /* some seem to be missing: they were auto-reaped */
     bool cpu;             /* CPU time; filled in by session_fill_accounting() */
     bool counts;          /* page faults, context switches, bytes */
-    int64_t collected_ns; /* up to so much CPU time is missing of children that those which live on
-                             have collected: it comes in clock ticks; by the same */
-    const char *why_not;  /* why it is not all_collected, for people; borrowed from the session */
+    int64_t collected_ns; /* up to so much CPU time is missing that living processes have collected
+                             from children, in clock ticks; set by session_fill_accounting(), too */
+    const char *why_not;  /* why not all_collected, for people; borrowed from the session */
 };
 
-/* All but what session_fill_accounting() fills in. */
+/* All but what session_fill_accounting() sets. */
 struct session_exactness session_exactness_of(const struct gput_session *session);
 
-/* No process of the tree but main was ever there. */
+/* True when main was the only process ever. */
 bool session_is_alone(const struct gput_session *session);
 
-/* Where the kernel announces nothing, when the session has ended: at most so many processes and
- * threads were started besides those that are known. UINT64_MAX: not known. */
+/* After the session, without events: an upper bound of processes and threads started besides the
+ * known ones. UINT64_MAX: not known. */
 uint64_t session_unknown_starts(const struct gput_session *session);
 
 /* session_totals.c; the lock is held, or no thread runs */
 
-/* Notes by how much the CPU time that the kernel told at the ends of processes was too little, as
- * far as others have collected them. Of attached sessions alone, where it is needed. */
+/* Notes by how much the CPU time of exit records was too low, compared with what parents have
+ * collected. Only needed by attached sessions. */
 void session_compare_exit_records(struct gput_session *session);
 
-/* After a scan of the sampler: CPU time of all processes, at least, by the control group or as the
- * kernel told at their ends. 0: not known. */
+/* After a scan of the sampler: a lower bound of the CPU time of all processes, from the control
+ * group or exit records. 0: not known. */
 int64_t session_kernel_cpu_ns(const struct gput_session *session);
 
-/* The same where it is needed, since nobody waited for some. `session` is a struct gput_session. */
+/* The same, but 0 unless some processes were auto-reaped. `session` is a struct gput_session. */
 int64_t session_auto_reaped_cpu_ns(const void *session);
 
-/* At the end, when the log has counted: what the kernel gives of those that were not collected. */
+/* At the end, after process_log_read_counts(): adds what the kernel gives for processes that were
+ * not collected. */
 void session_close_totals(struct gput_session *session);
 
 struct session_exactness session_fill_accounting(
     const struct gput_session *session, struct gput_accounting *accounting);
 
-/* While it all goes on, and somebody watches: bytes read and written, as of a second ago. */
+/* While tracking with options.listen: bytes read and written, as of a second ago. */
 bool session_has_bytes_so_far(const struct gput_session *session);
 void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting);
 
 /* session_processes.c */
 
-/* After a scan: tells the log what GPU RAM processes hold. The lock is held, or no thread runs. */
+/* After a scan: passes the GPU RAM of processes to the log. The lock is held, or no thread runs. */
 void session_update_gpu_holdings(struct gput_session *session);
 
-/* Adds the table process_data to the tracking file, where processes were asked for and the format
- * has tables. No thread runs. */
+/* Adds the table process_data to the tracking file if options.processes is set and the format has
+ * tables. No thread runs. */
 int session_write_processes(struct gput_session *session, struct gput_error *error);
 
 /* session_peaks.c; the lock is held, or no thread runs */
 
 void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak);
 
-/* `all_collected` is what session_fill_accounting() said. */
+/* `all_collected` comes from session_fill_accounting(). */
 void session_fill_peaks(
     const struct gput_session *session, bool all_collected, struct gput_results *results);
 
 /* session_limits.c; the lock is held */
 
-/* At the start: warns of limits that cannot be watched. */
+/* At the start: warns of limits that cannot be checked. */
 void session_warn_of_unwatched_limits(struct gput_session *session);
 /* After a sample: warns once where what is tracked may hold GPU RAM that nothing tells, so that its
  * limit can be passed unseen. `is_end`: not to be known any more. */
 void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_ns, bool is_end);
 
-/* After a sample: warns of limits that were passed, or ends the tree. */
+/* After a sample: warns of exceeded limits, or ends the tree. */
 void session_check_limits(struct gput_session *session);
 
-/* When a sample is to be taken for a limit, if not earlier (monotonic clock); INT64_MAX: never. */
+/* The latest time of the next sample that a limit needs (monotonic clock); INT64_MAX: none. */
 int64_t session_next_limit_ns(const struct gput_session *session);
 
-/* Whether the tree is being ended for a limit and some of it lives on, as of a scan after
- * `since_ns`. False once nothing more can be done about it, which is warned of. */
+/* Whether the tree is being ended for a limit and some of it is alive, as of a scan after
+ * `since_ns`. False once nothing more can be done, which is warned of. */
 bool session_is_ending_tree(struct gput_session *session, int64_t since_ns);
 
 /* session_gpus.c; the lock is held, or no thread runs */
 
-/* Warns of GPUs that cannot be read, and when there is none, unless a recording does. */
+/* Warns of GPUs that cannot be read, and when there is none, unless the recording warns. */
 void session_gpus_warn(const struct gput_session *session);
 bool session_has_no_gpu(const struct gput_session *session);
 
-/* Adds the table gpu_data to the tracking file, once, where that has tables and there are GPUs. */
+/* Adds the table gpu_data to the tracking file, once, if the format has tables and there are GPUs.
+ */
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error);
 
 /* Writes a row for each GPU of the last sample to it. */
@@ -349,34 +354,34 @@ int session_gpus_write_rows(struct gput_session *session, struct gput_error *err
 /* Adds the last sample, which stands for `seconds`, to the usage of each GPU. */
 void session_gpus_add_sample(struct gput_session *session, double seconds);
 
-/* How many GPUs there are now, and their RAM: drivers can join late. */
+/* Sets the number of GPUs and their RAM: GPUs can appear later. */
 void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data);
 
 /* After the maxima and means of all measurements. */
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results);
-/* Whether the tracked processes may have held more of some GPU than what its driver listed. */
+/* Whether the tracked processes may have held more of some GPU than its driver listed. */
 bool session_gpus_lack_processes(const struct gput_session *session);
-/* A peak of theirs, or NaN where it is 0 for that reason alone. */
+/* A peak of theirs, or NaN where it is 0 only for that reason. */
 double session_gpus_peak_bytes(const struct gput_session *session, double bytes);
 
-/* What drivers listed of GPU RAM, and what bounds it. */
+/* GPU RAM that drivers listed, and its bounds. */
 void session_fill_gpu_peaks(const struct gput_session *session, struct gput_results *results);
 
-/* After that: how the figures of GPU RAM came about, and how old they are at the end. */
+/* After that: the source of the figures of GPU RAM, and their age at the end. */
 void session_gpus_add_list_source(const struct gput_session *session, struct gput_results *results);
 
 /* session_state.c */
 
 /*
- * GPUT_ERROR_STATE in a fork of the process that created the session: the sampling thread is not
- * there, and may have held the lock when the process was forked.
+ * GPUT_ERROR_STATE in a fork of the process that created the session: it has no sampling thread,
+ * which may have held the lock at the fork.
  */
 int session_check_owner(const struct gput_session *session, struct gput_error *error);
 
 void session_warn(const struct gput_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Notes where a kind of figure comes from, or why it is missing. */
+/* Adds the source of a kind of figure, or why it is missing. */
 void session_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -200,7 +200,7 @@ static void events_have_come(void *user)
 
 static void ours_start_and_end(void *user)
 {
-    session_look_between(user);
+    session_scan_between(user);
 }
 
 /* Events are followed between ticks where these are too far apart. */

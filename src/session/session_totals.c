@@ -167,7 +167,7 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
  * What samples saw, and what was told of each process at its end: lower bounds of the whole, also
  * of what nobody waited for. `not_theirs_ns` is in the process log, but is not to be counted.
  */
-static double seen_or_told(
+static double sampled_or_exit_records(
     const struct gput_session *session, int64_t not_theirs_ns, double sampled_seconds)
 {
     int64_t reported_ns;
@@ -221,7 +221,7 @@ static void fill_collected_cpu(const struct gput_session *session,
     }
     undo_cut(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
-    double most = seen_or_told(session, own_ns, accounting->sampled_cpu_seconds);
+    double most = sampled_or_exit_records(session, own_ns, accounting->sampled_cpu_seconds);
     exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree);
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
     accounting->kernel_cpu_seconds = fmax(most, counted);
@@ -284,10 +284,10 @@ void session_compare_exit_records(struct gput_session *session)
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t unreported_ns =
+    int64_t missing_in_exit_records_ns =
         sampled_ns_total(&session->sampler.tree) - (reported_ns - log->ended_outside_ns);
-    if (unreported_ns > session->unreported_ns)
-        session->unreported_ns = unreported_ns;
+    if (missing_in_exit_records_ns > session->missing_in_exit_records_ns)
+        session->missing_in_exit_records_ns = missing_in_exit_records_ns;
 }
 
 /*
@@ -301,7 +301,7 @@ static void fill_attached_cpu(
     int64_t reported_ns;
     if (process_log_cpu_ns(&session->log, &reported_ns))
         accounting->kernel_cpu_seconds =
-            fmax(clock_seconds_of_ns(reported_ns + session->unreported_ns),
+            fmax(clock_seconds_of_ns(reported_ns + session->missing_in_exit_records_ns),
                 accounting->sampled_cpu_seconds - before_cut_seconds(&session->sampler.tree));
 }
 

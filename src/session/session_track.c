@@ -33,7 +33,7 @@
 /* Of a millisecond, for announcements that are late. */
 #define MAX_PAUSES 20
 /* Descriptors kept open to read faster. */
-#define MAX_KEPT_FILES 20000
+#define MAX_CACHED_FILES 20000
 /* The fewest that tracking a command can do with: a pipe while it is started, then its files. */
 #define MIN_FILES 5
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
@@ -60,7 +60,7 @@ static unsigned kept_files(void)
         return 0;
     rlim_t open = open_files(limit.rlim_cur);
     rlim_t files = limit.rlim_cur > open ? (limit.rlim_cur - open) / 2 : 0;
-    return files < MAX_KEPT_FILES ? (unsigned)files : MAX_KEPT_FILES;
+    return files < MAX_CACHED_FILES ? (unsigned)files : MAX_CACHED_FILES;
 }
 
 /* Asked before a command is started: without them it could be started and not be read. */
@@ -143,7 +143,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .n_others = session->n_others,
             .main_is_old = session->mode != SESSION_LAUNCHED,
             .is_subreaper = session->mode == SESSION_LAUNCHED,
-            .is_own_child = session_is_callers,
+            .is_own_child = session_is_own_child,
             .caller = session,
             .kept_files = kept_files(),
             .gone = process_log_remove,
@@ -537,14 +537,14 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     TRY(session_check_owner(session, error));
     int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
 
-    if (!session->main_is_over) {
+    if (!session->main_end_is_reported) {
         while (!tree_has_ended(session)) {
             if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
                 return GPUT_OK;
         }
         if (session->mode == SESSION_LAUNCHED)
             end_launched(session);
-        session->main_is_over = true;
+        session->main_end_is_reported = true;
     }
     *ended = true;
     *status = session->main_status;
