@@ -687,13 +687,20 @@ class Alias(package.PackageTest):
         self.assertIn('There is no metric "intel" in rec. There are: ', failed.stderr)
 
     def test_a_signal_that_ends_the_command_ends_it_too(self):
-        done = self.run_module("--cmd", "sh -c 'sleep 0.3; kill -KILL $$'")
+        pathlib.Path("end.sh").write_text("sleep 0.3; kill -KILL $$")
+        done = self.run_module("--cmd", "sh end.sh")
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertIn("Energy consumption:", done.stdout)
 
     def test_a_command_that_there_is_not(self):
         done = self.run_module("--cmd", "no-such-command")
         self.assertEqual((done.returncode, done.stdout), (127, ""))
+
+    def test_a_shell_runs_the_command(self):
+        done = self.run_module("--cmd", "cd / && pwd; for word in a b; do echo $word; done | tr -d '\\n' >&2; exit 3")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stdout, "^/\nEnergy consumption:\n")
+        self.assertIn("ab", done.stderr)
 
     def test_the_folder_has_a_default(self):
         done = self.run_module("--cmd", "sleep 0.3", folder=())

@@ -469,7 +469,7 @@ class Energy(package.PackageTest):
             folder = pathlib.Path(f"rec {own_process}")
             energy = self.energy(carbon_intensity="FR", energy_folder=folder, own_process=own_process)
             self.assertIn("France", energy["co2e_source"])
-            self.assertIn("intel_power", power.ExpResults(folder).list_metrics())
+            self.assertIn("intel_power", power.ExpResults(folder).list_metrics()["CPU"])
             self.assertEqual(self.energy(carbon_intensity=0, own_process=own_process)["co2e_source"], "0 g/kWh, as given")
 
     def test_what_makes_no_sense(self):

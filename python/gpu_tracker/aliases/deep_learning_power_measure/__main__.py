@@ -26,7 +26,7 @@ def parser(program):
 def _parser():
     of_all = parser("python -m deep_learning_power_measure")
     of_all.description = __doc__.partition(": ")[2]
-    of_all.add_argument("--cmd", help="record this command; its exit status is passed on")
+    of_all.add_argument("--cmd", help="record this command, which a shell runs where it needs one; its exit status is passed on")
     of_all.add_argument("--period", help="seconds between two samples")
     of_all.add_argument("--measurement_period", "--measurement-period", help="seconds between two lines")
     of_all.add_argument(
@@ -36,6 +36,15 @@ def _parser():
     return of_all
 
 
+# What only a shell understands.
+_OF_SHELLS = frozenset("|&;<>()$`*?[]#~=%{}!\n")
+
+
+def _command(text):
+    """A shell runs the command where it needs one. Signals reach any other one itself."""
+    return ["--", "/bin/sh", "-c", text] if _OF_SHELLS.intersection(text) else [f"--cmd={text}"]
+
+
 def _record(arguments):
     """The status of the command as subprocess has it: negative, where a signal ended it."""
     from gpu_tracker.__main__ import COMMAND
@@ -43,11 +52,12 @@ def _record(arguments):
 
     if not arguments.cont:
         JsonParser(arguments.output_folder).erase()
-    words = ["energy", "record", f"--output-folder={arguments.output_folder}", f"--cmd={arguments.cmd}"]
+    words = ["energy", "record", f"--output-folder={arguments.output_folder}"]
     for option in ("period", "measurement_period"):
         if getattr(arguments, option) is not None:
             words.append(f"--{option.replace('_', '-')}={getattr(arguments, option)}")
-    recording = subprocess.Popen([COMMAND, *words, *["--cont"] * arguments.cont])
+    words += ["--cont"] * arguments.cont
+    recording = subprocess.Popen([COMMAND, *words, *_command(arguments.cmd)])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to both
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: recording.send_signal(number))
