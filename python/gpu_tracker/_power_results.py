@@ -300,8 +300,22 @@ def _show_figure(pyplot, figure, saveto):
     if saveto is None:
         pyplot.show()
         return
-    figure.savefig(saveto)
+    _save_figure(pyplot, figure, saveto)
     pyplot.close(figure)
+
+
+def _save_figure(pyplot, figure, saveto):
+    """As savefig() does, but no link of another user in a folder such as /tmp is followed."""
+    import io
+
+    if hasattr(saveto, "write"):
+        return figure.savefig(saveto)
+    path = os.fspath(saveto)
+    if not os.path.splitext(path)[1]:
+        path = f"{path}.{pyplot.rcParams['savefig.format']}"
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=os.path.splitext(path)[1][1:])
+    _native.write_file(path, drawn.getvalue())
 
 
 class Picture:
@@ -315,8 +329,7 @@ class Picture:
 
     def save(self, path):
         """Writes it to a file."""
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(self.svg)
+        _native.write_file(path, self.svg.encode("utf-8", "surrogateescape"))
 
 
 def _below_each_other(pictures):

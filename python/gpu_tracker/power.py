@@ -73,16 +73,7 @@ class JsonParser:
 
     def _save(self, name, value):
         os.makedirs(self.folder, exist_ok=True)
-        path = self._path(name)
-        beside = f"{path}.{os.getpid()}"
-        try:
-            with open(beside, "w", encoding="utf-8") as file:
-                json.dump(value, file, default=str)
-            os.replace(beside, path)
-        except BaseException:
-            if os.path.exists(beside):
-                os.unlink(beside)
-            raise
+        _native.write_file(self._path(name), json.dumps(value, default=str).encode())
 
     def erase(self):
         """Deletes the recording, and nothing else that is in the folder.

@@ -171,6 +171,31 @@ PyObject *native_warnings_collect(struct native_warnings *warnings)
     return list;
 }
 
+/* ---- Files ---- */
+
+/* write_file(path, bytes): as reports are written, see gput_file_write(). */
+static PyObject *write_file(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *path;
+    Py_buffer content;
+    if (!PyArg_ParseTuple(args, "O&y*", PyUnicode_FSConverter, &path, &content))
+        return NULL;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_file_write(PyBytes_AsString(path), content.buf, (size_t)content.len, &error);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&content);
+    Py_DECREF(path);
+    return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(&error);
+}
+
+static PyMethodDef functions[] = {
+    {"write_file", write_file, METH_VARARGS,
+        "write_file(path, bytes): the old content or all of it."},
+    {NULL, NULL, 0, NULL},
+};
+
 /* ---- The module ---- */
 
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
@@ -184,6 +209,8 @@ PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
 static int fill(PyObject *module)
 {
     if (PyModule_AddStringConstant(module, "version", gput_version()) < 0)
+        return -1;
+    if (PyModule_AddFunctions(module, functions) < 0)
         return -1;
     if (native_add_session(module) < 0 || native_add_blocks(module) < 0)
         return -1;

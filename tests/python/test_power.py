@@ -505,6 +505,44 @@ class Recording(package.PackageTest):
         self.assertEqual(os.listdir("rec"), [])
 
 
+@unittest.skipUnless(os.geteuid() == 0, "only the superuser can make links of others")
+class LinksOfOthers(package.PackageTest):
+    """In a sticky folder that everybody can write to, as /tmp is."""
+
+    def setUp(self):
+        super().setUp()
+        pathlib.Path("victim").write_text("precious")
+        os.mkdir("shared")
+        os.chmod("shared", 0o1777)
+
+    def link(self, name):
+        path = f"shared/{name}"
+        os.symlink(os.path.abspath("victim"), path)
+        os.lchown(path, 65534, 65534)
+        return path
+
+    def assert_refused(self, function, *arguments):
+        self.assertRaisesRegex(PermissionError, "is a link of another user", function, *arguments)
+        self.assertEqual(pathlib.Path("victim").read_text(), "precious")
+
+    def test_a_picture_does_not_go_there(self):
+        self.assert_refused(power.Picture("<svg/>").save, self.link("picture.svg"))
+
+    def test_nor_does_a_chart_of_matplotlib(self):
+        write_recording(line(0, intel_power=10), line(2, intel_power=20))
+        pyplot = types.SimpleNamespace(subplots=lambda: (mock.MagicMock(), mock.MagicMock()), close=lambda figure: None)
+        with mock.patch("gpu_tracker._power_results._pyplot", lambda: pyplot):
+            self.assert_refused(power.ExpResults("rec").display_curves, "intel_power", self.link("chart.png"))
+
+    def test_nor_do_files_of_a_recording(self):
+        driver = power.JsonParser("shared", meta_data="mine")
+        self.link("results_exp.json"), self.link("model_summary.json")
+        self.assert_refused(driver.save_exp_metrics, [])
+        self.assert_refused(driver.save_model_card, {})
+        self.link("metadata.json")
+        self.assert_refused(power.Experiment(driver).measure_yourself)
+
+
 class Displaying(package.PackageTest):
     def setUp(self):
         super().setUp()

@@ -60,9 +60,14 @@ static int write_metadata(
 static int lock(struct energy_recording_writer *writer, struct gput_error *error)
 {
     struct str path = {0};
+    char *target;
     TRY(name_metadata(writer->folder, &path, error));
-    writer->lock_fd = open(path.data, O_RDWR | O_CLOEXEC);
+    int code = file_target(path.data, &target, error);
     str_finish(&path);
+    if (code != GPUT_OK)
+        return code;
+    writer->lock_fd = open(target, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    free(target);
     if (writer->lock_fd < 0 || flock(writer->lock_fd, LOCK_EX | LOCK_NB) == 0 ||
         errno != EWOULDBLOCK)
         return GPUT_OK;
