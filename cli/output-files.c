@@ -88,10 +88,54 @@ static bool is_file(const char *path)
     return path && path[0] && strcmp(path, "-") != 0;
 }
 
+/* What SQLite has next to a database. */
+static const char *const of_database[] = {"-wal", "-shm", "-journal"};
+
+/* What a folder with a recording of power has: gputracker/energy_recording.h. */
+static const char *const of_recording[] = {
+    "/power_metrics.json",
+    "/power_metrics.sqlite",
+    "/power_metrics.sqlite-wal",
+    "/power_metrics.sqlite-shm",
+    "/power_metrics.sqlite-journal",
+    "/metadata.json",
+    "/results_exp.json",
+    "/model_summary.json",
+    "/omegawatt.csv",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_one_of(
+    const char *output, const char *other, const char *const *endings, size_t count)
+{
+    char path[PATH_MAX];
+    for (size_t i = 0; i < count; i++) {
+        int length = snprintf(path, sizeof path, "%s%s", other, endings[i]);
+        if (length > 0 && (size_t)length < sizeof path && is_same_file(output, path))
+            return true;
+    }
+    return false;
+}
+
+static bool is_part_of(const char *output, const char *other)
+{
+    const char *ending = strrchr(other, '.');
+    if (ending && strcmp(ending, ".sqlite") == 0)
+        return is_one_of(output, other, of_database, COUNT(of_database));
+    return is_one_of(output, other, of_recording, COUNT(of_recording));
+}
+
 int output_files_keep(
     const char *output, const char *other, const char *what, struct gput_error *error)
 {
-    if (!is_file(output) || !is_file(other) || !is_same_file(output, other))
+    if (!is_file(output) || !is_file(other))
+        return GPUT_OK;
+    if (is_part_of(output, other))
+        return fail(error, GPUT_ERROR_INVALID,
+            "-o %.400s is a part of %s %.400s, which it would damage. Please name another one.",
+            output, what, other);
+    if (!is_same_file(output, other))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
         "-o %.400s is the same file as %s %.400s, which it would replace. Please name another one.",

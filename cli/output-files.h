@@ -8,7 +8,7 @@
 
 /*
  * Whether the file that -o names has a name, and is none that the same command line names to be
- * read or written otherwise.
+ * read or written otherwise, nor a part of it: SQLite's log of a database, a file of a recording.
  * Errors: GPUT_ERROR_INVALID with the option, and the other name of the file.
  */
 int output_files_check(const struct arguments *arguments, struct gput_error *error);

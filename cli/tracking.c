@@ -263,6 +263,8 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (code == GPUT_OK)
         code = output_files_keep(
             tracking->output, options->resource_usage_file, "the resource usage file", error);
+    if (code == GPUT_OK)
+        code = output_files_keep(tracking->output, options->energy_folder, "the recording", error);
     return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
 }
 

@@ -7,7 +7,7 @@ import subprocess
 
 from command import SANITIZED, CommandTest, main
 
-REPLACES = r"^-o \S+ is the same file as .*, which it would replace\. Please name another one\.\n$"
+REPLACES = r"^-o \S+ is (the same file as|a part of) .*, which it would (replace|damage)\. Please name another one\.\n$"
 
 
 class FullScreen(CommandTest):
@@ -79,6 +79,21 @@ class SameFile(CommandTest):
         self.refused("sub-track", "compare", "-m", "A=a.json", "-o", "a.json")
         self.refused("show", "-o", "a.json", "a.json")
         self.refused("timeline", "merge", "-o", "a.csv", "a.csv")
+
+    def test_nor_what_belongs_to_a_database_or_a_recording(self):
+        for ending in "wal", "shm", "journal":
+            self.refused("run", "--tf", "s.sqlite", "-o", f"./s.sqlite-{ending}", "touch", "started")
+        (self.folder / "rec").mkdir()
+        for name in "power_metrics.json", "power_metrics.sqlite-wal", "metadata.json":
+            self.refused("run", "--energy-folder", "rec", "-o", f"rec/{name}", "touch", "started")
+        (self.folder / "c.json").write_text(json.dumps({"energy_folder": "rec/"}))
+        done = self.run_command("run", "--tconfig", "c.json", "-o", "rec/metadata.json", "touch", "started")
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, REPLACES)
+        self.run_command("run", "--energy-folder", "rec", "-o", "rec/report.json", "true")
+        recorded = (self.folder / "rec" / "power_metrics.json").read_bytes()
+        self.refused("energy", "summary", "rec", "-o", "rec/power_metrics.json")
+        self.assertEqual((self.folder / "rec" / "power_metrics.json").read_bytes(), recorded)
 
     def test_devices_may_be_named_often(self):
         done = self.run_command("run", "--tconfig", "/dev/null", "-o", "/dev/null", "true")
