@@ -26,11 +26,13 @@ looks at what is left. A small part of all of them runs with `make test` (`tests
 Survived means: no command died of a signal, hung, or failed without a message; what was tracked came to its own end, with its own
 output and exit status; rows, marks and lines that were committed are in the file, and the file opens (or is refused, with a message,
 where nothing was in it yet); an output by `-o` is the old one or the new one, whole; no temporary files stay beyond the next
-run; and the exit status is not 0 where anything was lost.
+run; and the exit status is not 0 where anything was lost (but for rows and lines that a tracker could not write: it warns, counts
+them in its report, and keeps the command's own exit status).
 
 - *kill*: SIGKILL at any moment, counted from the start or from when the file is there.
-- *failing allocation*: one allocation (malloc, calloc, realloc) fails, each time another of all that the command makes.
-- *truncation*, *bit flip*: the input ends after any byte; one bit of it is another one.
+- *failing allocation*: one allocation (malloc, calloc, realloc) fails, each time another of all that the command makes (the last
+  column has their number).
+- *truncation*, *bit flip*: the input ends after any byte, each of them in small files; one bit of it is another one.
 - *few descriptors*: `ulimit -n` of 15 to 64. *full disk*: a file system with room for a few pages.
 - *stopped*: SIGSTOP for a while, in which the command may end. *stepped clock*: the system's time jumps, or a day passes in jumps.
 - *swarm*: processes in numbers.

@@ -9,7 +9,8 @@ import unittest
 from faults import FAILING_MALLOC, SANITIZED, leftovers, main, problem_of, run, trial
 from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, results_so_far, trace, tracked
 
-SMALL, LARGE = 12, 500
+# There are at most some thousand allocations a command: in large, all of them.
+SMALL, LARGE = 12, 5000
 NEVER = 1_000_000_000
 PROGRAM = ["sh", "-c", "echo output"]
 
@@ -49,7 +50,7 @@ def fail_each(rounds, make, output, *arguments, check=None, also=()):
                 problem = check(done, content)
             elif content != whole:
                 problem = "exit status 0, and another result"
-        elif not problem and output and content is not None:
+        elif not problem and output and content:
             problem = "it failed, and left a result"
         left = leftovers(folder, *inputs, output, *also)
         if not problem and left and not all(name.startswith(".gpu-tracker_") for name in left):
@@ -77,7 +78,7 @@ def run_json(rounds):
     fail_each(rounds, lambda folder: None, "r.json", "run", "--disable-logs", "-o", "r.json", "--", *PROGRAM, check=session_lost)
 
 
-@trial("failing allocation", "run --tf x.csv --processes", SMALL, LARGE)
+@trial("failing allocation", "run --tf x.csv --processes", 60, LARGE)
 def run_csv(rounds):
     fail_each(rounds, lambda folder: None, "r.json", "run", "--processes", "--tf", "t.csv", "-o", "r.json", "--",
               *PROGRAM, check=session_lost, also=["t.csv"])
@@ -132,7 +133,7 @@ def show(rounds):
     fail_each(rounds, results_so_far, "", "show", "-f", "json", "kept")
 
 
-@trial("failing allocation", "energy summary, JSON", SMALL, LARGE)
+@trial("failing allocation", "energy summary, JSON", 200, LARGE)
 def energy_summary(rounds):
     fail_each(rounds, lambda folder: recording(folder, "json"), "", "energy", "summary", "-f", "json", "rec")
 
@@ -140,6 +141,23 @@ def energy_summary(rounds):
 @trial("failing allocation", "energy summary, SQLite", SMALL, LARGE)
 def energy_summary_sqlite(rounds):
     fail_each(rounds, lambda folder: recording(folder, "sqlite"), "", "energy", "summary", "-f", "json", "rec")
+
+
+def recorded(done, content):
+    if content is None or not content.endswith(b'"END OF RECORDING SEGMENT"\n'):
+        return "exit status 0, and the recording is not whole"
+    return "" if done.stdout == "output\n" else "the command's output is missing"
+
+
+@trial("failing allocation", "energy record", 5, 100)
+def energy_record(rounds):
+    fail_each(rounds, lambda folder: None, "rec/power_metrics.json", "energy", "record", "--output-folder", "rec", "--measurement-period", "0.1", "--",
+              "sh", "-c", "echo output; sleep 0.1", check=recorded, also=["rec"])
+
+
+@trial("failing allocation", "mark start", SMALL, LARGE)
+def mark_start(rounds):
+    fail_each(rounds, lambda folder: None, "m.csv", "mark", "start", "--stf", "m.csv", "a block", check=lambda done, content: "" if content else "no mark")
 
 
 @trial("failing allocation", "energy curve", SMALL, LARGE)

@@ -27,7 +27,7 @@ def track(rounds, least, *command, status=0):
 # One run each: how often these are tried is how many processes there are.
 
 
-@trial("swarm", "run, forks at full speed", 5, 300)
+@trial("swarm", "run, forks at full speed", 5, 200)
 def forks(rounds):
     forks = 1000 * rounds.count
     rounds.count_round(track(rounds, 1 + forks, CONSUMER, "swarm", forks, "0"))
