@@ -11,7 +11,11 @@ from formats import marks_csv, rapl, trace
 SMALL, LARGE = 3, 84  # 12 writers: about 1,000
 
 # The tracked command: it has to come to its own end, whatever becomes of the tracker.
-COMMAND_LINE = ["sh", "-c", "echo >started; sleep 0.1; echo >ended"]
+def command_line(seconds=0.1):
+    return ["sh", "-c", f"echo >started; sleep {seconds}; echo >ended"]
+
+
+COMMAND_LINE = command_line()
 
 
 def kill_at_some_moment(rounds, number, command, wait_for, longest, **options):
@@ -49,10 +53,11 @@ def command_lost(folder):
 
 def track(rounds, name, count_rows):
     for number in rounds:
+        seconds = 1.5 if number % 6 == 2 else 0.1  # SQLite's rows are committed once a second
         folder = rounds.fresh()
         marks_csv(folder)
         line = ["run", "-q", "--st", "0.001", "--overwrite", "--tf", name, "--"]
-        process = kill_at_some_moment(rounds, number, [COMMAND, *line, *COMMAND_LINE], folder / name, 0.12, cwd=folder)
+        process = kill_at_some_moment(rounds, number, [COMMAND, *line, *command_line(seconds)], folder / name, 1.2 * seconds, cwd=folder)
         committed = count_rows(folder / name)
         process.kill()
         rounds.close(process)
@@ -90,7 +95,7 @@ def tracking_sqlite(rounds):
 def mark(rounds, name):
     for number in rounds:
         folder = rounds.fresh()
-        process = kill_at_some_moment(rounds, number, [MARKER, folder / name, "3000"], folder / name, 0.05)
+        process = kill_at_some_moment(rounds, number, [MARKER, folder / name, "60000"], folder / name, 0.05)
         process.kill()
         acknowledged = len(process.stdout.read())
         rounds.close(process)
