@@ -1,6 +1,6 @@
 /*
- * A program to track: `make run` does. It tells what it uses, so that the report can be held
- * against it:
+ * A program to track, as `make run` does. It says what it uses, so that the report can be compared
+ * with it:
  *
  *     main        150 MB, 2 threads of which each computes for 1 second
  *     2 children  60 MB each, 1 thread that computes for 1 second
@@ -35,7 +35,7 @@ static void compute(double seconds)
     }
 }
 
-/* Memory counts when it is written to; volatile, so that the compiler believes that we need it. */
+/* Memory counts when it is written to; volatile, so that the compiler cannot remove the writes. */
 static char *hold(size_t megabytes)
 {
     size_t size = megabytes * MEGABYTE;

@@ -1,7 +1,7 @@
 /*
  * gpu-tracker: what a program really used.
  *
- * This header brings in the whole public API. Each of its parts can be included alone.
+ * This header includes the whole public API. Each of its parts can be included alone.
  */
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H

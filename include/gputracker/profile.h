@@ -1,5 +1,5 @@
 /*
- * What a training run's recordings say: profiles of SageMaker Debugger, Python profiles, traces of
+ * Views of recordings of training runs: profiles of SageMaker Debugger, Python profiles, traces of
  * PyTorch's profiler. Each view gives one or several tables.
  */
 #ifndef GPUTRACKER_PROFILE_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** What is asked for. */
+/** The views of a training profile. */
 enum gput_profile_view {
     /* Of a trace root: */
     GPUT_PROFILE_JOB,         /**< one record: when the job, its training loop began and ended */
@@ -27,16 +27,16 @@ enum gput_profile_view {
     GPUT_PROFILE_DEVICES,     /**< how many readings of a device are in which range */
     GPUT_PROFILE_DATALOADER,  /**< initialization, workers, getnext and batch time, with outliers */
     GPUT_PROFILE_METRICS,   /**< the readings of the system and the events of the framework, row by
-                               row; or what went on at moments or in intervals */
+                               row; or sums over the events at moments or in intervals */
     GPUT_PROFILE_READINGS,  /**< the readings of the system alone, row by row */
     GPUT_PROFILE_FRAMEWORK, /**< the events of the framework alone, row by row */
-    GPUT_PROFILE_EVENTS, /**< the same with all that is known of them: what data loaders say too */
+    GPUT_PROFILE_EVENTS,    /**< the same with all columns, also those of data loaders */
 };
 
 /** What steps are grouped by. */
 enum gput_stats_by { GPUT_BY_TRAINING_PHASE, GPUT_BY_FRAMEWORK_METRIC, GPUT_BY_PROCESS };
 
-/** A stretch of time, microseconds since the epoch, both ends inclusive. */
+/** An interval of time: microseconds since the epoch, both ends inclusive. */
 struct gput_interval {
     int64_t start_us;
     int64_t end_us;
@@ -68,7 +68,7 @@ struct gput_profile_event {
     const char *node;
 };
 
-/** Rows that are in memory already, in any order. They stay the caller's; no text may be NULL. */
+/** Rows in memory, in any order. They belong to the caller; no string may be NULL. */
 struct gput_profile_rows {
     const struct gput_profile_reading *readings;
     size_t reading_count;
@@ -79,7 +79,7 @@ struct gput_profile_rows {
 
 struct gput_profile_options {
     const char *path;                     /**< the trace root */
-    const struct gput_profile_rows *rows; /**< what is looked at instead of a trace root; NULL */
+    const struct gput_profile_rows *rows; /**< rows to use instead of a trace root; or NULL */
     bool has_start, has_end;
     int64_t start, end; /**< microseconds since the epoch, or step numbers, both inclusive */
     enum gput_merge_unit unit;
@@ -105,29 +105,28 @@ struct gput_profile_options {
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
     size_t metric_count;
-    /** How much may be held in memory; 0: 192 MiB. What is more goes to nameless temporary files.
-     */
+    /** The most memory to use; 0: 192 MiB. The rest goes to unnamed temporary files. */
     size_t memory_bytes;
     const char *temporary_folder; /**< for those files; NULL: /var/tmp */
     /**
      * The views that give rows (METRICS without moments and intervals, READINGS, FRAMEWORK, EVENTS,
-     * DATALOADER) hand them on in parts of at most 10,000: a table has all its parts, at least one,
-     * before the next begins, and no row afterwards. `part` is one of `tables`, which has all
-     * tables of the view. Both are valid until it returns. Anything but GPUT_OK ends the view and
-     * is passed on. NULL: all rows are in `*tables`.
+     * DATALOADER) pass them in parts of at most 10,000. All parts of a table, at least one, come
+     * before those of the next. The table itself then has no rows. `part` is one of `tables`, which
+     * has all tables of the view. Both are valid until it returns. Any result but GPUT_OK ends the
+     * view and is its result. NULL: all rows are in `*tables`.
      */
     int (*take)(void *user, const struct gput_tables *tables, const struct gput_table *part,
         struct gput_error *error);
-    /** Called with one line (no newline) for each file that was not whole. NULL: not told. */
+    /** Called with one line (no newline) for each truncated or damaged file. May be NULL. */
     void (*warn)(void *user, const char *message);
-    /** Called now and then with how far reading is, 0 to 1. NULL: not. */
+    /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< handed to take(), warn() and progress() */
+    void *user; /**< passed to take(), warn() and progress() */
 };
 
 /**
- * Makes the tables of a view. Durations are microseconds or, in the job's record, seconds; moments
- * are text in UTC, and microseconds relative to the first system file. What is not there is
+ * Makes the tables of a view. Durations are in microseconds or, in the job's record, in seconds.
+ * Moments are text in UTC, and microseconds relative to the first system file. What is not known is
  * missing, never zero.
  *
  * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees.
@@ -142,16 +141,16 @@ GPUT_API int gput_profile(enum gput_profile_view view, const struct gput_profile
 GPUT_API int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error);
 
 /**
- * The steps that events belong to: the one that an event names, else the latest to begin of those
- * that contain it strictly, else -1. Where an event's own node has steps, only those count, else
- * those of all nodes. `steps` has a place for each event. The STEPS of events that name the step
- * that was found for them are the same as of those that name none.
+ * The step that each event belongs to: the one that it names, else the latest to begin of those
+ * that strictly contain it, else -1. If an event's own node has steps, only those count, else those
+ * of all nodes. `steps` has one element per event. The view STEPS is the same whether events name
+ * the step found here or none.
  * Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_profile_assign_steps(
     const struct gput_profile_rows *rows, int64_t *steps, struct gput_error *error);
 
-/** What functions are sorted by: the words of Python's pstats. */
+/** The order of functions, named as in Python's pstats. */
 enum gput_python_order {
     GPUT_PYTHON_TOTTIME, /**< time in the function itself */
     GPUT_PYTHON_CUMTIME, /**< and in what it called */
@@ -166,8 +165,8 @@ struct gput_python_options {
     size_t path_count;
     enum gput_python_order by;
     size_t limit;      /**< how many functions; 0: 10 */
-    bool pyinstrument; /**< its sessions, also where there are dumps of cProfile */
-    /* Of a training run, only the profiles that fit; none of these asked for: all. */
+    bool pyinstrument; /**< use its sessions even if there are dumps of cProfile */
+    /* Select profiles of a training run; by default all are used. */
     bool has_start, has_end;
     double start, end; /**< steps, or microseconds since the epoch */
     enum gput_merge_unit unit;
@@ -178,15 +177,16 @@ struct gput_python_options {
     const char *end_mode;
     const char *node;                              /**< NULL: any */
     const char *framework;                         /**< NULL: any */
-    void (*warn)(void *user, const char *message); /**< profiles that cannot be read; NULL */
-    /** Called after each profile that is added up with how far that is, 0 to 1. NULL: not. */
+    void (*warn)(void *user, const char *message); /**< unreadable profiles; or NULL */
+    /** Called after each profile with the progress, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< handed to warn() and progress() */
+    void *user; /**< passed to warn() and progress() */
 };
 
 /**
- * The functions that matter most, of all profiles that can be read; of the others `warn` is told.
- * As text of cProfile dumps exactly what Python's pstats prints; as JSON and CSV a table.
+ * The functions that took the most time, over all profiles that can be read; `warn` is called for
+ * the others. The text for cProfile dumps is exactly what Python's pstats prints; JSON and CSV are
+ * a table.
  *
  * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
  * Errors: GPUT_ERROR_NOT_FOUND (a path, or no profile that fits), GPUT_ERROR_FORMAT (no profile),
@@ -196,7 +196,7 @@ GPUT_API int gput_python_top(const struct gput_python_options *options, enum gpu
     char **text, struct gput_error *error);
 
 /**
- * What cProfile counted, of all dumps that fit, added up: the tables "functions" (file, line, name,
+ * What cProfile counted, summed over the selected dumps: the tables "functions" (file, line, name,
  * prim_calls, total_calls, total_time, cumulative_time; times in seconds) in the order of the
  * dumps, and "callers" (function and caller as row numbers of "functions", and the same figures). A
  * caller that was not profiled itself follows after the functions, without figures. Errors: as
@@ -205,37 +205,35 @@ GPUT_API int gput_python_top(const struct gput_python_options *options, enum gpu
 GPUT_API int gput_python_functions(const struct gput_python_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
-/** The profiles that fit: where, of which node, mode, steps, phases and time. */
+/** The selected profiles: path, node, mode, steps, phases and time. */
 GPUT_API int gput_python_profiles(const struct gput_python_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
-/** What is asked of traces of PyTorch's profiler. */
+/** The views of traces of PyTorch's profiler. */
 enum gput_kineto_view {
     GPUT_KINETO_BREAKDOWN, /**< idle, compute, communication, memory, and how much of the last two
-                              overlaps with compute, for each trace (its rank, as far as it tells,
-                              and its path) and GPU */
+                              overlaps with compute, for each trace (its rank, if known, and its
+                              path) and GPU */
     GPUT_KINETO_KERNELS,   /**< kernels by total time, the rest in one row */
-    GPUT_KINETO_IDLE, /**< idle time of each stream by cause; unknown where the trace does not tell
-                    when work was asked for */
+    GPUT_KINETO_IDLE, /**< idle time of each stream by cause; unknown if the trace has no launch */
     GPUT_KINETO_DIFF, /**< two traces, or two folders of them, side by side, by name */
 };
 
 struct gput_kineto_options {
-    const char *const *paths; /**< traces, or folders of them: a file a rank, or a merged
-                                   timeline of several; DIFF: two */
+    const char *const *paths; /**< traces, or folders of them: one file per rank, or a merged
+                                 timeline of several; DIFF: two */
     size_t path_count;
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
     int64_t kernel_delay_ns;
-    /** How much may be held in memory; 0: 192 MiB. What is more goes to a nameless temporary file.
-     */
+    /** The most memory to use; 0: 192 MiB. The rest goes to an unnamed temporary file. */
     size_t memory_bytes;
     const char *temporary_folder;                  /**< for that file; NULL: /var/tmp */
-    void (*warn)(void *user, const char *message); /**< files that are not whole, ranks that are
-                                                      missing, unknown or not the same */
-    /** Called now and then with how far reading is, 0 to 1. NULL: not. */
+    void (*warn)(void *user, const char *message); /**< files that are truncated or damaged, ranks
+                                                      that are missing, unknown or different */
+    /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< handed to warn() and progress() */
+    void *user; /**< passed to warn() and progress() */
 };
 
 /**

@@ -1,6 +1,6 @@
 /*
- * A summary of a session that people read: what it needed, whether it was near a limit, what was
- * wasted, and what was not to be had, in about ten lines.
+ * A summary of a session for people, in about ten lines: what it needed, whether it was near a
+ * limit, what was wasted, and what could not be measured.
  */
 #ifndef GPUTRACKER_SUMMARY_H
 #define GPUTRACKER_SUMMARY_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/** What results do not hold, and how the text is to look. All zeroes are fine. */
+/** What is not in the results, and how to format the text. May be all zeroes. */
 struct gput_summary_options {
     const char *const
         *command; /**< the command with its arguments, NULL at the end; NULL: not shown */
@@ -23,14 +23,14 @@ struct gput_summary_options {
     int status;     /**< of the command, as of wait(2) */
     bool color;     /**< ANSI escape sequences, for a terminal */
     unsigned width; /**< columns that the command is cut to; 0: it is not cut */
-    /** The processes of the session: for advice that needs them, and shown as a tree after the
-     * rest; NULL: not known. */
+    /** The processes of the session, for advice, and shown as a tree at the end. NULL: not known.
+     */
     const struct gput_processes *processes;
 };
 
 /**
- * The summary as text of several lines with figures in units that fit them (decimal prefixes: 1 GB
- * is 1e9 bytes). A figure that is a lower bound says "at least". `options` may be NULL.
+ * The summary as text of several lines, with figures in suitable units (decimal prefixes: 1 GB is
+ * 1e9 bytes). A figure that is a lower bound says "at least". `options` may be NULL.
  *
  * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
  * Errors: GPUT_ERROR_MEMORY.

@@ -15,18 +15,19 @@
 extern "C" {
 #endif
 
-/** What start and end of a selection are. */
+/** The unit of start and end of a selection. */
 enum gput_merge_unit {
     GPUT_MERGE_TIME, /**< microseconds since the epoch */
-    GPUT_MERGE_STEP, /**< step numbers: from the begin of the one to just before the other */
+    GPUT_MERGE_STEP, /**< step numbers: from the begin of the start step to just before the end
+                        step */
 };
 
 struct gput_timeline_options {
     /**
-     * What is merged, each a trace root (a folder with "system" or "framework" in it), a folder of
-     * trace files (merged timelines in it are left out, with a warning), a trace file: of PyTorch's
-     * profiler or any other in the Chrome form, packed by gzip or not; or a file of a tracked
-     * session: its tracking file or its sub-tracking file (.csv, .sqlite, .gputblocks).
+     * What to merge. Each input is one of these: a trace root (a folder that contains "system" or
+     * "framework"); a folder of trace files (merged timelines in it are skipped, with a warning); a
+     * trace file of PyTorch's profiler or any other in Chrome's format, optionally compressed with
+     * gzip; a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
      */
     const char *const *inputs;
     size_t input_count;
@@ -39,8 +40,8 @@ struct gput_timeline_options {
      * "trace.json.gz". None: all. */
     const char *const *suffixes;
     size_t suffix_count;
-    bool without_readings; /**< leave the readings of a trace root's system out */
-    /** The file to write, packed by gzip if its name ends with ".gz"; "-": the standard output.
+    bool without_readings; /**< leave out the system readings of a trace root */
+    /** The file to write, compressed with gzip if its name ends with ".gz"; "-": standard output.
      * NULL: "<end, us>_<node>_merged_timeline.json" in `output_folder`. */
     const char *output;
     const char *node;          /**< in that name; NULL: that of the inputs, "all" for several */
@@ -49,13 +50,13 @@ struct gput_timeline_options {
      * event that shows all readings around it. NULL: none are. */
     const char *low_dimension; /**< default "GPUUtilization" */
     double low_threshold;      /**< default 85 */
-    size_t memory_bytes;       /**< how much may be held in memory; 0: 192 MiB */
-    /** Called with one line (no newline) for each file that was not whole. NULL: not told. */
+    size_t memory_bytes;       /**< the most memory to use; 0: 192 MiB */
+    /** Called with one line (no newline) for each truncated or damaged file. May be NULL. */
     void (*warn)(void *user, const char *message);
-    /** Called now and then with how far merging is, 0 to 1; it may fall back a little. NULL: not.
-     */
+    /** Called now and then with the progress of merging, 0 to 1; it may decrease a little. May be
+     * NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< handed to warn() and progress() */
+    void *user; /**< passed to warn() and progress() */
 };
 
 /** The defaults above. */
@@ -69,17 +70,17 @@ struct gput_timeline_result {
     uint64_t counters;  /**< counter readings that were written */
     uint64_t others;    /**< instants, flows and the like that were written */
     uint64_t left_out;  /**< events outside of the selection */
-    uint64_t damaged;   /**< places that could not be read and were skipped */
-    uint64_t truncated; /**< files that end too early */
+    uint64_t damaged;   /**< malformed places that were skipped */
+    uint64_t truncated; /**< truncated files */
     uint64_t unusable;  /**< events without a time, a duration or a partner, or of no known type */
     int64_t start_us;   /**< the earliest begin, since the epoch */
     int64_t end_us;     /**< the latest end */
 };
 
 /**
- * Merges and writes. The file appears whole or not at all. Memory is bounded whatever the size of
- * the inputs; what does not fit goes to a nameless temporary file in the folder of the output, or
- * in /var/tmp where the output is no file.
+ * Merges the inputs and writes the timeline. The file appears complete or not at all. Memory is
+ * bounded, whatever the size of the inputs. The rest goes to an unnamed temporary file in the
+ * folder of the output, or in /var/tmp if the output is not a file.
  *
  * `result` may be NULL.
  * Errors: GPUT_ERROR_INVALID (options; an output that is one of the inputs), GPUT_ERROR_NOT_FOUND

@@ -172,7 +172,7 @@ static int pandas_series_read(
     return code;
 }
 
-/* What our own writer leaves: DataFrame([[…], …], [row names], [column names]). */
+/* What gpu-tracker's writer produces: DataFrame([[…], …], [row names], [column names]). */
 static int plain_frame_read(
     const struct pickle_value *arguments, struct pickle_budget *budget, struct frame *frame)
 {

@@ -1,6 +1,6 @@
 /*
  * Data frames, series and arrays out of a pickle: what pandas 1.5 to 3 and numpy 1 and 2 leave in
- * one, and what our own writer does.
+ * one, and what gpu-tracker's writer does.
  */
 #ifndef IMPORT_PICKLE_FRAME_H
 #define IMPORT_PICKLE_FRAME_H

@@ -216,7 +216,7 @@ static int read_integer(struct reader *reader, size_t size)
     return push_integer(reader, size == 4 ? (int32_t)(uint32_t)number : (int64_t)number);
 }
 
-/* A signed number of any length; longer than 8 bytes is none of ours. */
+/* A signed number of any length; more than 8 bytes are not supported. */
 static int read_long(struct reader *reader, size_t size)
 {
     uint64_t length, number = 0;

@@ -1,6 +1,6 @@
 /*
  * What the Python gpu_tracker keeps of a session while it runs: a pickle of its ResourceUsage,
- * which is left behind when tracking is broken off.
+ * which remains when tracking is interrupted.
  */
 #ifndef IMPORT_RESULTS_READ_PICKLE_H
 #define IMPORT_RESULTS_READ_PICKLE_H
@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-/* Whether results are of a session of ours, and not of such a file, which knows nothing of what its
- * tracker did and collected: counts are 0 there. */
+/* Whether results are of a gpu-tracker session, and not of such a file, which has nothing about
+ * what its tracker did and collected: counts are 0 there. */
 bool results_are_own(const struct gput_results *results);
 
 /* Whether a file's content begins as a pickle does. */

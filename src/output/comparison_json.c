@@ -36,7 +36,7 @@ static void add_change(const struct comparison_report *report, struct doc *paren
     }
 }
 
-/* What several runs tell about the mean. */
+/* What several runs say about the mean. */
 static void add_runs(const struct comparison_report *report, struct doc *parent, const char *key)
 {
     struct doc *object = doc_add_object(parent, key);

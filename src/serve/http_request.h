@@ -27,7 +27,7 @@ enum {
 
 /*
  * Reads a head, which ends with an empty line. Returns HTTP_MORE, HTTP_OK, or the status to refuse
- * it with; the request is filled in with HTTP_OK alone. What follows the head is not looked at.
+ * it with; the request is filled in with HTTP_OK alone. What follows the head is ignored.
  */
 int http_request_parse(const char *bytes, size_t length, struct http_request *request);
 

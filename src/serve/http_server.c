@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define MAX_CONNECTIONS 32
-/* Of the descriptors that we may open, connections take at most one in this many. */
+/* Connections use at most one in this many of the permitted descriptors. */
 #define DESCRIPTOR_SHARE 8
 #define MAX_HEAD_BYTES 8192
 /* How long each stage may last in all. */
@@ -459,7 +459,7 @@ void http_server_close(struct http_server *server)
     if (server->stop_fd >= 0)
         close(server->stop_fd);
     if (server->listen_fd >= 0) {
-        /* A fork of ours may hold it too: this ends it for all. */
+        /* A fork of this process may hold it too: this ends it for all. */
         shutdown(server->listen_fd, SHUT_RDWR);
         close(server->listen_fd);
     }

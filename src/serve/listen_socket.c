@@ -63,7 +63,7 @@ static int listen_at(const struct addrinfo *at)
     int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
     if (fd < 0)
         return -1;
-    /* Connections of a server before us that the kernel still remembers are in nobody's way. */
+    /* Connections of an earlier server in TIME_WAIT do not block the address. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;

@@ -1,9 +1,9 @@
 /*
- * Puts records in order of time with bounded memory: what does not fit is sorted in runs, kept in a
- * nameless temporary file, and merged when it is taken out.
+ * Sorts records by time in bounded memory. What does not fit is sorted in runs, kept in an unnamed
+ * temporary file, and merged on output.
  *
- * The order: by start; of equal starts the longer first, so that what encloses comes before what it
- * encloses; else as they were added.
+ * The order: by start; of equal starts the longer first, so that an enclosing event precedes the
+ * enclosed; else in the order of addition.
  */
 #ifndef TIMELINE_EVENT_SORTER_H
 #define TIMELINE_EVENT_SORTER_H
@@ -33,8 +33,8 @@ int event_sorter_create(const char *folder, size_t memory_bytes, struct event_so
     struct gput_error *error);
 
 /*
- * Reserves space for a record of `length` bytes and hands out where to write it (aligned to 8),
- * before the next call. NULL on failure, with `error` set.
+ * Reserves space for a record of `length` bytes and returns where to write it before the next call
+ * (aligned to 8). NULL on failure, with `error` set.
  */
 void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t duration_ns,
     size_t length, struct gput_error *error);

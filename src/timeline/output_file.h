@@ -1,7 +1,7 @@
 /*
- * A file_writing that gathers what is written, packs it for a path that ends in ".gz", and knows
- * "-" as the standard output. Of more than a buffer, one is packed and written by a thread of its
- * own while the next is filled.
+ * A buffered file_writing. It compresses if the path ends in ".gz"; "-" is standard output. Output
+ * longer than a buffer is compressed and written by a separate thread while the next buffer is
+ * filled.
  */
 #ifndef TIMELINE_OUTPUT_FILE_H
 #define TIMELINE_OUTPUT_FILE_H
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 
 struct output_file {
-    struct str buffer; /* append here; output_file_flow() moves it on */
+    struct str buffer; /* append here, then call output_file_flow() */
 
-    /* The thread's from its start to its end: */
+    /* Used by the thread alone while it runs: */
     struct file_writing writing;
-    struct gzFile_s *packed; /* NULL: written as it is */
+    struct gzFile_s *packed; /* NULL: not compressed */
 
     pthread_t thread;
     bool has_thread;
@@ -25,7 +25,7 @@ struct output_file {
     struct str full; /* being written while `is_full` */
     bool is_full;
     bool is_over;
-    int code; /* how writing went so far */
+    int code; /* the first error of writing, or GPUT_OK */
     struct gput_error error;
 };
 
@@ -34,14 +34,14 @@ bool output_file_is_straight(const char *path);
 
 int output_file_open(const char *path, struct output_file *file, struct gput_error *error);
 
-/* Has the buffer written once it holds enough. Call it after each append or so. What could not be
- * written is told by one of the next calls. */
+/* Writes the buffer once it is full enough. To be called after appending. A failed write is
+ * reported by a later call. */
 int output_file_flow(struct output_file *file, struct gput_error *error);
 
-/* Writes the rest and gives the file its name. The file is closed in any case. */
+/* Writes the rest and renames the file to its path. Closes it in any case. */
 int output_file_commit(struct output_file *file, struct gput_error *error);
 
-/* Closes it and leaves nothing after. Nothing to do after a commit. */
+/* Closes it and removes the temporary file. Does nothing after a commit. */
 void output_file_discard(struct output_file *file);
 
 #endif

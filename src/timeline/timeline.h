@@ -1,6 +1,6 @@
 /*
- * A timeline: events of any number of sources, put in order and written as one trace that Perfetto
- * and chrome://tracing open.
+ * A timeline: events of any number of sources, sorted and written as one trace for Perfetto and
+ * chrome://tracing.
  */
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text that stands inside quotes, or a whole value, of JSON without NaN. */
+/* The inside of a JSON string, or a whole JSON value without NaN. */
 struct json_text {
     const char *text;
     size_t length;
@@ -23,11 +23,11 @@ struct json_text {
 
 enum { TEXT_NAME, TEXT_CATEGORY, TEXT_ARGS, TEXT_COUNT };
 
-/* Where an event stands whose texts need not be copied. */
+/* The place of an event in its file, from which its texts can be read again. */
 struct event_place {
     uint32_t file;    /* source_texts_add(); SOURCE_NONE: nowhere, copy them */
     uint64_t at;      /* in it */
-    const char *text; /* the event: all its texts lie in there */
+    const char *text; /* the event; contains all its texts */
     size_t length;
 };
 
@@ -61,7 +61,7 @@ struct timeline {
     uint64_t left_out;
     int64_t first_ns; /* of what was added */
     int64_t last_ns;  /* its latest end */
-    /* Told how far writing is, from `progress_from` on to 1. NULL: nobody asks. */
+    /* Called with the progress of writing, from `progress_from` to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user;
     double progress_from;
@@ -71,7 +71,7 @@ struct timeline {
 int timeline_init(
     struct timeline *timeline, const char *folder, size_t memory_bytes, struct gput_error *error);
 
-/* Adds an event that lies in the timeline's interval of time. `place` may be NULL. */
+/* Adds an event if it is inside the timeline's interval. `place` may be NULL. */
 int timeline_add(struct timeline *timeline, const struct timeline_event *event,
     const struct event_place *place, struct gput_error *error);
 
@@ -83,7 +83,7 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
 int timeline_next(
     struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error);
 
-/* Writes all events as a Chrome trace, the file whole or not at all. */
+/* Writes all events as a Chrome trace. The file appears complete or not at all. */
 int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error);
 
 void timeline_finish(struct timeline *timeline);

@@ -12,7 +12,7 @@
 
 /* The moments when two steps first began; INT64_MAX while not seen. */
 struct step_search {
-    const char *suffix; /* of the files of framework events to look into; NULL: into all there is */
+    const char *suffix; /* of the files of framework events to search; NULL: search all files */
     int64_t first_step;
     int64_t last_step;
     int64_t first_begin_ns;
@@ -21,7 +21,7 @@ struct step_search {
     int64_t max_step;
 };
 
-/* What is looked at when nothing is asked for. */
+/* The dimension that is marked by default. */
 #define DEFAULT_LOW_METRIC "GPUUtilization"
 
 /* How readings that are low are marked. */
@@ -36,8 +36,8 @@ struct timeline_inputs {
     struct trace_choice choice; /* of the files of a trace root */
     struct low_marks low;
     bool without_readings;      /* of the system of a trace root */
-    struct step_search *search; /* not NULL: look for steps and add nothing */
-    struct names sources;       /* nodes and files: what tells equal thread numbers apart */
+    struct step_search *search; /* not NULL: search for steps and add nothing */
+    struct names sources;       /* nodes and files; they distinguish equal thread numbers */
     uint32_t trace_files;       /* how many trace files there are in all */
     uint32_t trace_file;        /* how many were added */
 };
@@ -57,7 +57,7 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
 
 /*
  * A file of a tracked session: the samples of a tracking file as counters, the calls of a
- * sub-tracking file as slices. Which of both it is shows in its columns.
+ * sub-tracking file as slices. The columns show which of the two it is.
  */
 int timeline_add_session(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error);

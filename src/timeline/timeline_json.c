@@ -50,8 +50,8 @@ static void append_metadata(struct str *out, bool *first, const char *what, int6
     str_append(out, "}}");
 }
 
-/* The name tells our readers more: that this is a merged timeline, and where the process is from.
- */
+/* The name has more for gpu-tracker's readers: that this is a merged timeline, and the process's
+ * origin. */
 static void append_process_name(const struct timeline_tracks *tracks,
     const struct timeline_process *process, struct str *out, bool *first)
 {

@@ -159,7 +159,7 @@ static int check_output(const struct merge *merge, const char *path, struct gput
     return GPUT_OK;
 }
 
-/* Whether an input is of those that steps are looked for in, if they are looked for. */
+/* Whether an input is searched for steps, if steps are needed. */
 static bool is_wanted(const struct merge *merge, const struct input *input)
 {
     const struct step_search *search = merge->adding.search;
@@ -206,7 +206,7 @@ static int no_such_step(const struct step_search *search, int64_t step, struct g
         search->min_step, search->max_step);
 }
 
-/* Has progress told of the reading that comes, and of the writing after it. */
+/* Reports progress of the reading that follows, and of the writing after it. */
 static void listen(struct merge *merge, double from, double span)
 {
     struct read_report *report = &merge->adding.report;

@@ -21,7 +21,7 @@ struct timeline_readings {
     size_t count;
     size_t capacity;
     struct names labels;
-    bool has_metric; /* one was of the metric that is looked at */
+    bool has_metric; /* there was a reading of the marked metric */
 };
 
 /* Keeps a reading. */

@@ -215,8 +215,8 @@ static int add_call(struct calling *calling, struct block_lane *lane,
     return timeline_add(calling->inputs->timeline, &slice, NULL, error);
 }
 
-/* Finds the start of a stop: the latest of its thread, unless it tells. Then the start may also be
- * another thread's, or still come. */
+/* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
+ * also be another thread's, or still come. */
 static bool find_start(
     struct open_starts *open, const struct sub_tracking_row *row, int64_t *start_ns)
 {

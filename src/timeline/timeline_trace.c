@@ -107,7 +107,7 @@ static bool short_key(const struct json_value *value, uint64_t *key)
     return true;
 }
 
-/* Threads that are told by words ("PyTorch Profiler") are called so. */
+/* Threads identified by a string ("PyTorch Profiler") get it as their name. */
 static bool name_by_word(struct adding *adding, uint32_t thread, const struct json_value *tid)
 {
     struct timeline_tracks *tracks = &adding->inputs->timeline->tracks;
@@ -483,7 +483,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
         event_stream_report_progress(stream, &adding->inputs->report);
         TRY(event_stream_next(stream, &event, &there, error));
     }
-    /* Only now: what tells the rank may follow the events. */
+    /* Only now: the rank may be after the events. */
     struct timeline_trace *trace = adding->inputs->timeline->tracks.traces + adding->trace;
     trace->rank = adding->header->rank;
     trace->world_size = adding->header->world_size;

@@ -1,6 +1,6 @@
 /*
- * The processes and threads of a timeline that is put together from many sources: which numbers
- * they get, what they are called, and how slices that do not nest are kept apart.
+ * The processes and threads of a timeline merged from many sources: their numbers and names, and
+ * lanes for slices that do not nest.
  */
 #ifndef TIMELINE_TIMELINE_TRACKS_H
 #define TIMELINE_TIMELINE_TRACKS_H
@@ -23,13 +23,13 @@ struct timeline_process {
     char *labels;   /* "GPU 0", or NULL; owned */
     uint32_t trace; /* or TRACK_NONE */
     int64_t pid;    /* 0 until timeline_process_number() */
-    bool written;   /* its metadata stands in the output */
+    bool written;   /* its metadata is in the output */
 };
 
 struct timeline_lane {
     int64_t tid;      /* in the output */
-    bool written;     /* its name stands in the output */
-    char heading[64]; /* what the lines of its events have in common, for who writes them */
+    bool written;     /* its name is in the output */
+    char heading[64]; /* the common beginning of its events' lines, for the writer */
     size_t heading_length;
     int64_t *ends_ns; /* of the slices that are open, the innermost last; owned */
     uint32_t open;
@@ -38,7 +38,7 @@ struct timeline_lane {
 
 struct timeline_thread {
     uint32_t process;
-    uint32_t source;             /* tells equal numbers of different nodes or files apart */
+    uint32_t source;             /* distinguishes equal numbers of different nodes or files */
     int64_t number;              /* in its source */
     char *name;                  /* or NULL; owned */
     struct timeline_lane *lanes; /* owned; the second and later ones for what overlaps */
@@ -56,7 +56,7 @@ struct timeline_tracks {
     uint32_t thread_count;
     uint32_t *slots; /* of threads: number + 1 */
     uint32_t slot_count;
-    uint32_t last_thread; /* the one found last: most events come in rows of one thread */
+    uint32_t last_thread; /* the one found last: consecutive events often have the same thread */
     uint64_t *taken;      /* the output's (pid, tid), as hashes */
     uint32_t taken_count;
     uint32_t taken_capacity;

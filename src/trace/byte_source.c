@@ -54,7 +54,7 @@ static int refill(struct byte_source *source, struct gput_error *error)
     return read_raw(source, source->input, PACKED_BUFFER, &source->input_length, error);
 }
 
-/* Fills the input buffer and looks whether a gzip file starts there. */
+/* Fills the input buffer and checks whether a gzip file starts there. */
 static int start(struct byte_source *source, struct gput_error *error)
 {
     source->input = malloc(PACKED_BUFFER);

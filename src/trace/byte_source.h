@@ -1,6 +1,6 @@
 /*
- * Bytes from a file in order, unpacked on the way when it is gzip (told by its first bytes, never
- * by its name). Memory: two small buffers, whatever the size of the file.
+ * Bytes from a file in order, decompressed if it is gzip (recognized by its first bytes, never by
+ * its name). Memory: two small buffers, whatever the size of the file.
  */
 #ifndef TRACE_BYTE_SOURCE_H
 #define TRACE_BYTE_SOURCE_H

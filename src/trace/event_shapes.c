@@ -95,7 +95,7 @@ static inline const struct glue *glue_at(
     return NULL;
 }
 
-/* A value after which a glue must follow, so that what follows needs no look here. */
+/* A value that glue must follow, so what follows it is not checked here. */
 static inline bool scan_value(
     const char **at, const char *end, struct json_value *value, uint8_t *flags)
 {

@@ -4,8 +4,8 @@
  * with care, the next one of its shape only needs to be compared with it, and its values scanned.
  * The result is the same, in a quarter of the time.
  *
- * The shapes that were seen form a tree: after each stretch of such glue, those that came after it.
- * It is bounded, and begins afresh when it is full of what does not come again.
+ * The shapes that were seen form a tree: after each piece of glue, the pieces that followed it. It
+ * is bounded, and begins afresh when it is full of what does not come again.
  */
 #ifndef TRACE_EVENT_SHAPES_H
 #define TRACE_EVENT_SHAPES_H
@@ -18,9 +18,9 @@ struct event_shapes;
 struct event_shapes *event_shapes_create(void);
 
 /*
- * Scans the event whose brace stands at `*at` and moves `*at` after it, as trace_event_scan()
- * does. False, with `*at` where it was, when it has no shape that is known, or is not whole, or is
- * broken: trace_event_scan() tells.
+ * Scans the event whose brace stands at `*at` and moves `*at` after it, as trace_event_scan() does.
+ * False, with `*at` where it was, when it has no shape that is known, or is not whole, or is
+ * malformed: trace_event_scan() decides.
  */
 bool event_shapes_scan(
     struct event_shapes *shapes, const char **at, const char *end, struct trace_event *event);

@@ -269,7 +269,7 @@ static int start(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Reads what follows a whole trace, so that the check sum of packed data is looked at. */
+/* Reads to the end after a whole trace, so that the checksum of compressed data is verified. */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;

@@ -1,10 +1,10 @@
 /*
  * The events of one trace file, in its order: Chrome traces in both forms (an array, or an object
- * with "traceEvents"), what PyTorch's profiler writes, packed by gzip or not. Memory is bounded by
- * the largest single event.
+ * with "traceEvents"), what PyTorch's profiler writes, optionally compressed with gzip. Memory is
+ * bounded by the largest single event.
  *
- * Damage costs no whole event: what does not scan is skipped and counted, and a file that breaks
- * off gives everything that was whole before.
+ * Damage loses no intact event: what does not scan is skipped and counted, and a truncated file
+ * gives every complete event before the cut.
  */
 #ifndef TRACE_EVENT_STREAM_H
 #define TRACE_EVENT_STREAM_H
@@ -16,8 +16,8 @@
 
 struct event_stream;
 
-/* What stands around the events in the object form; known when the events begin, as far as it
- * stands before them. */
+/* The members next to the events in the object form. Those before the events are known when these
+ * begin. */
 struct trace_header {
     int64_t base_time_ns; /* "baseTimeNanoseconds"; 0 when missing */
     int64_t rank;         /* "distributedInfo" rank; -1 when missing */
@@ -28,28 +28,28 @@ struct trace_header {
 
 struct event_counts {
     uint64_t events;  /* given */
-    uint64_t damaged; /* places that did not scan, each skipped to the next whole event */
+    uint64_t damaged; /* places that did not scan; each is skipped up to the next intact event */
     uint64_t empty;   /* {} */
     bool truncated;   /* the file ends before its list of events does */
 };
 
 int event_stream_open(const char *path, struct event_stream **stream, struct gput_error *error);
 
-/* Takes the source over, also on failure. `name` is used in messages. */
+/* Takes ownership of the source, also on failure. `name` is used in messages. */
 int event_stream_open_source(struct byte_source *source, const char *name,
     struct event_stream **stream, struct gput_error *error);
 
 /*
- * Gives the next event; `*there` is false at the end. The slices of `event` hold until the next
- * call.
+ * Gives the next event; `*there` is false at the end. The slices of `event` are valid until the
+ * next call.
  */
 int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
 
-/* Where in the file an event stands that was just given; of use where the file is read plain. */
+/* The offset in the file of the event just given; meaningful if the file is not compressed. */
 uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event);
 
-/* Tells how far the file is read, every few thousand events. */
+/* Reports the progress of reading, every few thousand events. */
 void event_stream_report_progress(
     const struct event_stream *stream, const struct read_report *report);
 
@@ -66,8 +66,7 @@ const struct trace_header *event_stream_header(const struct event_stream *stream
 const struct event_counts *event_stream_counts(const struct event_stream *stream);
 
 /*
- * After the end: one sentence about what was wrong with the file, or NULL when nothing was. Belongs
- * to the stream.
+ * After the end: one sentence about damage of the file, or NULL. Belongs to the stream.
  */
 const char *event_stream_warning(struct event_stream *stream);
 

@@ -1,11 +1,11 @@
 /*
  * JSON, token by token, over text in memory: no tree, no copies, no allocation. What it gives are
- * slices of the text it was handed. Strict about what it accepts (RFC 8259, at most
- * JSON_MAX_DEPTH levels inside a value; NaN and Infinity are distinguished, since Python writes
- * them) and quick: strings are searched 16 bytes at a time.
+ * slices of the text it was handed. Strict about what it accepts (RFC 8259, at most JSON_MAX_DEPTH
+ * levels inside a value; NaN and Infinity are distinguished, since Python writes them) and quick:
+ * strings are searched 16 bytes at a time.
  *
  * Every text must be followed by JSON_PADDING readable bytes of which the first is NUL: a NUL is
- * what ends all inner loops, and vector loads may look beyond the end.
+ * what ends all inner loops, and vector loads may read beyond the end.
  */
 #ifndef TRACE_JSON_SCAN_H
 #define TRACE_JSON_SCAN_H
@@ -60,7 +60,7 @@ static inline const char *json_skip_space(const char *at)
 
 /*
  * Scans the value at `*at` (no white space before it) and moves `*at` after it. A number that
- * touches `end` counts as truncated: more digits may follow. After anything but JSON_OK, `*at` is
+ * reaches `end` counts as truncated: more digits may follow. After anything but JSON_OK, `*at` is
  * somewhere inside the value.
  */
 enum json_status json_scan_value(const char **at, const char *end, struct json_value *value);
@@ -70,7 +70,7 @@ enum json_status json_scan_scalar(const char **at, const char *end, struct json_
 
 /*
  * Scans a member of an object at `*at`, where its key stands: `"key" : value`, then the comma or
- * the closing brace. `*last` tells which it was; `*at` is moved after it.
+ * the closing brace. `*last` is set to which it was; `*at` is moved after it.
  */
 enum json_status json_scan_member(
     const char **at, const char *end, struct json_value *key, struct json_value *value, bool *last);

@@ -1,5 +1,5 @@
 /*
- * How a merged timeline tells that it is one, and which trace each of its processes came from: in
+ * How a merged timeline is marked as one, with the trace that each of its processes came from: in
  * the arguments of the processes' names, where viewers pass over it.
  */
 #ifndef TRACE_MERGED_MARK_H

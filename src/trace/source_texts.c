@@ -22,7 +22,7 @@ struct source_file {
     bool changed;      /* it is no longer so */
 };
 
-/* A chunk of a file in memory. */
+/* A chunk of a file, in memory. */
 struct chunk {
     uint32_t file;
     uint64_t at;
@@ -39,10 +39,10 @@ struct source_texts {
     uint32_t file_count;
     struct chunk chunks[MAX_CHUNKS];
     uint32_t made;                     /* how many of these were ever taken */
-    struct chunk *unused;              /* those of them that hold nothing, by `older` */
-    struct chunk *ordered[MAX_CHUNKS]; /* all others by file and place */
+    struct chunk *unused;              /* the empty ones, linked by `older` */
+    struct chunk *ordered[MAX_CHUNKS]; /* all others by file and offset */
     uint32_t count;
-    struct chunk uses; /* the ring of these: `older` than it is the one used last */
+    struct chunk uses; /* the ring of these; its `older` is the one used last */
     struct chunk *last;
     size_t held; /* bytes in memory */
     uint64_t reads;
@@ -78,14 +78,14 @@ static bool holds(const struct chunk *chunk, uint32_t file, uint64_t at, size_t 
     return chunk->file == file && at >= chunk->at && at + length <= chunk->at + chunk->length;
 }
 
-/* A text there would have come next, had the chunk been half as long again. */
+/* Whether the text is at most half a chunk after the chunk's end. */
 static bool continues(const struct chunk *chunk, uint32_t file, uint64_t at)
 {
     return chunk->file == file && at >= chunk->at &&
            at <= chunk->at + chunk->length + chunk->wanted / 2;
 }
 
-/* How many chunks begin there or before. */
+/* The number of chunks that begin at that offset or before. */
 static uint32_t count_before(const struct source_texts *texts, uint32_t file, uint64_t at)
 {
     uint32_t low = 0, high = texts->count;
@@ -190,7 +190,7 @@ static int changed(const struct source_file *file, struct gput_error *error)
         "%s was changed while it was read; try again when it is complete", file->path);
 }
 
-/* Has a chunk hold bytes from its place on, at least `needed` of `size`. */
+/* Reads a chunk's bytes from its offset on: `size`, at least `needed`. */
 static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t size, size_t needed,
     struct gput_error *error)
 {
@@ -204,7 +204,8 @@ static int read_chunk(struct source_texts *texts, struct chunk *chunk, size_t si
     return GPUT_OK;
 }
 
-/* Gives a chunk that is not in order space for that many bytes; what was used long ago goes. */
+/* Gives a chunk that is not in the order space for that many bytes; drops the least recently used.
+ */
 static int make_space(
     struct source_texts *texts, struct chunk *chunk, size_t size, struct gput_error *error)
 {
@@ -258,7 +259,7 @@ static int move(struct source_texts *texts, struct chunk *chunk, uint32_t file, 
     return GPUT_OK;
 }
 
-/* Finds the chunk that holds the text; reads on where it goes on, or anew. */
+/* Finds the chunk that holds the text; else extends the chunk before it, or reads a new one. */
 static int find(struct source_texts *texts, uint32_t file, uint64_t at, size_t length,
     struct chunk **found, struct gput_error *error)
 {

@@ -1,9 +1,7 @@
 /*
- * Texts that stay where they were read: in plain files, from which they are fetched again by their
- * place. What would be a copy of everything while events are put in order, then costs a few bytes
- * each. Made for fetching in an order that is, file by file and chunk by chunk, roughly that of
- * the file: thousands of such chunks may take turns. In any other order each fetch is a small
- * read.
+ * Texts that stay in their files while events are sorted, and are read again by their offset. This
+ * replaces a copy of each text by a few bytes. It is made for reading each file roughly in order,
+ * in up to thousands of chunks that alternate. In any other order each fetch is a small read.
  */
 #ifndef TRACE_SOURCE_TEXTS_H
 #define TRACE_SOURCE_TEXTS_H
@@ -21,7 +19,7 @@ struct source_texts;
 int source_texts_create(struct source_texts **texts, struct gput_error *error);
 
 /*
- * Takes a file in by an open descriptor, which stays the caller's. Gives its number, or
+ * Adds a file by an open descriptor, which belongs to the caller. Returns its number, or
  * SOURCE_NONE: no regular file, or too many, or no descriptor left; then texts of it must be
  * copied.
  */

@@ -26,7 +26,7 @@ typedef int system_visitor(
 
 /*
  * Reads a file. Lines that are no reading are skipped and counted, blank ones passed over; a last
- * line that is cut off counts as a tear. Adds to `report`, with one warning for the file.
+ * line that is cut off counts as truncated. Adds to `report`, with one warning for the file.
  */
 int system_metrics_read(const char *path, system_visitor *visit, void *user,
     struct read_report *report, struct gput_error *error);

@@ -19,7 +19,7 @@ struct text_window {
     struct byte_source *source; /* owned */
     char *buffer;
     size_t capacity;
-    const char *at;   /* the next byte to look at; the user moves it */
+    const char *at;   /* the next byte to read; the user advances it */
     const char *end;  /* after the last byte in the window; NUL bytes follow */
     bool last;        /* the source has nothing more */
     uint64_t dropped; /* how much of the source stood before the window */

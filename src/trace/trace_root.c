@@ -320,14 +320,14 @@ static bool same_series(const struct trace_file *a, const struct trace_file *b)
     return a->kind == b->kind && strcmp(a->node, b->node) == 0;
 }
 
-/* Events: is any of it in the interval? A file has the events that ended while it was written. One
- * that lasted may have begun long before: no later file can be passed over. */
+/* Events: whether any of it is in the interval. A file has the events that ended while it was
+ * written. One that lasted may have begun long before: no later file can be passed over. */
 static bool events_file_matters(const struct trace_file *file, int64_t start_us, int64_t end_us)
 {
     return file->time_us == 0 || (file->time_us >= start_us && file->base_us <= end_us);
 }
 
-/* Readings: does its time until the next file of the series meet the interval? */
+/* Readings: whether its time, until the next file of the series, overlaps the interval. */
 static bool system_file_matters(
     const struct trace_root *root, size_t at, int64_t start_us, int64_t end_us)
 {

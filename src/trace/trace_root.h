@@ -67,7 +67,7 @@ bool trace_file_is_readable(const struct trace_file *file, const struct read_rep
 extern const char *const trace_suffixes[];
 extern const size_t trace_suffix_count;
 
-/* Which files matter: those of a interval of time (widened by three minutes) and of some suffixes.
+/* The files to read: those of an interval of time (widened by three minutes) and of some suffixes.
  */
 struct trace_choice {
     int64_t start_us; /* INT64_MIN: from the beginning */

@@ -23,7 +23,7 @@ struct row_memory {
  * bytes: 192 MiB; no folder: /var/tmp, which is on a disk where /tmp may be memory. */
 struct row_memory row_memory_of(size_t bytes, const char *folder);
 
-/* As qsort() wants it. The order of equal rows is not told. */
+/* As for qsort(). The order of equal rows is unspecified. */
 typedef int row_compare(const void *left, const void *right);
 
 struct row_order {

@@ -127,13 +127,13 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
     return GPUT_OK;
 }
 
-/* What the folders of a profile do not tell is missing. */
+/* What the folders of a profile do not contain is missing. */
 static void put_text(struct gput_table *table, const char *text)
 {
     table_put_text(table, text[0] ? text : NULL);
 }
 
-/* Whole; missing where a profile goes on to the end of the program. */
+/* An integer; missing if a profile lasts to the end of the program. */
 static void put_step(struct gput_table *table, double step)
 {
     if (isfinite(step))

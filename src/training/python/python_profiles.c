@@ -153,7 +153,7 @@ static void folder_name(const char *path, int up, char *buffer, size_t size)
         copy_part(start, (size_t)(end - start), buffer, size);
 }
 
-/* What the folders above a file tell about it. */
+/* What the folders above a file say about it. */
 static int describe(struct python_profile *profile, struct gput_error *error)
 {
     char name[512], node[256] = "", kind[256], framework[256] = "";

@@ -1,6 +1,6 @@
 /*
  * Files of Python profiles: cProfile dumps and pyinstrument sessions, where they were found, and
- * which part of a training run each is of, as the name of its folder tells:
+ * which part of a training run each is of, by the name of its folder:
  *
  *     <mode>-<step>-<phase>-<us>_<mode>-<step>-<phase>-<us>       older: <us>_<us>_<node>_<step>
  */
@@ -24,7 +24,7 @@ struct profile_moment {
 
 struct python_profile {
     char *path;
-    char *framework; /* "pytorch"; "" when the folders do not tell */
+    char *framework; /* "pytorch"; "" if not known from the folders */
     char *node;
     bool pyinstrument;
     bool named; /* itself, not a folder that it is in */
@@ -45,7 +45,7 @@ bool python_profile_moments(const char *name, struct profile_moment *start,
 bool python_profile_in_steps(const struct python_profile *profile, double first, double last,
     const char *first_phase, const char *last_phase);
 
-/* Does it overlap a interval of time? */
+/* Whether it overlaps an interval of time. */
 bool python_profile_in_time(const struct python_profile *profile, double start_us, double end_us);
 
 /*

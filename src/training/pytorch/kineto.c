@@ -131,7 +131,7 @@ static int by_correlation(const void *left, const void *right)
     return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
 }
 
-/* How the launch compares with the span that is looked for: < 0, 0, > 0. */
+/* Compares the launch with the wanted span: < 0, 0, > 0. */
 static int launch_against(const struct launch *launch, const struct gpu_span *span)
 {
     if (launch->rank != span->rank)

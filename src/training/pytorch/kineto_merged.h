@@ -28,7 +28,7 @@ struct kineto_merged {
 struct kineto_merged kineto_merged_of(
     struct kineto_ranks *ranks, uint32_t file, const struct event_stream *stream);
 
-/* Takes what an event tells of its process. To be called for all events of type 'M'. */
+/* Notes what an event says about its process. To be called for all events of type 'M'. */
 int kineto_merged_parse(
     struct kineto_merged *merged, const struct trace_event *event, struct gput_error *error);
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct kineto_rank {
-    int64_t rank;       /* -1: the trace does not tell */
+    int64_t rank;       /* -1: not in the trace */
     int64_t world_size; /* -1 */
     uint64_t span_count;
     int64_t trace; /* its number in a merged timeline; -1: it is a file */
@@ -35,13 +35,13 @@ int kineto_ranks_append(
 
 void kineto_ranks_finish(struct kineto_ranks *ranks);
 
-/* The rank of a trace as a figure for tables: its number, INT64_MIN where it does not tell. */
+/* The rank of a trace as a figure for tables; INT64_MIN if it is not known. */
 int64_t kineto_rank_number(const struct kineto_rank *rank);
 
 /* Says which traces have no span, so that they add no row to a result. */
 void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct read_report *report);
 
-/* Says which of several traces do not tell their rank. */
+/* Warns about traces without a rank, if there are several traces. */
 void kineto_ranks_warn_of_unknown(
     const struct kineto_ranks *ranks, const struct read_report *report);
 
@@ -53,8 +53,8 @@ void kineto_ranks_warn_of_repeated(
 void kineto_ranks_warn_of_impossible(
     const struct kineto_ranks *ranks, const struct read_report *report);
 
-/* Says which ranks of a run there is no trace of, but perhaps one that does not tell its rank.
- * `where`: " in FOLDER", or "". */
+/* Warns about ranks of a run without a trace; there may be one without a rank. `where`: " in
+ * FOLDER", or "". */
 void kineto_ranks_warn_of_missing(
     const struct kineto_ranks *ranks, const char *where, const struct read_report *report);
 

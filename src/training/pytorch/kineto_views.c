@@ -169,7 +169,7 @@ static struct gpu_time gpu_time_from(const struct gpu_span *first)
             [COMPUTING_OR_COPYING] = {compute | memory, 0, INT64_MIN}}};
 }
 
-/* Which GPU a row is about: there may be several traces that do not tell their rank. */
+/* Which GPU a row is about: there may be several traces without a rank. */
 static void add_gpu_columns(struct gput_table *table)
 {
     table_add_column(table, "rank", GPUT_COLUMN_INT);

@@ -8,7 +8,7 @@
 /* What is at least this many times the median is an outlier. */
 #define OUTLIER_FACTOR 2
 
-/* The parts of loading data that are looked at, in the order of their tables. */
+/* The parts of data loading, in the order of their tables. */
 enum part { INITIALIZATION, WORKERS, GETNEXT, BATCHES, PARTS };
 
 static bool contains(const char *text, const char *word)

@@ -52,7 +52,7 @@ bool profile_counts_in_steps(const struct profile_frame *frame,
 bool profile_is_of_dataloader(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row);
 
-/* What is looked at, for messages. */
+/* The source of the rows, for messages. */
 static inline const char *profile_source(const struct gput_profile_options *options)
 {
     return options->rows ? "the rows" : options->path;
@@ -65,7 +65,7 @@ int profile_nothing(
 /* A moment as "2020-09-13T12:26:40:000000", UTC, as the old tool writes it. */
 void profile_put_moment(struct gput_table *table, int64_t time_us);
 
-/* A interval of one training phase, or before, between, after them. */
+/* An interval of one training phase, or before, between or after phases. */
 struct phase_interval {
     int64_t start_us;
     int64_t end_us;

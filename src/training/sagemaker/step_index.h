@@ -43,8 +43,8 @@ int step_index_make(
 int step_index_sort(struct step_index *index, struct gput_error *error);
 
 /*
- * The step that a row belongs to; its mode is the step's metric, its number -1 where nobody tells.
- * False when there is none.
+ * The step that a row belongs to; its mode is the step's metric, its number -1 if not known. False
+ * when there is none.
  *
  * A row that is a step is that one. One that names no step is of the latest to begin of those that
  * contain it strictly. Of the several that can have the number that a row names, it is the latest
