@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the words of the command's name stand in argv. 0: nowhere. */
+/* The positions of the words of the command's name in argv. 0: none. */
 struct command_words {
     int first;
     int second;

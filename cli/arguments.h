@@ -1,6 +1,6 @@
 /*
- * The command line, taken apart by the tables of options and commands, as docopt took it apart for
- * the old command: options and operands in any order, long options by any unique prefix, values as
+ * The command line, parsed by the tables of options and commands in the way docopt parsed the old
+ * command's: options and operands in any order, long options by any unique prefix, values as
  * `--st=0.3`, `--st 0.3`, `-o x` or `-ox`.
  */
 #ifndef CLI_ARGUMENTS_H

@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long to sleep between two looks at a process on kernels that cannot tell of its end, at what
- * it leaves behind while that is being ended for a limit, and at whether that is given up. */
+/* The sleep between two polls: of a process on kernels without pidfd, of processes that are being
+ * ended for a limit, and of whether that was given up. */
 #define POLL_MS 100
 
 static int64_t now_ms(void)

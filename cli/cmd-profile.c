@@ -234,7 +234,7 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     return code;
 }
 
-/* What is told of while a view is made. */
+/* What is reported while a view is made. */
 struct showing {
     struct tables_stream stream;
     int percent; /* shown on a terminal */

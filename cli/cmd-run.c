@@ -1,4 +1,4 @@
-/* gpu-tracker run: a command with its arguments, after which we disappear. */
+/* gpu-tracker run: runs a command with its arguments and exits with its status. */
 #include "arguments.h"
 #include "launch.h"
 #include "message.h"

@@ -136,7 +136,7 @@ static const struct command commands[] = {
         .name = "show",
         .function = cmd_show,
         .usage = "[OPTIONS] FILE",
-        .summary = "Print the results that a killed session left behind.",
+        .summary = "Print the results of a killed session.",
         .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
                 "(.gpu-tracker_*) of its working directory or where --resource-usage-file says. "
                 "The file remains when gpu-tracker itself is killed. The pickle that the older "

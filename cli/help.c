@@ -10,7 +10,7 @@
 
 void help_wrap(FILE *file, const char *text, int column, int indent)
 {
-    bool begins = true; /* no word stands on this line yet */
+    bool begins = true; /* no word is on this line yet */
     while (*text) {
         int length = (int)strcspn(text, " \n");
         if (column > indent && column + !begins + length > HELP_WIDTH) {

@@ -1,20 +1,22 @@
 /*
- * The command runs in our process group, with our standard streams, as if it stood where we stand.
+ * The command runs in gpu-tracker's process group, with its standard streams, as if gpu-tracker
+ * were not there.
  *
- * Signals. What a terminal sends (Ctrl-C, Ctrl-\, a new window size) reaches the command without
- * us; what another process sends us alone is meant for the command and sent on. The kernel tells
- * the two apart (si_code). What the command or a descendant sends (`kill 0` in a script) has
- * reached it too. Somebody else's signal to the whole process group cannot be known from one to us
- * alone; the command then gets it twice. When we lead the session, a hang-up of the terminal is
- * sent to us alone, and passed on.
+ * Signals. What a terminal sends (Ctrl-C, Ctrl-\, a new window size) reaches the command directly.
+ * What another process sends to gpu-tracker alone is meant for the command and is passed on.
+ * si_code distinguishes the two. What the command or a descendant sends (`kill 0` in a script) has
+ * reached the command already. A signal of another process to the whole process group looks like
+ * one to gpu-tracker alone; the command then gets it twice. When gpu-tracker leads the session, it
+ * alone gets a hang-up of the terminal, and passes it on.
  *
- * Ctrl-C. After the first one we wait on: the command decides what it means, and the report is
- * printed when it ends. A second one within some seconds ends us at once, with the report so far.
+ * Ctrl-C. After the first one gpu-tracker keeps waiting: the command decides what it means, and the
+ * report is printed when it ends. A second one within ten seconds ends gpu-tracker at once, with
+ * the report so far.
  *
- * Job control. We never stop by ourselves: Ctrl-Z stops the command if the command wants that, and
- * then we stop the same way, so that the shell sees the job stopped. Continued, we see to it that
- * the command is too. A command that somebody stopped by its pid in the background is tracked on,
- * since nobody would know to wake us.
+ * Job control. gpu-tracker never stops by itself: Ctrl-Z stops the command unless the command
+ * handles it, and then gpu-tracker stops the same way, so that the shell sees the job stopped. When
+ * gpu-tracker is continued, it continues the command. If the command is stopped by its pid in the
+ * background, tracking goes on, since nobody would know to continue gpu-tracker.
  */
 #include "launch.h"
 
@@ -32,11 +34,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two SIGINTs closer than this are one (timeout(1) sends to us and to our group); two farther apart
- * than that are each a first one (an interactive program's user presses Ctrl-C now and then). */
+/* Two SIGINTs closer than this are one (timeout(1) signals gpu-tracker and its group). Two farther
+ * apart than SECOND_INTERRUPT_MS each count as a first one (Ctrl-C in an interactive program). */
 #define SAME_INTERRUPT_MS 50
 #define SECOND_INTERRUPT_MS 10000
-/* Between two looks at what outlives the command while it is being ended. */
+/* Between two polls of what outlives the command while it is being ended. */
 #define POLL_MS 50
 
 /* One command and what is known about it. */
@@ -45,7 +47,7 @@ struct follower {
     struct signals signals;
     pid_t pid;
     int stopped_by;       /* the signal that stopped the command; 0: it runs */
-    bool stop_requested;  /* we were sent a stop signal since we last ran */
+    bool stop_requested;  /* gpu-tracker was sent a stop signal since it last ran */
     int64_t interrupt_ms; /* when the last SIGINT came; 0: never */
     struct launch_end *end;
 };
@@ -128,7 +130,8 @@ static bool is_in_foreground(void)
     return foreground;
 }
 
-/* Stops us when the command stopped for the terminal's sake, and wakes it when we are woken. */
+/* Stops this process when the terminal stopped the command, and continues the command afterwards.
+ */
 static void follow_stop(struct follower *follower)
 {
     check_stops(follower);
@@ -149,9 +152,9 @@ static void abandon(struct follower *follower, int number)
 }
 
 /*
- * A limit of CPU time (`ulimit -t`) is for each process: the command has its own, and ours is for
- * the tracker's work. We go on to a second before the hard limit, at which the kernel kills, and
- * then end with the report so far. False: that moment has come.
+ * A limit of CPU time (`ulimit -t`) is for each process: the command has its own, and gpu-tracker's
+ * is for the tracker's work. We go on to a second before the hard limit, at which the kernel kills,
+ * and then end with the report so far. False: that moment has come.
  */
 static bool raise_cpu_limit(void)
 {
@@ -204,7 +207,7 @@ static int follow(struct follower *follower, struct gput_error *error)
         struct signal_event event;
         int timeout = command_has_ended(follower) ? POLL_MS : -1;
         bool came = signals_next(&follower->signals, -1, timeout, &event);
-        /* All that is there, before looking at the command: SIGCHLD is handed out before the stop
+        /* All that is there, before polling the command: SIGCHLD is handed out before the stop
          * signal that caused it. */
         for (; came; came = signals_next(&follower->signals, -1, 0, &event)) {
             check_stops(follower);

@@ -1,6 +1,6 @@
 /*
- * Runs a command under a session and stays next to it until it ends, so that terminals, shells and
- * whoever sends signals see one program.
+ * Runs a command under a session and waits until it ends, so that terminals, shells and senders of
+ * signals see one program.
  */
 #ifndef CLI_LAUNCH_H
 #define CLI_LAUNCH_H
@@ -11,10 +11,11 @@
 
 #include <stdbool.h>
 
-/* How it went. */
+/* How following the command ended. */
 struct launch_end {
     int status;     /* wait(2) status of the command, when it was not abandoned */
-    bool abandoned; /* it still runs: a second Ctrl-C came, or our own CPU time is used up */
+    bool abandoned; /* it still runs: a second Ctrl-C came, or gpu-tracker's own CPU time is used up
+                     */
     int killed_by;  /* the signal that asked for that */
     int stop_fd;    /* see signals_release(); to be closed */
 };
@@ -28,8 +29,8 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
     struct gput_error *error);
 
 /*
- * Waits for the end of the command. Afterwards Ctrl-C can end us again, also while a report is
- * written.
+ * Waits for the end of the command. Afterwards Ctrl-C can end gpu-tracker again, also while a
+ * report is written.
  * Errors: those of gput_session_wait().
  */
 int launch_follow(struct gput_session *session, struct signals *signals, struct launch_end *end,

@@ -3,7 +3,7 @@
  *
  * Along the path of the data:
  *
- *   standard-streams.c   no standard stream stays closed for us
+ *   standard-streams.c   no standard stream stays closed in gpu-tracker
  *   option.c             the table of options; command.c the table of commands
  *   arguments.c          the command line, taken apart by both tables
  *   help.c               -h; generate-man.c and generate-completions.c make their files from the

@@ -1,6 +1,6 @@
 /*
- * What the command says to people, always one line at once on the standard error, and its own
- * failures in the form that the library has for them.
+ * Messages for people, each one line written at once to standard error, and the command's own
+ * failures as the library's errors.
  */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
@@ -22,8 +22,8 @@ enum {
 int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What is said: the sentence of an error, a line of information, and
- * `gpu-tracker: warning: …`, so that it can be known from what the tracked command prints. */
+/* The sentence of an error, a line of information, or `gpu-tracker: warning: …`, which
+ * distinguishes it from the tracked command's output. */
 enum message_kind {
     MESSAGE_ERROR,
     MESSAGE_NOTE,
@@ -42,11 +42,11 @@ void message_error(const struct gput_error *error);
  * screen.h. */
 void message_error_until(const struct gput_error *error, int stop_fd);
 
-/* Prints a line of information, not of trouble, on the standard error. */
+/* Prints a line of information, not of an error, on standard error. */
 void message_note(const char *text);
 
-/* Prints `gpu-tracker: warning: …`, so that it can be known from what the tracked command prints.
- * Has the form of gput_options.warn; `user` is not used. May be called from any thread. */
+/* Prints `gpu-tracker: warning: …`, which distinguishes it from the tracked command's output. Has
+ * the form of gput_options.warn; `user` is not used. May be called from any thread. */
 void message_warning(void *user, const char *text);
 
 #endif

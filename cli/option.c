@@ -283,7 +283,7 @@ const char *option_name(const struct option *option, char buffer[64])
     return buffer;
 }
 
-/* Whether a long name begins so; older programs have _ where we have -. */
+/* Whether a long name begins with `name`; older programs have _ for -. */
 static bool begins_with(const char *long_name, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

@@ -1,7 +1,7 @@
 /*
  * The table of options: one row each. It drives parsing (arguments.c), the help (help.c), the man
  * page (generate-man.c) and the shell completions (generate-completions.c), so that they cannot
- * disagree. Which command takes which option stands in the table of commands (command.c).
+ * disagree. The table of commands (command.c) has the options of each command.
  */
 #ifndef CLI_OPTION_H
 #define CLI_OPTION_H

@@ -1,5 +1,5 @@
 /*
- * Where a command is told to write: checked before it does anything.
+ * Checks the output file before a command does anything.
  */
 #ifndef CLI_OUTPUT_FILES_H
 #define CLI_OUTPUT_FILES_H

@@ -1,5 +1,5 @@
 /*
- * The report: its format, and where it goes.
+ * The report: its format and its destination.
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
@@ -15,26 +15,26 @@
 int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
     enum gput_format *format, struct gput_error *error);
 
-/* The format of a session's report where -f does not say it: a summary on the screen, in a file
- * what its extension says (.json, .pkl, .pickle, .prom), else everything as text. */
+/* The format of a session's report without -f: a summary on the screen; in a file by its extension
+ * (.json, .pkl, .pickle, .prom), else everything as text. */
 enum gput_format report_usual_format(const char *path);
 
 /* GPUT_ERROR_INVALID: a pickle is not for the screen. */
 int report_refuse_pickle(struct gput_error *error);
 
 /*
- * Whether a report can be written to `path` at all, to be asked before hours of tracking. NULL and
+ * Whether a report can be written to `path` at all; to be called before tracking begins. NULL and
  * "-" are fine. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID.
  */
 int report_check_output(const char *path, struct gput_error *error);
 
-/* Writes to `path`: whole or not at all; "-" is the standard output, NULL `screen_fd`.
- * Errors: GPUT_ERROR_STATE where nobody reads any more what goes to a screen (a closed pipe). */
+/* Writes to `path`, completely or not at all; "-" is the standard output, NULL `screen_fd`. Errors:
+ * GPUT_ERROR_STATE when the screen is a pipe that its reader has closed. */
 int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error);
 int report_write_text(const char *path, int screen_fd, const char *text, struct gput_error *error);
 
-/* The report of a session: how, where to, and what results do not hold. */
+/* The report of a session: format, destination, and what is not in the results. */
 struct report {
     enum gput_format format;
     const char *path; /* "-" is the standard output, NULL `screen_fd` */
@@ -46,9 +46,9 @@ struct report {
 };
 
 /*
- * Writes the report of a session, with its processes unless NULL: a file whole or not at all. When
- * the file cannot be written, the report goes to the standard error (for a pickle as text), so that
- * the figures are not lost, and the error is returned.
+ * Writes the report of a session, with its processes unless NULL: a file completely or not at all.
+ * When the file cannot be written, the report goes to the standard error (for a pickle as text), so
+ * that the figures are not lost, and the error is returned.
  */
 int report_write(const struct report *report, const struct gput_results *results,
     const struct gput_processes *processes, struct gput_error *error);

@@ -24,8 +24,8 @@ static struct {
     volatile sig_atomic_t sender;
 } early[NSIG];
 
-/* All that the kernel, a terminal or a person may send us, and SIGCHLD, which tells that the
- * command ended or stopped. Real-time signals are added in watched_signals(). */
+/* All that the kernel, a terminal or a person may send, and SIGCHLD, which says that the command
+ * ended or stopped. Real-time signals are added in watched_signals(). */
 static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
     SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGXCPU, SIGWINCH, SIGURG, SIGCONT, SIGTSTP, SIGTTIN,
     SIGTTOU, SIGCHLD};

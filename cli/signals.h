@@ -1,16 +1,16 @@
 /*
- * Signals while a command or a process is tracked. They are taken one after the other, as plain
- * data, by a thread that waits for them; no work is done in handlers.
+ * Signals while a command or a process is tracked. A thread waits for them and receives one after
+ * the other, as plain data; no work is done in handlers.
  *
- * The order of calls keeps what the tracked command inherits as it is without us:
+ * The order of calls preserves what the tracked command inherits:
  *
- *     signals_catch()   before the command is started: signals that would end us are noted instead.
- *                       Caught signals have their default action again after exec(); what was
- *                       ignored (nohup) stays so and is not ours to look at; the mask is untouched.
+ *     signals_catch()   before the command is started: signals that would end gpu-tracker are
+ *                       noted instead. Caught signals have their default action again after
+ *                       exec(); ignored ones (nohup) stay ignored; the mask is unchanged.
  *     … start the command …
  *     signals_receive()    blocks them in this thread and collects them from now on.
  *     signals_next()    waits for one.
- *     signals_release() Ctrl-C ends us again; SIGTERM ends waiting for a reader.
+ *     signals_release() Ctrl-C ends gpu-tracker again; SIGTERM ends waiting for a reader.
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -31,16 +31,16 @@ struct signals {
     int fd; /* a signalfd */
 };
 
-/* Writing past the limit of a file's size is an error and no death for us; the tracked command
- * still has the default. Once, at the start of the program. */
+/* Makes writing past the limit on file size an error instead of a fatal signal; the tracked command
+ * keeps the default. Called once, at the start of the program. */
 void signals_survive_full_files(void);
 
-/* The same of writing to a closed pipe, where something must go on when nobody reads on: a tracked
- * command, a server. All else dies of it without a word, as in `gpu-tracker … | head`. */
+/* The same for writing to a closed pipe, where something must go on without a reader: a tracked
+ * command, a server. All other commands die of it silently, as in `gpu-tracker … | head`. */
 void signals_survive_closed_pipes(void);
 
-/* Also opens what they are taken from later, so that no want of descriptors can leave a command
- * that was started without us. Returns 0, or an errno value: then nothing was done. */
+/* Also opens the signalfd, so that a lack of descriptors cannot leave a started command untracked.
+ * Returns 0, or an errno value: then nothing was done. */
 int signals_catch(struct signals *signals);
 
 void signals_receive(struct signals *signals);
@@ -53,21 +53,20 @@ bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct s
 
 /*
  * Forgets what is pending. SIGINT and SIGQUIT have their default action again, so that Ctrl-C ends
- * us. Returns a descriptor that can be read when SIGTERM or SIGHUP comes from now on: what waits
- * for a reader then waits no longer, and what needs no waiting is still done. -1: those end us,
- * too. Other signals stay blocked until we exit. The caller closes it, or gives it to
- * signals_close_stop().
+ * gpu-tracker. Returns a descriptor that becomes readable when SIGTERM or SIGHUP comes: waiting for
+ * a reader then ends, and what needs no waiting is still done. -1: these end gpu-tracker too. Other
+ * signals stay blocked until exit. The caller closes it, or gives it to signals_close_stop().
  */
 int signals_release(struct signals *signals);
 
-/* What came is forgotten; from now on SIGTERM and SIGHUP end us. -1 is fine. */
+/* Discards what came; from now on SIGTERM and SIGHUP end gpu-tracker. -1 is allowed. */
 void signals_close_stop(int stop_fd);
 
 /* Sends a signal on to a process as it came. */
 void signals_forward(const struct signal_event *event, pid_t pid);
 
-/* Where no command runs that signals are for: stops when one asks for it; returns true when one
- * asks for the end. */
+/* For use without a command to pass signals on to: stops on a stop signal; returns true on a signal
+ * that asks to end. */
 bool signals_obey(const struct signal_event *event);
 
 /* Gives this process the default action of a signal, then sends it that signal: to stop as the

@@ -2,9 +2,9 @@
 #define CLI_STANDARD_STREAMS_H
 
 /*
- * Opens /dev/null where we were started without a standard input, output or error, so that no file
- * of ours gets its number and then what is meant for a screen. It is closed again by exec(): the
- * tracked command finds its streams as closed as they are without us.
+ * Opens /dev/null for a standard stream that is closed at the start. Otherwise a file would get its
+ * number, and then what is meant for the screen. exec() closes it again: the tracked command finds
+ * the stream closed, as without gpu-tracker.
  */
 void standard_streams_fill(void);
 

@@ -1,5 +1,5 @@
 /*
- * One tracked command from the options to the exit status: what `run` and `-e` share.
+ * Tracks one command, from the options to the exit status; shared by `run` and `-e`.
  */
 #ifndef CLI_TRACK_H
 #define CLI_TRACK_H
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* In what the two forms differ. */
+/* The differences between the two forms. */
 struct track_style {
     bool is_older_form; /* -e: the report of the older tool, and its warnings */
     bool announces;     /* say on the standard output that tracking is complete, with the status */
@@ -20,7 +20,7 @@ struct track_style {
 };
 
 /* Tracks the command and prints the report. Returns the exit status; does not return when a signal
- * killed the command: then we die of it too. */
+ * killed the command: gpu-tracker then dies of the same signal. */
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style);
 

@@ -1,6 +1,5 @@
 /*
- * What the command line, the config file and the environment say about how to track, as the library
- * wants it.
+ * Merges command line, config file and environment into the library's options.
  */
 #ifndef CLI_TRACKING_H
 #define CLI_TRACKING_H
@@ -17,21 +16,20 @@ struct tracking {
     const char *output;        /* path of the report; NULL: the screen */
     bool quiet;                /* no report on the screen */
     bool also_summarizes;      /* a summary on the screen next to the report in a file */
-    /* No warnings for now: the report will say what is missing, and is alone where they would go.
-     */
+    /* Drops warnings for now: the report will say what is missing, and standard error then has it
+     * alone. */
     _Atomic bool leaves_warnings_to_report;
-    /* Lines for which the standard error had no space: sampling does not wait for a reader. */
+    /* Lines that standard error did not accept: sampling does not wait for a reader. */
     pthread_mutex_t lock;
     char held[8192];
     size_t held_length;
-    unsigned not_held; /* those for which there was no space here either */
+    unsigned not_held; /* lines that did not fit here either */
 };
 
 /*
  * Command line over config file over defaults. `is_older_form`: a report is text if -f does not say
- * otherwise. The environment gives the roots: GPUT_PROCFS,
- * GPUT_SYSFS, GPUT_NVML. Warnings are printed; `tracking` is where they go through, so it stays
- * where it is. On success to be freed by tracking_finish().
+ * otherwise. The environment gives the roots: GPUT_PROCFS, GPUT_SYSFS, GPUT_NVML. Warnings are
+ * printed through `tracking`, which must not move. On success to be freed by tracking_finish().
  * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_read(), and
  * those of report_check_output().
  */
@@ -39,16 +37,15 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
-/* gput_session_create() of these options, with the option's name where a tracking file is in the
- * way.
- */
+/* gput_session_create() with these options; an error about an existing tracking file names the
+ * option. */
 int tracking_create_session(
     const struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
 
-/* Says what found no space before, when nothing is tracked any more; waits no longer than until
+/* Prints the lines held back, when nothing is tracked any more; waits no longer than until
  * `stop_fd` can be read. */
 void tracking_say_held(struct tracking *tracking, int stop_fd);
 

@@ -28,7 +28,7 @@ static const char *read_escape(const char *text, bool quoted, char **out)
     return text + 2;
 }
 
-/* Reads what stands in quotes. Returns what follows the closing one, or NULL when there is none. */
+/* Reads text in quotes. Returns what follows the closing one, or NULL when there is none. */
 static const char *read_quoted(const char *text, char **out)
 {
     char quote = *text++;

@@ -217,7 +217,7 @@ def load_results(path):
 class TrackingComparison:
     """Compares sessions by their results.
 
-    file_path_map: session name -> file of its SubTrackingResults, pickled or as JSON; a list of files stands for several
+    file_path_map: session name -> file of its SubTrackingResults, pickled or as JSON; a list of files means several
         runs, which are compared by their mean.
     """
 
@@ -231,7 +231,7 @@ class TrackingComparison:
             for name, paths in file_path_map.items()
             for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)
         ]
-        self._compare("mean")  # what does not match is told at once
+        self._compare("mean")  # reports at once what does not match
 
     @property
     def results_map(self):

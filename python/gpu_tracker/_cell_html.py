@@ -58,7 +58,7 @@ def _chart(usage):
 
 
 def _facts(usage):
-    """The rest in one line; what this machine cannot tell is left out."""
+    """The rest in one line, without what is not known on this machine."""
     facts = [f"{usage.seconds:.3f} s"]
     if usage.cpu_seconds is not None:
         percent = f" ({100 * usage.cpu_seconds / usage.seconds:.0f} %)" if usage.seconds > 0 else ""

@@ -1,4 +1,4 @@
-"""A short stretch of a program measured closely: a notebook cell, a test."""
+"""Measures a short interval of a program closely: a notebook cell, a test."""
 
 import contextlib
 import json
@@ -12,25 +12,25 @@ from . import _native
 
 
 class Usage:
-    """What a stretch used. Sizes in bytes; None: this machine cannot tell.
+    """What an interval used. Sizes in bytes; None: not known on this machine.
 
     seconds: wall time.
     ram, gpu_ram: a Memory each, of this process and its descendants.
-    has_gpu: the machine has one that can be asked; without, gpu_ram knows nothing.
+    has_gpu: the machine has a GPU with a driver; without one, gpu_ram is not known.
     device_ram: a Memory of all GPUs, in use by anybody.
-    why_no_gpu_ram: a sentence, where GPUs are there and gpu_ram knows nothing; else None.
+    why_no_gpu_ram: a sentence if there are GPUs but gpu_ram is not known; else None.
     cpu_seconds: CPU time, as the kernel's clocks counted it.
     gpu_percent: mean utilization of all GPUs together, by anybody; 100 is one GPU.
     joules: energy that was these processes' share.
-    samples: (seconds since the begin, RAM, GPU RAM) over time; the last is what is used when all is settled.
+    samples: (seconds since the begin, RAM, GPU RAM) over time; the last is what is in use after cleaning up.
     """
 
     def __init__(self, seconds, report, samples, excluded=(0.0, 0.0)):
-        """excluded: wall and CPU seconds in it that are not the stretch's own."""
+        """excluded: wall and CPU seconds in it that do not count."""
         self.seconds = max(0.0, seconds - excluded[0])
         start = samples[0][0] if samples else 0.0
         samples = [(min(at - start, seconds), *map(_known, figures)) for at, *figures in samples]
-        # Others that were taken after the stretch, while it settled, are not of it.
+        # Samples taken after the interval, while cleaning up, do not belong to it.
         samples = [sample for sample in samples[:-1] if sample[0] < seconds] + samples[-1:]
         device_ram = [device for *_, device in samples]
         self.samples = [sample[:3] for sample in samples]
@@ -83,7 +83,7 @@ def _known(value):
 
 
 class Meter:
-    """start() and stop() around the stretch. The native thread samples every `interval` seconds without the
+    """start() and stop() around the interval. The native thread samples every `interval` seconds without the
     interpreter's lock."""
 
     def __init__(self, interval=0.001):
@@ -115,8 +115,8 @@ class Meter:
         return self
 
     def stop(self, settle=None, excluded=(0.0, 0.0)):
-        """The Usage; None in a forked child. `settle` is called when the stretch is over and before the last sample: what
-        it frees is not in use any more. `excluded`: wall and CPU seconds that were not the stretch's own."""
+        """The Usage; None in a forked child. `settle` cleans up: it is called after the interval and before the last
+        sample, so what it frees is no longer in use. `excluded`: wall and CPU seconds that do not count."""
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None

@@ -1,5 +1,5 @@
 """Tracking from a process of its own: the command, attached to the program. Whatever becomes of the program, that process
-goes on to the program's end and completes its files."""
+continues to the program's end and completes its files."""
 
 import json
 import os
@@ -33,7 +33,7 @@ _BEGIN_SECONDS = 30
 
 
 def _own_number(procfs):
-    """The number that we have there: in the procfs of another pid namespace it is another one."""
+    """This process's pid there: in the procfs of another pid namespace it differs."""
     try:
         return int(os.readlink(f"{procfs}/self"))
     except (OSError, ValueError):
@@ -44,7 +44,7 @@ class OwnProcessSession:
     """Has the methods of _native.Session that a Tracker uses."""
 
     def __init__(self, options, attempts, timeout):
-        # A session that never begins checks all of the options and leaves nothing behind.
+        # A session that never begins checks all options and leaves no files.
         self._warnings = tracker._create_session(options).take_warnings()
         self._told = set(self._warnings)
         self._options = options
@@ -127,7 +127,7 @@ class OwnProcessSession:
         return self._options["listen"]
 
     def _open(self, pid):
-        """The process is no child of ours, so its number can become another's; the descriptor cannot."""
+        """The process is not a child of this one, so its pid can be reused; the descriptor cannot."""
         self._pid = pid
         try:
             self._pid_fd = os.pidfd_open(pid)

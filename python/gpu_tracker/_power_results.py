@@ -41,7 +41,7 @@ class ExpResults:
 
     db_driver: a JsonParser or SqliteParser, or the folder.
 
-    start and end, of all methods: a stretch of it, both ends included, each a datetime, a date as the recording has it, a
+    start and end, of all methods: an interval of it, both ends included, each a datetime, a date as the recording has it, a
     number of seconds after its first moment or, from 1e8 on, since 1970; None: no bound.
 
     A metric that has a number for each process counts as the sum of them. One that has a number for each GPU is a dictionary
@@ -49,7 +49,7 @@ class ExpResults:
     `total_("per_gpu_nvidia_power:0")` the joules of the one. A figure that there is not, and all of a metric that the
     recording does not have, is None.
 
-    Raises FileNotFoundError where there is no recording, ValueError for a damaged one and for a stretch outside of it.
+    Raises FileNotFoundError where there is no recording, ValueError for a damaged one and for an interval outside it.
     """
 
     def __init__(self, db_driver):

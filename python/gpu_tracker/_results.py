@@ -37,7 +37,7 @@ class CodeBlockResults:
         known. None: the marks were made without.
     """
 
-    energy = None  # no field: the old package's classes, which know none, are to be like ours
+    energy = None  # not a dataclass field: the old package's classes have none
     exact = None
     num_outside_calls = 0
     missing_timepoints = types.MappingProxyType({})

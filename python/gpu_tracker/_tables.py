@@ -20,7 +20,7 @@ class Series:
         return self._data[label]
 
     def __getattr__(self, label):
-        # Only for labels; looked up in __dict__ so that copying and unpickling find no endless loop.
+        # Only for labels; read from __dict__ so that copying and unpickling do not recurse.
         data = self.__dict__.get("_data", {})
         if label in data:
             return data[label]

@@ -129,7 +129,7 @@ def _scalar(value, is_old):
     return repr(round(value, 3) if is_old else _rounded(value)) if isinstance(value, float) else str(value)
 
 
-# Of the first sections, which look as they always did.
+# For the first sections, which have the older package's layout.
 _OLD_SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
 

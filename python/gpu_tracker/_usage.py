@@ -2,7 +2,7 @@
 
 RAM is in the RAM unit, GPU RAM in the GPU RAM unit, time in the time unit of the tracker; sizes are decimal. 100 percent
 are one core or one GPU; a hardware percent is that over the expected number of cores or GPUs. Figures that this machine
-cannot tell are 0.0 here, as they always were; `Tracker.details` tells them apart from a true zero.
+does not provide are 0.0 here, as in the older package; `Tracker.details` distinguishes them from a true zero.
 """
 
 import dataclasses

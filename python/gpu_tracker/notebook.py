@@ -7,7 +7,7 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
 
     --interval SECONDS   between two samples; default 0.001
     --compact            one line of text
-    --text               no HTML beside the text
+    --text               no HTML, only text
     --no-gc              do not collect garbage around the cell
     --no-preload         do not load the GPU context of frameworks before it
 
@@ -107,7 +107,7 @@ class CellReport:
 
 
 class Options:
-    """What a magic's line says; `rest` is the statement behind the options."""
+    """The options of a magic's line; `rest` is the statement after them."""
 
     def __init__(self, line=""):
         self.interval, self.compact, self.html, self.gc_collect, self.preload = 0.001, False, True, True, True
@@ -234,7 +234,7 @@ class _RunningCells:
 
 
 def _number_of(result):
-    """What stands in In [n]; None: a cell that another runs has no number of its own."""
+    """The number in In [n]; None: a cell that another runs has no number of its own."""
     is_kept = getattr(getattr(result, "info", None), "store_history", False)
     return result.execution_count if is_kept else None
 
@@ -268,7 +268,7 @@ class IPyGPULogger:
     gc_collect: collect garbage and release the caches of frameworks before memory is read. Without it, memory that is only
         waiting to be collected counts as used: for finding leaks.
     interval: seconds between two samples.
-    html: in notebooks, a table and a chart beside the text.
+    html: in notebooks, a table and a chart in addition to the text.
     preload: load the GPU context of a framework in the cell after its import, so that it is charged to none. Without it,
         cells can still configure the framework (visible devices, memory growth) before they first use it.
     grouped: the form of later versions of ipygpulogger: the label "CPU" in place of "Gen", and `data` that unpacks into
@@ -320,7 +320,7 @@ class IPyGPULogger:
         self._meters.begin(info, _CellMeter(self.options).start())
 
     def _after(self, result=None):
-        meter = self._meters.end(result)  # None: the cell that started us
+        meter = self._meters.end(result)  # None: the cell that started the logger
         report = meter and meter.stop(_number_of(result))
         if report:
             self.report, self.data = report, report.data
@@ -340,7 +340,7 @@ class _SessionLogger(IPyGPULogger):
 class _Magics:
     """%gput, %%gput, and the logger that %load_ext starts.
 
-    A cell that begins with %%gput is run as if that line were not there, so that await, errors and line numbers are as ever.
+    A cell that begins with %%gput is run as if that line were not there, so that await, errors and line numbers are as usual.
     Only where that line is wrong, and for programs that call it, is it a magic like others.
     """
 
@@ -406,7 +406,7 @@ class _Magics:
         finally:
             self._tell(options, meter.stop())
 
-    line.needs_local_scope = True  # IPython then hands over the names of the function that the line stands in
+    line.needs_local_scope = True  # IPython then hands over the names of the function that contains the line
 
     async def _await(self, options, code, local_ns):
         meter = _CellMeter(options).start()

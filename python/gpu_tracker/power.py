@@ -33,10 +33,10 @@ _SHORTEST_PERIOD_SECONDS = 0.1
 
 
 class JsonParser:
-    """A recording in a folder: power_metrics.json and what lies beside it, AIPowerMeter's and ours. Both parsers read what
-    either wrote.
+    """A recording in a folder: power_metrics.json and the files next to it, of AIPowerMeter or gpu-tracker. Both
+    parsers read what either wrote.
 
-    meta_data: what metadata.json is to say of the recording beside its date: a dictionary, or a text, its description.
+    meta_data: what metadata.json has in addition to the date: a dictionary, or a string, the description.
     cont: a new recording is added to the one that is there, as a segment of its own.
     """
 
@@ -49,7 +49,7 @@ class JsonParser:
         self.meta_data = {"description": meta_data} if isinstance(meta_data, str) else dict(meta_data or {})
         self.cont = cont
 
-    # What AIPowerMeter's drivers tell of their files.
+    # Attributes of AIPowerMeter's drivers.
     power_metric_filename = property(lambda self: self._path("power_metrics.json"))
     exp_metric_filename = property(lambda self: self._path("results_exp.json"))
     model_card_file = property(lambda self: self._path("model_summary.json"))

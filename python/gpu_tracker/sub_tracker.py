@@ -1,4 +1,4 @@
-"""`SubTracker` and `sub_track`: which parts of a program to look at."""
+"""`SubTracker` and `sub_track`: mark code blocks of a program."""
 
 import os
 import sys
@@ -86,8 +86,8 @@ def _find_log(path, overwrite, joins, exact):
         return log
 
 
-# By the path of the file. Settled the first time: a block keeps its name when the working directory changes, and looking
-# at that would cost more than a mark.
+# By the path of the file. Computed once: a block keeps its name when the working directory changes, and asking for that
+# each time would cost more than a mark.
 _names = {}
 
 
@@ -107,23 +107,22 @@ class SubTracker(BlockMarker):
 
     code_block_name: None: the file, relative to the working directory when it is first named, and the line where the
         SubTracker is made ("train.py:42").
-    code_block_attribute: what then stands behind the colon in place of the line.
-    sub_tracking_file: .csv, .sqlite, or .gputblocks (a log of ours: a mark costs a tenth of a microsecond). None: the
+    code_block_attribute: what follows the colon then, instead of the line.
+    sub_tracking_file: .csv, .sqlite, or .gputblocks (gpu-tracker's own log: a mark costs a tenth of a microsecond). None: the
         process id with ".csv". A forked child adds to the files that its parent has begun, and so does another process that
-        is given a SubTracker (pickled, which keeps the absolute path). A .gputblocks is the exception: there each writes one of its own, with its process
-        id in the name.
+        is given a SubTracker (pickled, which keeps the absolute path). A .gputblocks log belongs to one process: each
+        other process writes its own, with its process id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
-        when somebody removed it meanwhile they begin it anew, which is an error without `overwrite`.
-    exact: keep the kernel's own counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
-        that calls between two samples have figures, too; some microseconds a call. It holds for the whole file, as the
-        first SubTracker that marks in it says. None: where the environment variable GPUT_BLOCK_EXACT is 1.
+        if it was removed meanwhile, they create it again, which is an error without `overwrite`.
+    exact: record the kernel's counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
+        that calls between two samples have figures too, for some microseconds per call. The first SubTracker that marks
+        in a file decides for the whole file. None: where the environment variable GPUT_BLOCK_EXACT is 1.
 
-    Marks that find no room (a full disk) are lost with a RuntimeWarning, which says at the end how many: calls are in the file
-    as a whole or not at all, and marking goes on when there is room again.
+    On a full disk marks are lost, and a RuntimeWarning says at the end how many. The file has each call as a whole or
+    not at all, and marking resumes when there is space again.
 
-    The file is made by the first mark. Marks may come from any thread and task. A program that is killed
-    keeps every mark it made. One object may be used for one block again and again, which is
-    quickest; it looks every 10 ms whether its file is still there.
+    The first mark creates the file. Any thread and task can mark. Every mark survives if the program is killed. Using
+    one object again for one block is fastest; it checks every 10 ms whether its file still exists.
     """
 
     __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "_exact", "__dict__", "__weakref__")
@@ -271,7 +270,7 @@ def _wrap(function, tracker):
 
 
 async def _finish(block, coroutine):
-    """The rest of a call that gave back a coroutine, as nobody could tell from the function."""
+    """The rest of a call that returned a coroutine, which the function itself does not show."""
     try:
         return await coroutine
     finally:

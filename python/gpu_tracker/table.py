@@ -56,7 +56,7 @@ class Table:
         return self._table.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema=None):
-        # Another schema is only a wish by the interface; takers cast.
+        # By the interface another schema is only a request; consumers cast.
         return self._table.arrow_stream()
 
     def to_pandas(self):
@@ -97,7 +97,7 @@ def _begin(column, most=6):
 
 
 def _text(value):
-    """Short; a time since the epoch is told to the microsecond."""
+    """Short; a time since the epoch has microseconds."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.6g}" if abs(value) < 1000 else f"{value:.6f}".rstrip("0").rstrip(".")

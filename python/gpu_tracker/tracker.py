@@ -11,7 +11,7 @@ _DISPLAY_TOO_EARLY = (
     "Cannot display the tracker in string or JSON format before tracking completes. "
     "Exit the content manager or call the stop() method before calling to_json() or str()"
 )
-# The part of a report that `str` and `to_json` give, as they always did; `report` and `details` have the rest.
+# The part of a report that `str` and `to_json` give, as in the older package; `report` and `details` have the rest.
 _SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
 _USAGE_CLASSES = (
@@ -38,40 +38,40 @@ _State.__qualname__ = "Tracker.State"  # pickles name the class by its public pl
 class Tracker:
     """Tracks the resources that the calling process, or another, and all its descendants use.
 
-    Use it as a context manager, or call `start()` and `stop()`. Samples are taken by a native thread that never holds
-    the interpreter's lock, so a program that computes in Python is not slowed, and one that blocks the interpreter
-    is tracked all the same. What is collected is kept when the block raises. After a fork only the parent tracks.
+    Use it as a context manager, or call `start()` and `stop()`. A native thread takes the samples and never holds the
+    interpreter's lock. So it does not slow Python code down, and a call that holds the lock does not stop it. The
+    figures are kept if the block raises. After a fork only the parent tracks.
 
     sleep_time: seconds between two samples, from 0.001.
     ram_unit, gpu_ram_unit: bytes, kilobytes, megabytes, gigabytes, terabytes; decimal.
     time_unit: seconds, minutes, hours, days.
-    n_expected_cores: what hardware percents divide by; None: all cores of the machine.
-    gpu_uuids: the GPUs whose utilization counts, or one of them as a text; None: all.
-    disable_logs: no warnings. They go to the logger "gpu_tracker", when tracking starts and when it stops.
+    n_expected_cores: the divisor of hardware percentages; None: all cores of the machine.
+    gpu_uuids: the GPUs whose utilization counts: a list, or one as a string; None: all.
+    disable_logs: no warnings. Otherwise they go to the logger "gpu_tracker", when tracking starts and when it stops.
     process_id: the process to track; None: this one.
-    resource_usage_file: where the figures so far are kept while tracking runs, for `gpu_tracker.load_resource_usage`
+    resource_usage_file: the file for the figures so far while tracking runs, for `gpu_tracker.load_resource_usage`
         after a crash; None: a hidden file of a random name in the working directory. `stop` removes it.
     n_join_attempts, join_timeout: how often, and for how many seconds each time, `stop` waits for the tracking process
         of `own_process`; without one there is nothing to wait for.
-    gpu_brand: nvidia, amd or intel; None: whatever is there.
+    gpu_brand: nvidia, amd or intel; None: all that are found.
     tracking_file: a .csv or .sqlite file for every sample.
-    overwrite: replace a tracking file that is there.
-    own_process: track from a process of its own, which goes on to the end when this one crashes, and completes the
-        files: `resource_usage_file` then holds the report as JSON.
-    ram_mode: "adaptive", or "exact": private and shared RAM are read anew at every sample, whatever it costs.
-    processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may hold what
-        others must not see.
+    overwrite: replace an existing tracking file.
+    own_process: track from a separate process, which goes on to the end if this one crashes, and completes the files:
+        `resource_usage_file` then has the report as JSON.
+    ram_mode: "adaptive", or "exact": read private and shared RAM at every sample, at any cost.
+    processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may
+        contain secrets.
     energy_unit: joules, watt-hours, kilowatt-hours; for `report` and `details`.
-    carbon_intensity: grams of CO2 equivalents for a kWh of the grid, or the code of a country ("FR", "FRA") for its mean over a
-        year; the report then has what the energy comes to.
-    energy_folder: a folder where power is recorded too, in AIPowerMeter's form: `gpu_tracker.power.ExpResults` reads it.
-    listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs; a port
-        alone is of this machine only, port 0 any that is free, which `address` then tells. Names that others know this machine
-        by follow commas: "0.0.0.0:5001,trainer.example.org".
-    limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when what is tracked passes
-        one, a warning says so, and `limit_passed`. Sizes take B, KB, KiB and so on, times s, m, h, d.
-    enforce: end what is tracked, with all it started, when it passes a limit: SIGTERM, and five seconds later SIGKILL for
-        what is still there. It needs `process_id`, or `own_process`: a program that tracks itself is not ended.
+    carbon_intensity: grams of CO2 equivalent per kWh of the grid, or the code of a country ("FR", "FRA") for its mean
+        over a year; the report then has the emissions.
+    energy_folder: also record power in this folder, in AIPowerMeter's format: `gpu_tracker.power.ExpResults` reads it.
+    listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs. A
+        port alone listens on this machine only. Port 0 chooses a free port, which `address` then has. Other names of
+        this machine follow after commas: "0.0.0.0:5001,trainer.example.org".
+    limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
+        exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
+    enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
+        seconds later for those that are left. It needs `process_id`, or `own_process`: a program that tracks itself is not ended.
 
     `resource_usage` holds the figures as data classes after `stop`, None before; `max_ram`, `max_gpu_ram`, `cpu_utilization`,
     `gpu_utilization` and `compute_time` are its parts.
@@ -284,13 +284,13 @@ class Tracker:
 
     @property
     def details(self):
-        """The same as a dictionary; None stands for a figure that this machine cannot tell."""
+        """The same as a dictionary; None is a figure that is not known on this machine."""
         self._check_done()
         return _plain(self._report)
 
 
 def _number(name, value):
-    """0 stands for None."""
+    """0 for None."""
     if value is None:
         return 0
     value = operator.index(value)

@@ -1,4 +1,4 @@
-"""A stretch of a training profile as a chart: static SVG, which needs no script and no other package."""
+"""An interval of a training profile as a chart: static SVG, which needs no script and no other package."""
 
 import re
 from html import escape
@@ -11,9 +11,9 @@ _MOST_ROWS = 40
 
 
 class Window:
-    """Utilization over a stretch of time, a line for each dimension and metric, and below it a row of bars for each event.
+    """Utilization over an interval, a line for each dimension and metric, and below it a row of bars for each event.
 
-    Percentages reach from 0 to 100; readings that go beyond (of a network) to the highest of them, which the legend tells.
+    Percentages reach from 0 to 100; larger readings (of a network) to the highest of them, which the legend shows.
 
     `html` is the chart; a notebook shows it by itself. `system` and `framework` are the frames that it is made of.
     """

@@ -102,7 +102,7 @@ class PT_dataloader_analysis:
         )
 
     def plot_the_window(self, start_timestamp, end_timestamp, select_events=[".*"], select_dimensions=[".*"]):
-        """A chart of a stretch of time: utilization over time, and the events below it.
+        """A chart of an interval: utilization over time, and the events below it.
 
         start_timestamp, end_timestamp: microseconds since the epoch, or moments as `convert_datetime_to_timestamp` takes
             them.

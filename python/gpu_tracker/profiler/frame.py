@@ -130,9 +130,9 @@ class PandasFrame:
         get_framework_metrics=True,
         get_system_metrics=True,
     ):
-        """The readings within a stretch of time, and the events that overlap it: (system, framework).
+        """The readings within an interval, and the events that overlap it: (system, framework).
 
-        start_time_us, end_time_us: microseconds since the epoch, both inclusive; nothing is in a stretch that ends first.
+        start_time_us, end_time_us: microseconds since the epoch, both inclusive; an interval that ends before it starts is empty.
         cache_metrics: all that was asked for so far in this way, together.
         get_framework_metrics, get_system_metrics: False: that one is empty.
         """

@@ -83,7 +83,7 @@ class PythonProfileAnalysis:
     def fetch_profile_stats_by_time(
         self, start_time_since_epoch_in_secs, end_time_since_epoch_in_secs, node_id="any", refresh_stats=True
     ):
-        """Of those that overlap a stretch of time, in seconds since the epoch."""
+        """Of the profiles that overlap an interval, in seconds since the epoch."""
         start, end = start_time_since_epoch_in_secs * 1000000, end_time_since_epoch_in_secs * 1000000
         return self._fetch(node_id, refresh_stats, lambda stats: stats.in_time_interval(start, end))
 

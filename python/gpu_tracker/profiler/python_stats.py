@@ -1,4 +1,4 @@
-"""What Python's profilers counted in stretches of a training run: cProfile's functions, pyinstrument's sessions."""
+"""What Python's profilers counted in intervals of a training run: cProfile's functions, pyinstrument's sessions."""
 
 import os
 import pstats
@@ -100,7 +100,7 @@ class StepPythonProfileStats:
         return self.start_mode == start_mode and self.end_mode == end_mode
 
     def in_time_interval(self, start_time_since_epoch_in_micros, end_time_since_epoch_in_micros):
-        """Does the profile overlap a stretch of time, both ends included?"""
+        """Whether the profile overlaps an interval, both ends included."""
         return (
             self.start_time_since_epoch_in_micros <= end_time_since_epoch_in_micros
             and self.end_time_since_epoch_in_micros >= start_time_since_epoch_in_micros

@@ -53,7 +53,7 @@ class MergedTimeline:
             used below 85 %; {"lowgpu": (dimension, threshold)} does so for another dimension and percentage. None or {}: no
             readings.
 
-        Returns the path of the file. Raises FileNotFoundError (no such step, nothing in that stretch), ValueError, OSError.
+        Returns the path of the file. Raises FileNotFoundError (no such step, nothing in that interval), ValueError, OSError.
         """
         options = {} if self._opened is None else {"output": self._opened}
         if sys_metrics_filter and sys_metrics_filter.get("lowgpu"):
