@@ -133,7 +133,7 @@ void session_accounting_set_bytes(
     accounting->storage_dirtied_bytes = (double)counts->write_bytes;
 }
 
-/* ---- surroundings ---- */
+/* ---- the system ---- */
 
 void system_counters_init(struct system_counters *system_counters)
 {
@@ -162,7 +162,7 @@ void system_counters_finish(struct system_counters *system_counters)
     system_counters_init(system_counters);
 }
 
-/* Interfaces can go; then the sum may be less than before. */
+/* Interfaces can disappear; then the sum may decrease. */
 static double difference(uint64_t after, uint64_t before)
 {
     return after >= before ? (double)(after - before) : NAN;

@@ -1,6 +1,6 @@
 /*
- * What the kernel counted for a session's processes, beyond samples: collected from those that
- * ended, and read from the system at the beginning and the end.
+ * Figures that the kernel counted for a session's processes: collected from those that ended, and
+ * read from the system at the beginning and the end.
  */
 #ifndef SESSION_SESSION_ACCOUNTING_H
 #define SESSION_SESSION_ACCOUNTING_H
@@ -15,17 +15,17 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Sums over processes; what each counted for children that it waited for is in it. */
+/* Sums over processes, including children that each has collected. */
 struct session_counts {
     int64_t user_ns, system_ns;
     struct task_counts tasks;
-    uint64_t children_faults; /* minor and major ones that our children counted, of SESSION_SELF */
+    uint64_t children_faults; /* minor and major faults of our children, for SESSION_SELF */
     uint64_t blocks_read, blocks_written; /* of 512 bytes, from and to storage */
-    unsigned times_cut;                   /* to whole microseconds, in what was added */
-    uint64_t largest_rss_bytes;           /* ru_maxrss: of the largest single one */
-    unsigned without_io;                  /* processes whose bytes could not be read */
-    unsigned living;                      /* whose context switches are not in it */
-    bool lacks_some;                      /* of those that lived: they ended meanwhile */
+    unsigned times_cut;         /* values added that were truncated to whole microseconds */
+    uint64_t largest_rss_bytes; /* ru_maxrss: of the largest process */
+    unsigned without_io;        /* processes whose bytes could not be read */
+    unsigned living;            /* without context switches */
+    bool lacks_some;            /* some of the living are missing: they ended meanwhile */
 };
 
 static inline int64_t session_counts_cpu_ns(const struct session_counts *counts)
@@ -33,16 +33,16 @@ static inline int64_t session_counts_cpu_ns(const struct session_counts *counts)
     return counts->user_ns + counts->system_ns;
 }
 
-/* Adds what wait4() or getrusage() gave. */
+/* Adds the result of wait4() or getrusage(). */
 void session_counts_add(struct session_counts *counts, const struct rusage *usage);
 
-/* Adds what the calling process and the children that it waited for have counted. */
+/* Adds the counts of the calling process and of the children that it collected. */
 void session_counts_add_self(struct session_counts *counts);
 
-/* What the calling thread has counted. */
+/* Counts of the calling thread. */
 struct session_counts session_counts_of_thread(void);
 
-/* Takes away what had been counted before, or is not to be counted. */
+/* Subtracts what was counted before, or must not count. */
 void session_counts_subtract(struct session_counts *counts, const struct session_counts *before);
 
 /* Adds /proc/PID/io of a process that ended and was not collected yet, or of one that lives. */
@@ -52,15 +52,15 @@ void session_counts_add_io(struct session_counts *counts, const char *procfs_roo
 void session_counts_add_io_fd(struct session_counts *counts, int fd);
 
 /*
- * Adds faults and bytes of a process that lives on, `before` taken away. Parents first: one that
- * ends meanwhile is then missing, not in it twice.
+ * Adds faults and bytes of a living process minus `before`. Parents first: a process that ends
+ * meanwhile is then missing, not counted twice.
  */
 void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
     uint64_t start_time_ticks, const struct task_counts *before);
 
 /* Network traffic of the whole system, at the beginning of a session and since. */
 struct system_counters {
-    int network_fd; /* of main's network; -1: not to be had */
+    int network_fd; /* of main's network; -1: not available */
     bool has_traffic;
     struct network_traffic before, after;
 };
@@ -68,20 +68,20 @@ struct system_counters {
 void system_counters_init(struct system_counters *system_counters);
 void system_counters_begin(
     struct system_counters *system_counters, const char *procfs_root, pid_t pid);
-/* The traffic as it is now; may be called again and again. */
+/* Reads the current traffic; may be called repeatedly. */
 void system_counters_update(struct system_counters *system_counters);
 void system_counters_finish(struct system_counters *system_counters);
 
-/* Fills in what is counted; as of the last update. */
+/* Sets the figures as of the last update. */
 void system_counters_fill(
     const struct system_counters *system_counters, struct gput_accounting *accounting);
-/* Bytes only where they are known. */
+/* Sets bytes only where they are known. */
 void session_accounting_set_counts(
     struct gput_accounting *accounting, const struct task_counts *counts);
 void session_accounting_set_bytes(
     struct gput_accounting *accounting, const struct task_counts *counts);
 
-/* Everything unknown. */
+/* Sets all figures to unknown. */
 void session_accounting_clear(struct gput_accounting *accounting);
 
 #endif

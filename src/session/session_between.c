@@ -35,7 +35,7 @@ void session_read_group(struct gput_session *session)
     int64_t begin_ns = clock_thread_cpu_ns();
     double bytes = own_cgroup_mapped_bytes(&session->cgroup);
     between->group_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
-    /* Where there is none, there will be none. */
+    /* A control group without it will never have it. */
     if (isnan(bytes))
         between->group_not_before_ns = INT64_MAX;
     else

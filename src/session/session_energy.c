@@ -1,5 +1,5 @@
 /*
- * Energy of a session: into the results, into the tracking file, and where it comes from.
+ * Energy of a session: in the results, in the tracking file, and its sources.
  */
 #include "session/session_state.h"
 
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
-#define MAX_UNKNOWN 0.02 /* part of a session of which a GPU may have told nothing */
+#define MAX_UNKNOWN 0.02 /* fraction of a session for which a GPU may be unknown */
 
-/* What the user gave comes before a country's mean. */
+/* The user's value has priority over a country's mean. */
 static void fill_carbon(const struct gput_options *options, struct gput_energy *energy)
 {
     const struct gput_carbon_intensity *country = NULL;
@@ -36,13 +36,13 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     energy->unit = session->options.energy_unit;
     double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
     const struct energy_meter *meter = &session->sampler.energy;
-    /* Joules of a part are no power of the whole. */
+    /* Joules of a part of the time give no mean power of all of it. */
     bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
     bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter);
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
     if (has_lost_events)
         energy->max_watts = NAN;
-    /* What is left over at the end is too short a stretch for the highest power. */
+    /* The rest at the end is too short an interval for the maximum power. */
     if (energy->mean_watts > energy->max_watts)
         energy->max_watts = energy->mean_watts;
     fill_carbon(&session->options, energy);
@@ -50,7 +50,7 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
 
 /* ---- the table of the tracking file ---- */
 
-/* Joules since the start of the session, so that those of any stretch are a difference. */
+/* Joules since the start of the session, so that those of any interval are a difference. */
 #define COLUMN_COUNT (1 + GPUT_ENERGY_FIGURE_COUNT)
 
 static int add_table(struct gput_session *session)
@@ -92,15 +92,14 @@ static bool knows_cpu(const struct gput_energy *energy)
            !isnan(energy->machine.psys);
 }
 
-/* Nothing tells the CPU time of processes that nobody waited for, and that there are none is not
- * proven. */
+/* The CPU time of auto-reaped processes is not known, and that there are none is not proven. */
 static bool lacks_cpu_time(const struct gput_session *session)
 {
     return session->mode != SESSION_MACHINE && session_kernel_cpu_ns(session) == 0 &&
            !session_is_alone(session);
 }
 
-/* Shares of few ticks can be far off, also of joules that are exact. "" where they are not, or
+/* Shares that rest on few ticks can be far off, even of exact joules. "" where they do not, or
  * nothing is shared out by CPU time. */
 static void explain_shares(const struct gput_session *session, char *text, size_t size)
 {
@@ -115,7 +114,7 @@ static void explain_shares(const struct gput_session *session, char *text, size_
             ticks == 1 ? "" : "s");
 }
 
-/* Those whose domains are in the total; "" where nothing is shared out. */
+/* How the domains in the total are shared out; "" where nothing is. */
 static const char *how_cpu_is_shared_out(const struct energy_meter *meter)
 {
     bool is_in_total = !isnan(meter->energy.machine.package) || !isnan(meter->energy.machine.dram);
@@ -150,7 +149,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
             "power drawn from batteries: the whole machine, integrated");
 }
 
-/* What was asked for is not left out without a word. */
+/* A requested figure that is missing gets a reason. */
 static void add_missing_carbon(const struct gput_session *session, struct gput_results *results)
 {
     const struct gput_options *options = &session->options;
@@ -160,7 +159,7 @@ static void add_missing_carbon(const struct gput_session *session, struct gput_r
             "no joules of what is tracked are known to compute it from");
 }
 
-/* Power and use are known as means over the intervals between samples alone. */
+/* Power and use are only known as means over the intervals between samples. */
 static void add_shares(const struct gput_session *session, struct gput_results *results)
 {
     if (!isnan(results->energy.combined))

@@ -17,22 +17,22 @@
 #include <unistd.h>
 
 #define EXITS_BATCH 256
-/* Of the socket's memory, a little more than the kernel charges for each. */
+/* Slightly more than the kernel charges to the socket's memory for each. */
 #define BYTES_PER_EVENT 1024
 #define BYTES_PER_END 4096
-/* More than a busy machine of some hundred cores brings about. */
+/* More than a busy machine of some hundred cores generates. */
 #define EVENTS_PER_SECOND 50000
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
 #define PAUSE_FOR_NAMES_NS (NS_PER_SECOND / 100)
 #define PAUSE_FOR_TOTALS_NS (NS_PER_SECOND / 50)
-/* While processes of ours start and end, what happens then is read this often, or less: after 200
- * times what the last reading cost. */
+/* While tracked processes start and end, events are read this often, or less: after 200 times the
+ * cost of the last reading. */
 #define SHORTEST_PAUSE_NS (NS_PER_SECOND / 100)
 #define REST_AFTER_READING 200
 #define MAX_PAUSE_NS (NS_PER_SECOND / 10)
-/* Ticks that come more often than that see what happens. */
+/* With shorter intervals, reading at ticks is enough. */
 #define SHORTEST_INTERVAL_NS (5 * SHORTEST_PAUSE_NS)
-/* What processes that have started do is followed for so long. */
+/* For this long after a start, events are read soon. */
 #define FOLLOWED_NS (2 * NS_PER_SECOND)
 
 void session_events_init(struct session_events *events)
@@ -40,7 +40,7 @@ void session_events_init(struct session_events *events)
     *events = (struct session_events){.events.fd = -1, .ends.fd = -1, .stop_fd = -1};
 }
 
-/* How long it takes a busy machine to fill the socket. */
+/* How long a busy machine takes to fill the socket's buffer. */
 static int64_t time_to_fill_ns(int fd, int64_t bytes_each)
 {
     int bytes = 0;
@@ -80,7 +80,7 @@ void session_events_open(struct session_events *events, const char *procfs_root)
 
 /* ---- our own children ---- */
 
-/* Their number is bounded by that of pids; those that are gone go when there are many. */
+/* Their number is bounded by that of pids; pids that are gone are removed when there are many. */
 #define MANY_CHILDREN 1024
 
 static void forget_collected(struct pid_vector *children)
@@ -93,7 +93,7 @@ static void forget_collected(struct pid_vector *children)
     children->count = kept;
 }
 
-/* Keeps the pids of those that we started: also when they have ended, until they are collected. */
+/* Keeps the pids of processes that we started, until they are collected. */
 static void follow_own(struct session_events *events, const struct process_event *event)
 {
     struct pid_vector *children = &events->own_children;
@@ -105,7 +105,7 @@ static void follow_own(struct session_events *events, const struct process_event
         at++;
     bool is_known = at < children->count, is_own = event->parent == events->own_pid;
     if (is_known && !is_own)
-        children->pids[at] = children->pids[--children->count]; /* the pid is another's now */
+        children->pids[at] = children->pids[--children->count]; /* the pid was reused */
     if (is_known || !is_own)
         return;
     if (children->count >= MANY_CHILDREN)
@@ -127,7 +127,7 @@ static void read_events(struct session_events *events)
     }
 }
 
-/* One question costs half of what two sockets do that have nothing; also about what was lost. */
+/* One poll() costs half of reading two empty sockets; it also shows lost events. */
 static bool have_come(const struct session_events *events)
 {
     struct pollfd sockets[] = {
@@ -140,8 +140,8 @@ static void read_sockets(struct session_events *events)
     size_t count;
     do {
         /*
-         * The kernel tells what a process used before it announces its end, and after its start:
-         * so read first, and taken over last.
+         * The kernel sends the exit record of a process before its exit event and after its fork
+         * event: so exit records are read first and added last.
          */
         count = 0;
         while (events->has_ends && count < EXITS_BATCH &&
@@ -180,13 +180,13 @@ static int64_t shorter(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* What the thread knows between two readings. */
-struct follower {
-    uint64_t ended, seen; /* processes of ours by the last reading */
+/* State of the thread between two readings. */
+struct reader_state {
+    uint64_t ended, seen; /* tracked processes as of the last reading */
     int64_t read_ns;      /* when that was */
-    int64_t rest_ns;      /* that it has to rest for after what it cost */
-    int64_t again_ns;     /* to the next one, also when nothing comes; 0: then none */
-    bool have_ended;      /* some of ours by the last reading */
+    int64_t rest_ns;      /* pause that its cost requires */
+    int64_t again_ns;     /* to the next one, even when nothing arrives; 0: none then */
+    bool have_ended;      /* some tracked processes, as of the last reading */
 };
 
 enum wake { WAKE_END, WAKE_AGAIN, WAKE_EVENTS };
@@ -202,64 +202,65 @@ static enum wake wait_for_events(const struct session_events *events, int64_t ti
 }
 
 /*
- * How long events may wait, since many are read as cheaply as one. What the rest of the machine
- * does is read seldom; but after some quiet nobody knows whose the first ones are.
+ * How long events may stay unread: many cost about as much as one. Events of untracked processes
+ * are read rarely; but after a quiet time the first ones may be of tracked processes.
  */
-static int64_t pause_of(const struct session_events *events, const struct follower *follower)
+static int64_t pause_of(
+    const struct session_events *events, const struct reader_state *reader_state)
 {
-    bool was_quiet = clock_monotonic_ns() - follower->read_ns > LONGEST_PAUSE_NS;
-    int64_t pause_ns = follower->have_ended ? events->pause_at_ends_ns : events->pause_ns;
-    if (follower->again_ns)
-        return shorter(follower->again_ns, pause_ns);
-    return was_quiet ? shorter(follower->rest_ns, pause_ns) : pause_ns;
+    bool was_quiet = clock_monotonic_ns() - reader_state->read_ns > LONGEST_PAUSE_NS;
+    int64_t pause_ns = reader_state->have_ended ? events->pause_at_ends_ns : events->pause_ns;
+    if (reader_state->again_ns)
+        return shorter(reader_state->again_ns, pause_ns);
+    return was_quiet ? shorter(reader_state->rest_ns, pause_ns) : pause_ns;
 }
 
-/* False: it is to end. */
+/* False: the thread must end. */
 static bool pause_for_more(const struct session_events *events, int64_t pause_ns)
 {
     struct pollfd stop = {.fd = events->stop_fd, .events = POLLIN};
     return poll(&stop, 1, (int)(pause_ns / 1000000)) == 0;
 }
 
-static void read_and_look(struct session_events *events, struct follower *follower)
+static void read_and_look(struct session_events *events, struct reader_state *reader_state)
 {
     pthread_mutex_lock(events->lock);
     int64_t before_ns = clock_thread_cpu_ns();
     events->come(events->user);
     const struct process_log *log = events->log;
-    bool are_ours = log->ended_total != follower->ended || log->seen != follower->seen;
-    follower->have_ended = log->ended_total != follower->ended;
-    follower->ended = log->ended_total;
-    follower->seen = log->seen;
+    bool are_ours = log->ended_total != reader_state->ended || log->seen != reader_state->seen;
+    reader_state->have_ended = log->ended_total != reader_state->ended;
+    reader_state->ended = log->ended_total;
+    reader_state->seen = log->seen;
     /* What others do on this machine is no reason to read anything else. */
-    if (are_ours || follower->again_ns)
+    if (are_ours || reader_state->again_ns)
         events->follow(events->user);
     events->cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(events->lock);
 
     int64_t cost_ns = events->cpu_ns - before_ns;
-    follower->rest_ns = cost_ns * REST_AFTER_READING;
-    if (follower->rest_ns < SHORTEST_PAUSE_NS)
-        follower->rest_ns = SHORTEST_PAUSE_NS;
-    if (follower->rest_ns > MAX_PAUSE_NS)
-        follower->rest_ns = MAX_PAUSE_NS;
-    /* What has started grows: sooner at first. */
-    follower->again_ns = are_ours ? follower->rest_ns : follower->again_ns * 2;
-    if (follower->again_ns > FOLLOWED_NS)
-        follower->again_ns = 0;
-    follower->read_ns = clock_monotonic_ns();
+    reader_state->rest_ns = cost_ns * REST_AFTER_READING;
+    if (reader_state->rest_ns < SHORTEST_PAUSE_NS)
+        reader_state->rest_ns = SHORTEST_PAUSE_NS;
+    if (reader_state->rest_ns > MAX_PAUSE_NS)
+        reader_state->rest_ns = MAX_PAUSE_NS;
+    /* Memory grows after a start: sooner at first. */
+    reader_state->again_ns = are_ours ? reader_state->rest_ns : reader_state->again_ns * 2;
+    if (reader_state->again_ns > FOLLOWED_NS)
+        reader_state->again_ns = 0;
+    reader_state->read_ns = clock_monotonic_ns();
 }
 
 static void *follow(void *user)
 {
     struct session_events *events = user;
     prctl(PR_SET_NAME, "gpu-tracker");
-    struct follower follower = {.rest_ns = SHORTEST_PAUSE_NS};
+    struct reader_state reader_state = {.rest_ns = SHORTEST_PAUSE_NS};
     enum wake wake;
-    while ((wake = wait_for_events(events, follower.again_ns)) != WAKE_END) {
-        if (wake == WAKE_EVENTS && !pause_for_more(events, pause_of(events, &follower)))
+    while ((wake = wait_for_events(events, reader_state.again_ns)) != WAKE_END) {
+        if (wake == WAKE_EVENTS && !pause_for_more(events, pause_of(events, &reader_state)))
             break;
-        read_and_look(events, &follower);
+        read_and_look(events, &reader_state);
     }
     events->counts = session_counts_of_thread();
     return NULL;
@@ -290,7 +291,7 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
         return;
-    /* All signals stay with the program's own threads. */
+    /* All signals are left to the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

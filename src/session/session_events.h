@@ -24,15 +24,15 @@ struct session_events {
     pid_t own_pid;
     struct pid_vector own_children; /* processes that this one started, as announced */
     char why_no_events[GPUT_REASON_SIZE / 2],
-        why_no_ends[GPUT_REASON_SIZE / 2]; /* "" when they are there */
+        why_no_ends[GPUT_REASON_SIZE / 2]; /* "" when they are available */
 
     struct process_log *log;      /* borrowed */
     pthread_mutex_t *lock;        /* guards the log; borrowed */
     struct taskstats_exit *exits; /* scratch, owned */
-    int64_t pause_ns;             /* how long events may wait */
-    int64_t pause_at_ends_ns;     /* when processes of the log have ended by the last reading */
-    void (*come)(void *user);     /* what the thread calls to have them read */
-    void (*follow)(void *user);   /* and then, while processes of the log start and end */
+    int64_t pause_ns;             /* how long events may stay unread */
+    int64_t pause_at_ends_ns; /* the same after a reading in which processes of the log had ended */
+    void (*come)(void *user); /* called by the thread to have them read */
+    void (*follow)(void *user); /* and then, while processes of the log start and end */
     void *user;
     int stop_fd; /* wakes the thread to end it; -1: there is none */
     pthread_t thread;
@@ -43,20 +43,20 @@ struct session_events {
 /* Nothing open yet. */
 void session_events_init(struct session_events *events);
 
-/* Opens what can be had, where pids are those of `procfs_root`. To be called before the first
- * process is started. */
+/* Opens what is available, if the pids of `procfs_root` are ours. Call before the first process is
+ * started. */
 void session_events_open(struct session_events *events, const char *procfs_root);
 
-/* What they are for, next to the log. */
+/* Their purpose besides the log. */
 enum session_events_use {
-    SESSION_EVENTS_COUNT, /* nothing: they may wait for as long as the kernel keeps them */
-    SESSION_EVENTS_NAMES, /* to read names of processes that live for some milliseconds: soon */
-    /* To read what parents have collected before they end: soon while their children end. What the
-     * rest of the machine does wakes nobody for that. */
+    SESSION_EVENTS_COUNT, /* none: they may stay unread as long as the kernel's buffers suffice */
+    SESSION_EVENTS_NAMES, /* to read the names of processes that live for milliseconds: read soon */
+    /* To read what parents have collected before they end: read soon while children end. Other
+     * processes of the machine cause no wakeups for that. */
     SESSION_EVENTS_TOTALS,
 };
 
-/* From here on session_events_read() puts events into `log`. */
+/* From then on session_events_read() puts events into `log`. */
 void session_events_begin(
     struct session_events *events, struct process_log *log, enum session_events_use use);
 
@@ -69,19 +69,19 @@ void session_events_begin(
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void (*follow)(void *user), void *user);
 
-/* Reads what is there. The lock is held. */
+/* Reads what has arrived. The lock is held. */
 void session_events_read(struct session_events *events);
 
 /*
- * Whether any process may have been started since this was last asked, as far as events were read:
- * false only where the kernel announces every start, of whomever. The lock is held.
+ * Whether any process may have been started since the last call, as far as events were read: false
+ * only where the kernel announces every start on the machine. The lock is held.
  */
 bool session_events_any_started(struct session_events *events);
 
 /* Ends the thread. The lock is not held. Events can still be read. */
 void session_events_end(struct session_events *events);
 
-/* Closes and frees everything; ends the thread if need be. */
+/* Ends the thread if it runs; closes and frees everything. */
 void session_events_finish(struct session_events *events);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * What is exact. Every label, and every bound that rests on what was collected, derives from here.
- * A control group proves nothing: who may can move processes out of it.
+ * Which figures are exact. Every label, and every bound that rests on collected figures, derives
+ * from here. A control group proves nothing: who may can move processes out of it.
  *
- * wait4() and getrusage() give what a process used, and all that were waited for below it. What
- * nobody waits for (its parent ignores SIGCHLD or sets SA_NOCLDWAIT, its pid namespace ends) is in
- * none of them, and nothing that can be read says so. So they are of the whole tree only where that
- * is proven, in one of two ways:
+ * wait4() and getrusage() give what a process used, and all that were waited for below it.
+ * Auto-reaped processes (the parent ignores SIGCHLD or sets SA_NOCLDWAIT, the pid namespace ends)
+ * are in neither, and no interface reports that. So they are of the whole tree only where that is
+ * proven, in one of two ways:
  *
  * - Nothing but main was ever there: the kernel announces every start, or its counters say that
  *   nothing else was started.
@@ -19,7 +19,7 @@
  */
 #include "session/session_state.h"
 
-/* What we start ourselves after the first reading: main, and threads of ours. */
+/* What we start ourselves after the first reading: main, and our own threads. */
 static uint64_t own_starts(const struct gput_session *session)
 {
     unsigned main = session->mode == SESSION_LAUNCHED, sampler = 1;
@@ -30,7 +30,7 @@ uint64_t session_unknown_starts(const struct gput_session *session)
 {
     uint64_t own = own_starts(session);
     uint64_t most = session_starts_between(&session->starts_before, &session->starts_after, own);
-    /* Of a launched command all began since. */
+    /* All processes of a launched command started since then. */
     uint64_t seen = session->mode == SESSION_LAUNCHED ? session->sampler.tree.seen - 1 : 0;
     return most == UINT64_MAX ? most : most - own > seen ? most - own - seen : 0;
 }
@@ -55,8 +55,8 @@ static bool has_zombies(const struct process_tree *tree)
     return has_some;
 }
 
-/* As told at the ends of all. Our own go on while they are read: only those of our children count.
- */
+/* Of all exit records. Our own faults continue while they are read: only those of our children
+ * count. */
 static uint64_t exit_record_faults(const struct gput_session *session)
 {
     const struct process_log *log = &session->log;
@@ -75,7 +75,7 @@ static uint64_t faults_collected(const struct gput_session *session)
                                          : task_counts_faults(&counts->tasks);
 }
 
-/* The kernel announced every process and told its end. */
+/* The kernel announced every process and sent its last exit record. */
 static bool has_all_ends(const struct gput_session *session)
 {
     struct process_peaks descendants = process_log_descendants(&session->log);
@@ -104,7 +104,7 @@ static const char *why_not_all(const struct gput_session *session, const char *s
                : "what the kernel told at their ends (taskstats) is not what was collected";
 }
 
-/* Each may be of one that was waited for after all. NULL: there is none. */
+/* Each may concern a process that was waited for after all. NULL: there is none. */
 static const char *signs_of_auto_reaped(const struct gput_session *session)
 {
     bool has_signs =

@@ -1,6 +1,6 @@
 /*
- * Each GPU by itself: its figures in the results, and a row for each sample in the table gpu_data
- * of a tracking file that has space for tables.
+ * Figures of each GPU: in the results, and a row for each sample in the table gpu_data of a
+ * tracking file whose format has tables.
  */
 #include "session/session_state.h"
 
@@ -62,7 +62,7 @@ int session_gpus_write_rows(struct gput_session *session, struct gput_error *err
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     if (count)
-        TRY(session_gpus_open_table(session, error)); /* for a GPU that joined late */
+        TRY(session_gpus_open_table(session, error)); /* for a GPU that appeared late */
     if (!session->has_gpu_table)
         return GPUT_OK;
     for (size_t i = 0; i < sample->n_devices && i < count; i++) {
@@ -99,7 +99,7 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
     data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus);
 }
 
-/* Whether the tracked processes may have used more of a GPU, at some sample, than the samples say.
+/* Whether the tracked processes may have used more of a GPU, at some sample, than the samples show.
  */
 static bool lacks(const struct gput_session *session, size_t device, enum gpu_figure figure)
 {
@@ -109,7 +109,7 @@ static bool lacks(const struct gput_session *session, size_t device, enum gpu_fi
     return lacks_now || gpu_set_past_missing(session->gpus, device, figure);
 }
 
-/* That it was at least 0 says nothing. */
+/* That it was at least 0 is no information. */
 static double unless_lacking(double figure, bool lacks_some)
 {
     return lacks_some && figure == 0 ? NAN : figure;
@@ -130,7 +130,7 @@ double session_gpus_peak_bytes(const struct gput_session *session, double bytes)
     return unless_lacking(bytes, bytes == 0 && session_gpus_lack_processes(session));
 }
 
-/* What samples without the tracked processes leave open. */
+/* Zeros of samples that may lack the tracked processes. */
 static void drop_unknown_zeros(
     const struct gput_session *session, size_t device, struct gput_gpu *gpu)
 {
@@ -201,7 +201,7 @@ static double list_age_seconds(const struct gput_session *session)
     return age_ns > 0 ? clock_seconds_of_ns(age_ns) : 0;
 }
 
-/* Over all GPUs; NaN when nothing bounds it on one of them. */
+/* Over all GPUs; NaN when it is not bounded on one of them. */
 static double combined_at_most(const struct gput_session *session)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /*
- * Holding a session to its limits.
+ * Checks a session's limits and ends its tree where they are enforced.
  */
 #include "session/session_state.h"
 
@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 #define DEFAULT_GRACE_SECONDS 5.0
-/* How often to look at a tree that is being ended. */
+/* How often a tree that is being ended is scanned. */
 #define ENDING_SCAN_NS (NS_PER_SECOND / 10)
-/* How long after the grace to wait for processes that even SIGKILL has not ended: those that are in
- * the middle of a call to a device, or that we may not signal. */
+/* How long after the grace to wait for processes that survive SIGKILL: in uninterruptible sleep, or
+ * ones that we may not signal. */
 #define KILLING_NS (2 * NS_PER_SECOND)
 
 /* A process is listed some time after it has opened the driver: until then nothing is wrong. */
 #define UNKNOWN_NS (2 * NS_PER_SECOND)
 
-/* The highest of what is known: children that nobody waits for are in no parent's totals. */
+/* The highest of the known sums: auto-reaped children are in no parent's totals. */
 static double cpu_seconds(const struct gput_session *session)
 {
     const struct cpu_totals *totals = &session->sampler.totals;
@@ -48,8 +48,8 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     return NAN;
 }
 
-/* Sends it to every process of the tree as last polled, and never to ourselves; 0 sends nothing.
- * Returns how many there were. */
+/* Sends a signal to every process of the tree as of the last scan, never to ourselves; 0 sends
+ * nothing. Returns how many processes there were. */
 static size_t signal_tree(struct gput_session *session, int signal_number)
 {
     struct process_tree *tree = &session->sampler.tree;
@@ -65,7 +65,7 @@ static size_t signal_tree(struct gput_session *session, int signal_number)
     return count;
 }
 
-/* How many of the tree live on, 1 where they are not known one by one. */
+/* How many processes of the tree are alive; 1 where only that some are is known. */
 static size_t count_living(struct gput_session *session)
 {
     size_t count = signal_tree(session, 0);
@@ -108,7 +108,7 @@ static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, 
     if (limits->enforce && session->terminated_ns == 0) {
         session->terminated_ns = now_ns;
         signal_tree(session, SIGTERM);
-        /* A stopped process takes SIGTERM only when it goes on. */
+        /* A stopped process handles SIGTERM only when it continues. */
         signal_tree(session, SIGCONT);
     }
 }
@@ -160,13 +160,13 @@ void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_n
         knows_some ? " in full" : "", device, devices[device].uuid, reason);
 }
 
-/* Goes on with what pass_limit() has begun. */
+/* Continues what pass_limit() has begun. */
 static void end_tree(struct gput_session *session, int64_t now_ns)
 {
     if (now_ns < kill_time_ns(session))
         return;
-    /* Whoever is there after the grace, newcomers too, at each scan. */
-    own_cgroup_kill(&session->cgroup); /* those that no scan is fast enough for */
+    /* All that are alive after the grace, at each scan, including new processes. */
+    own_cgroup_kill(&session->cgroup); /* those that are too short-lived for a scan */
     signal_tree(session, SIGKILL);
     size_t left = count_living(session);
     if (left == 0 || now_ns < kill_time_ns(session) + KILLING_NS)
@@ -205,6 +205,6 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
 {
     if (session->terminated_ns == 0 || !session->has_thread || session->gave_up_ending)
         return false;
-    /* Who was started last is known to a later scan alone. */
+    /* The newest processes are only found by a later scan. */
     return session->last_sample_ns <= since_ns || count_living(session) > 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Orphans of a launched command become children of ours, who are its subreaper: they go on being
- * tracked, and are collected when they end. Children that the caller starts itself are the
- * caller's: they are neither.
+ * We are the subreaper of a launched command, so its orphans become our children: they remain
+ * tracked, and are collected when they end. Children that the caller starts itself are neither
+ * tracked nor collected.
  */
 #include "session/session_state.h"
 
@@ -19,7 +19,7 @@ static bool contains(const struct pid_vector *pids, pid_t pid)
     return false;
 }
 
-/* Whether a child of ours is an orphan or the caller's, where that is known without asking. */
+/* Whether a child of ours is an orphan or started by the caller, as far as the log knows. */
 enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 
 static enum owner owner_of(struct gput_session *session, pid_t pid)
@@ -30,8 +30,7 @@ static enum owner owner_of(struct gput_session *session, pid_t pid)
     if (session->options.starts_nothing_else ||
         (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
         return ORPHAN;
-    /* Better to miss an orphan than to take the end of a child away from the caller, who waits for
-     * it. */
+    /* Better to miss an orphan than to collect a child that the caller waits for. */
     if (!process_log_has_all(log))
         return OWN_CHILD;
     return UNKNOWN;
@@ -44,14 +43,14 @@ bool session_is_own_child(void *user, pid_t pid)
     if (owner != UNKNOWN)
         return owner == OWN_CHILD;
     /*
-     * The kernel announces those that descend from the command; one that it has announced since
-     * events were read, before this scan, is for the next scan: to read events in the middle of a
-     * look could end the record of a process that the look has just found.
+     * The kernel announces descendants of the command. One announced after events were read is left
+     * to the next scan: reading events in the middle of a scan could end the record of a process
+     * that the scan has just found.
      */
     return !process_log_get(&session->log, pid);
 }
 
-/* The same of one that has ended: the log may have let go of it, but its start was announced. */
+/* The same for one that has ended: its record may be closed, but its start was announced. */
 static bool ended_is_own_child(struct gput_session *session, pid_t pid)
 {
     enum owner owner = owner_of(session, pid);
@@ -74,7 +73,7 @@ void session_open_orphans_io(struct gput_session *session)
 static void collect(struct gput_session *session, pid_t pid)
 {
     struct rusage usage;
-    /* After the last scan nobody else would notice that it is gone. */
+    /* After the last scan nothing else would notice that it is gone. */
     struct process *process =
         session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
     if (process && process->io_fd >= 0)
@@ -90,7 +89,7 @@ static void collect(struct gput_session *session, pid_t pid)
         process->is_gone = true;
 }
 
-/* The process that waits to be collected, main or an orphan among others; 0: none. */
+/* The next process to be collected, main or an orphan among others; 0: none. */
 static pid_t next_ended(idtype_t type, pid_t pid)
 {
     siginfo_t info = {0};
@@ -99,7 +98,7 @@ static pid_t next_ended(idtype_t type, pid_t pid)
     return info.si_pid;
 }
 
-/* One by one: some child of the caller's has ended, and stands before others. */
+/* One by one: an ended child of the caller comes first in waitid(). */
 static void collect_past_own_children(struct gput_session *session)
 {
     struct pid_vector children = {0};

@@ -1,5 +1,5 @@
 /*
- * Peaks: what the kernel kept between two scans, as bounds where it does not say of whom.
+ * Peaks between two scans, as kept by the kernel; as bounds where it is not known of which process.
  */
 #include "session/session_state.h"
 
@@ -24,16 +24,16 @@ static double higher(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* The same where nothing may bound it. */
+/* The same where it may be unbounded. */
 static double no_less(double at_most, double least)
 {
     return at_most < least ? least : at_most;
 }
 
 /*
- * Whether one peak is certainly another's. The kernel gives the same one in two places as different
- * figures: RSS is the sum of three counters of pages (of files, anonymous, shared), and each may be
- * after.
+ * Whether one peak is certainly above another. The kernel may give the same peak as different
+ * figures in two places: RSS is the sum of three page counters (file, anonymous, shared), and each
+ * may lag.
  */
 static bool is_above(const struct gput_session *session, double a, double b)
 {
@@ -43,9 +43,9 @@ static bool is_above(const struct gput_session *session, double a, double b)
 /* ---- main ---- */
 
 /*
- * ru_maxrss is the peak up to the very end, whatever was called by execve(), but of whoever was
- * highest: main, one that it collected, or our own forked copy before the first execve(). It is
- * main's where the others are ruled out.
+ * ru_maxrss is the peak up to the very end, across execve(), but of the largest of several: main, a
+ * process that it collected, or our own forked copy before the first execve(). It is main's where
+ * the others are excluded.
  */
 static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
 {
@@ -57,8 +57,8 @@ static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_
            maxrss_bytes > (double)session->forked_rss_bytes;
 }
 
-/* VmHWM as last read, or what was seen above it since; NaN: it was not read. */
-static double kept_peak(const struct gput_session *session)
+/* VmHWM as last read, or a higher RSS polled since; NaN: it was not read. */
+static double peak_hwm(const struct gput_session *session)
 {
     const struct process_record *main = session->log.main;
     if (!main || main->peak_hwm_bytes == 0)
@@ -84,10 +84,10 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
 }
 
-/* It lives, or somebody else collects it. */
+/* It lives, or it is collected elsewhere. */
 static void fill_other_main(const struct gput_session *session, struct gput_peak *peak)
 {
-    double kept = kept_peak(session);
+    double kept = peak_hwm(session);
     const struct process_record *record = session->log.main;
     bool is_reported = record && record->is_final && !record->has_replaced_memory;
     bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
@@ -123,34 +123,35 @@ static double largest_collected(const struct gput_session *session)
     return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
 }
 
-/* What none of the processes can have passed; NaN: not all of them are proven to be in it. */
+/* An upper bound for every process; NaN: not all peaks are proven to be in it. */
 static double bound_of_all(const struct gput_session *session, bool all_collected)
 {
     bool is_known = session->has_main_usage && all_collected;
     return is_known ? (double)session->counts.largest_rss_bytes : NAN;
 }
 
-/* `bound` is that of all. */
+/* `bound` is that of all processes. */
 static void fill_descendants(const struct gput_session *session, double bound,
     const struct gput_peak *main, struct gput_peak *peak)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
-    double seen = (double)peaks.largest_bytes, told = (double)peaks.largest_upper_bound_bytes;
+    double seen = (double)peaks.largest_bytes,
+           upper_bound = (double)peaks.largest_upper_bound_bytes;
     double collected = largest_collected(session);
-    /* More than main ever had was never main's. */
-    if (is_above(session, told, main->at_most_bytes) &&
-        is_above(session, told, (double)peaks.before_bytes))
-        seen = told;
+    /* A peak above main's was never main's. */
+    if (is_above(session, upper_bound, main->at_most_bytes) &&
+        is_above(session, upper_bound, (double)peaks.before_bytes))
+        seen = upper_bound;
     if (is_above(session, collected, main->at_most_bytes))
         seen = higher(seen, collected);
 
     if (session_is_alone(session))
         set_exact(peak, 0, "there were none");
-    else if (peaks.has_all && peaks.unbounded == 0 && seen >= told)
+    else if (peaks.has_all && peaks.unbounded == 0 && seen >= upper_bound)
         set_exact(peak, seen,
             "RSS of the largest single one, given by the kernel at its end (taskstats)");
     else if (peaks.has_all && peaks.unbounded == 0)
-        set_peak(peak, seen, told,
+        set_peak(peak, seen, upper_bound,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
     else if (!isnan(bound))
         set_peak(peak, seen, no_less(bound, seen),
@@ -167,8 +168,8 @@ static void fill_descendants(const struct gput_session *session, double bound,
 
 /* ---- all together ---- */
 
-/* `highest`: what samples and single processes came to; `at_least`: as far as that is certain.
- * Together they never had more than each at its own peak. */
+/* `highest`: of samples and single processes; `at_least`: as far as that is certain. Together they
+ * never had more than the sum of their peaks. */
 static void fill_combined(const struct gput_session *session, double bound, double highest,
     double at_least, const struct gput_peak *main, struct gput_peak *peak)
 {
@@ -192,8 +193,8 @@ static void fill_combined(const struct gput_session *session, double bound, doub
 }
 
 /*
- * A group is charged for page cache that it fills, and for a page of a file only if nobody brought
- * it into RAM before: this bounds no RSS, neither way.
+ * A group is charged for page cache that it fills, and for a page of a file only if it was not in
+ * RAM before: this bounds RSS neither from above nor from below.
  */
 static void fill_control_group(const struct gput_session *session, struct gput_peak *peak)
 {
@@ -207,7 +208,7 @@ static void fill_control_group(const struct gput_session *session, struct gput_p
         set_peak(peak, NAN, NAN, *why_not ? why_not : "its control group keeps no memory peak");
 }
 
-/* ---- all of them ---- */
+/* ---- all peaks ---- */
 
 static void raise_to(double *max, double least)
 {
@@ -222,7 +223,7 @@ static void take_between(const struct gput_session *session, struct gput_results
     raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
 }
 
-/* What all certainly had together; NaN: not known. */
+/* A lower bound of what all had together; NaN: not known. */
 static double most_at_once(const struct gput_session *session, const struct gput_results *results)
 {
     struct process_peaks peaks = process_log_descendants(&session->log);
@@ -240,7 +241,7 @@ static double most_at_once(const struct gput_session *session, const struct gput
     return bytes;
 }
 
-/* What is known to lie inside the session: the highest figures are at least that. */
+/* Peaks known to lie inside the session: maxima are at least that. */
 static void raise_maxima(
     const struct gput_session *session, double at_least, struct gput_results *results)
 {
@@ -248,13 +249,13 @@ static void raise_maxima(
     if (descendants->bytes > 0 || descendants->at_most_bytes == 0)
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
-    /* Of one that is older than tracking: as far as it rose since. */
+    /* For a process older than tracking: only if its peak rose since. */
     const struct process_record *main = session->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
     if (session->mode != SESSION_LAUNCHED)
         return;
-    /* It had a thread, also when it ended before the first look. */
+    /* It had a thread, even when it ended before the first scan. */
     raise_to(&results->max[GPUT_MAIN_THREADS], 1);
     raise_to(&results->max[GPUT_COMBINED_THREADS], 1);
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
@@ -272,7 +273,7 @@ void session_fill_peaks(
     take_between(session, results);
     struct gput_peak *main = &results->peaks.main;
     session_fill_main_peak(session, main);
-    /* The counters after the kernel's peak may lag behind what a sample saw. */
+    /* The counters of the kernel's peak may lag behind a sample. */
     if (main->bytes < results->max[GPUT_MAIN_RAM])
         main->bytes = results->max[GPUT_MAIN_RAM];
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);

@@ -1,6 +1,5 @@
 /*
- * The processes of a session, one by one: as a list, and as the table process_data of its tracking
- * file.
+ * The processes of a session: as a list, and as the table process_data of its tracking file.
  */
 #include "session/session_state.h"
 
@@ -51,7 +50,7 @@ void session_update_gpu_holdings(struct gput_session *session)
 
 /* ---- the list ---- */
 
-/* It ended after the last scan: "at least 0" says nothing. */
+/* It ended after the last scan: "at least 0" is no information. */
 static bool ended_unseen(const struct process_record *record)
 {
     return record->has_ended && !record->is_final;
@@ -65,8 +64,8 @@ static double bytes_of(
     return is_unknown ? NAN : (double)value;
 }
 
-/* The kernel's record is made before the end of a process is over: nothing has run for 0 seconds,
- * but one that began before tracking did may not have run since. */
+/* The exit record is made before the exit is complete, so it can have 0 seconds: not known then.
+ * But a process that started before tracking may not have run since. */
 static double cpu_seconds_of(const struct process_record *record)
 {
     bool is_known =
@@ -74,7 +73,7 @@ static double cpu_seconds_of(const struct process_record *record)
     return is_known ? (double)record->cpu_ns * 1e-9 : NAN;
 }
 
-/* Programs name themselves by any bytes. */
+/* A program's name may have any bytes. */
 static void update_name(struct gput_process *process, const char *name)
 {
     struct str text = {0};
@@ -83,7 +82,7 @@ static void update_name(struct gput_process *process, const char *name)
     str_finish(&text);
 }
 
-/* A process of the log; command lines go into one text, here as offsets from 1. */
+/* A process of the log; command lines are gathered in one text, here as offsets from 1. */
 static void take(struct gput_process *process, const struct process_record *record,
     int64_t epoch_ns, struct str *commands)
 {
@@ -117,7 +116,7 @@ static void take(struct gput_process *process, const struct process_record *reco
     }
 }
 
-/* Whom we collect ourselves we know more about. */
+/* Of processes that we collect, wait4() gives more. */
 static void add_collected(
     struct gput_process *process, const struct gput_session *session, int64_t epoch_ns)
 {
@@ -164,7 +163,7 @@ static void add_others(struct gput_processes *list, const struct process_others 
     list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
 }
 
-/* Where some may have been used unseen, 0 is no peak. */
+/* Where GPU RAM may have been used unseen, 0 is no peak. */
 static void drop_unknown_gpu_ram(const struct gput_session *session, struct gput_processes *list)
 {
     double *others = &list->others.peak_gpu_ram_bytes;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line comes this much early rather than a whole tick late. */
+/* A line may be this much early rather than a whole tick late. */
 #define EARLY_NS (NS_PER_SECOND / 100)
-/* Dates are kept in microseconds. */
+/* Dates have microseconds. */
 #define NEXT_MOMENT_NS 1000
-/* What adjustments of the wall clock stay below in a period; beyond, it was set. */
+/* Adjustments of the wall clock in a period are smaller than this; beyond, it was set. */
 #define CLOCK_STEP_NS NS_PER_SECOND
 
 int session_open_recording(struct gput_session *session, struct gput_error *error)
@@ -48,7 +48,7 @@ static void warn_of_missing(struct gput_session *session)
             faults, end, meter->remedy);
 }
 
-/* CPU time of a process that is work: our own threads inside it are none. */
+/* CPU time of a process without our own threads inside it. */
 static int64_t cpu_ns_of(const struct gput_session *session, const struct process *process)
 {
     int64_t own_ns = process->is_main ? session->sampler.own_cpu_ns : 0;
@@ -56,7 +56,7 @@ static int64_t cpu_ns_of(const struct gput_session *session, const struct proces
     return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
 }
 
-/* Of all processes, those that ended too: what joules are shared out by. */
+/* Of all processes, including ended ones: joules are shared out by it. */
 static int64_t tree_cpu_ns(const struct gput_session *session)
 {
     return session->sampler.totals.main_ns + session->sampler.descendants_ns;
@@ -64,7 +64,7 @@ static int64_t tree_cpu_ns(const struct gput_session *session)
 
 /* ---- the state at the start of a period ---- */
 
-/* A figure is first known at the end of its first interval: before, there was none. */
+/* A figure is first known at the end of its first interval, and 0 before. */
 static struct recorded_joules joules_now(const struct energy_meter *meter)
 {
     struct recorded_joules joules;
@@ -80,7 +80,7 @@ static struct recorded_joules joules_now(const struct energy_meter *meter)
     return joules;
 }
 
-/* Whether what was known at the start of the period still is, and nothing else. */
+/* Whether the same figures are known as at the start of the period. */
 static bool goes_on(const struct gput_session *session)
 {
     const struct recorded_joules *before = &session->recording.joules;
@@ -418,8 +418,8 @@ static int write_lines(struct gput_session *session, struct gput_error *error)
     return write_end(session, &period, error);
 }
 
-/* From what is not known any more to where it is again no line is to be drawn, nor from before the
- * clock was set: the segment ends. */
+/* No line may be drawn across a time without figures, nor across a change of the clock: the segment
+ * ends. */
 static int write_period(struct gput_session *session, struct gput_error *error)
 {
     TRY(write_lines(session, error));

@@ -1,6 +1,6 @@
 /*
- * A recording of power next to a session: lines for each measurement period, in the form of
- * AIPowerMeter (store/energy_recording.h).
+ * A recording of power of a session: lines for each measurement period, in the format of
+ * AIPowerMeter (formats/power/energy_recording.h).
  */
 #ifndef SESSION_SESSION_RECORDING_H
 #define SESSION_SESSION_RECORDING_H
@@ -15,14 +15,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A process at the last line. */
+/* A process as of the last line. */
 struct recorded_process {
     pid_t pid;
     uint64_t start_time_ticks;
     int64_t cpu_ns;
 };
 
-/* Joules as of a moment; NaN: known before, but they do not go on. */
+/* Joules as of a moment; NaN: they were known before, but do not continue. */
 struct recorded_joules {
     double figures[GPUT_ENERGY_FIGURE_COUNT];
     double gpus[GPU_MAX_DEVICES];
@@ -39,7 +39,7 @@ struct session_recording {
     double other_seconds; /* CPU time of processes that are not tracked */
     int64_t tree_cpu_ns;
     struct recorded_joules joules;
-    double package_share, dram_share; /* joules of the tree, as the energy meter has them */
+    double package_share, dram_share; /* joules of the tree, from the energy meter */
     struct recorded_states most;      /* of the sample with the most RAM in the period */
     uint64_t most_ram_bytes;
     struct recorded_process *processes; /* owned */

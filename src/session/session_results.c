@@ -47,7 +47,7 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
             hugetlb);
 }
 
-/* Why what is counted to the end is not there; NULL: it is. */
+/* Why figures counted up to the end are missing; NULL: they are not. */
 static const char *why_not_counted(const struct gput_session *session)
 {
     if (session->mode != SESSION_LAUNCHED)
@@ -60,7 +60,7 @@ static const char *why_not_counted(const struct gput_session *session)
                : "the kernel gives it when the command ends, and it had not ended";
 }
 
-/* What is known of those that were not collected; "" where there are none. */
+/* What is known of processes that were not collected; "" where there are none. */
 static void explain_others_cpu(const struct gput_session *session,
     const struct session_exactness *exactness, char *text, size_t size)
 {
@@ -79,7 +79,7 @@ static void explain_others_cpu(const struct gput_session *session,
         snprintf(text, size, "; of those that live on, clocks as of the last sample");
 }
 
-/* Of what was collected, by us or our children. */
+/* For figures collected by us or our children. */
 static void add_kernel_cpu_source(const struct gput_session *session,
     const struct session_exactness *exactness, struct gput_results *results)
 {
@@ -167,7 +167,7 @@ static void add_attached_counts_source(
             is_refused ? " (io may not be read)" : " and bytes");
 }
 
-/* Of what was collected, by us or our children, and what was not. */
+/* For figures collected by us or our children, and those of other processes. */
 static void add_collected_counts_source(const struct gput_session *session,
     const struct session_exactness *exactness, struct gput_results *results)
 {
@@ -207,7 +207,8 @@ static void add_counts_source(const struct gput_session *session,
         add_collected_counts_source(session, exactness, results);
 }
 
-/* Pages that were dropped may have been filled by others: as much of ours may have been written. */
+/* Dropped pages may have been written to by other processes: as many of ours may have reached
+ * storage. */
 static void add_written_source(struct gput_results *results)
 {
     const struct gput_accounting *accounting = &results->accounting;
@@ -229,7 +230,7 @@ static void add_network_source(const struct gput_session *session, struct gput_r
             results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
 }
 
-/* NULL: there is one. */
+/* NULL: there is a GPU. */
 static const char *why_no_gpu(const struct gput_session *session)
 {
     const char *missing = gpu_set_missing(session->gpus);
@@ -341,9 +342,9 @@ static void fill_sources(const struct gput_session *session,
     session_add_energy_sources(session, results);
 }
 
-/* ---- all of it ---- */
+/* ---- everything ---- */
 
-/* NaN where that process is the tracked one. */
+/* NaN where the calling process is the tracked one. */
 static double own_rss_bytes(const struct gput_session *session)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -380,10 +381,10 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
     if (session->gpu_usage.n_devices > 0)
         results->now.values[GPUT_SYSTEM_GPU_RAM] =
             gpu_usage_sum(&session->gpu_usage, GPU_USAGE_RAM);
-    /* What the drivers say now. */
+    /* The drivers' current figures. */
     if (!isnan(gpu_watts))
         results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
-    /* Of clock ticks: no more places than they have. */
+    /* From clock ticks: no more decimals than they have. */
     session->system_cpu_seconds = fmax(session->system_cpu_seconds, number_round(busy, 3));
     results->now.system_cpu_seconds =
         session->system.stat_fd >= 0 ? session->system_cpu_seconds : NAN;
@@ -395,7 +396,7 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
 {
-    /* Most of it is GPUs that there are not. */
+    /* Most of it is space for GPUs that do not exist. */
     memset(results, 0, offsetof(struct gput_results, gpus));
     results->static_data = session->static_data;
     results->elapsed_seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);

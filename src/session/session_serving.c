@@ -1,6 +1,6 @@
 /*
- * The page of metrics that a session serves while it runs. All but its beginning and end happens in
- * the server's thread, on copies of results: neither the sampler nor the tracked command waits.
+ * The page of metrics that a session serves while it runs. All but its start and end happens in the
+ * server's thread, on copies of results: neither the sampler nor the tracked command waits.
  */
 #include "session/session_state.h"
 
@@ -26,7 +26,7 @@ static void forget_pages(struct session_serving *serving)
     }
 }
 
-/* The page, made once of each snapshot. NULL without memory. */
+/* The page, made once for each snapshot. NULL without memory. */
 static const char *page(struct gput_session *session, int form)
 {
     struct session_serving *serving = &session->serving;

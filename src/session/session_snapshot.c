@@ -1,6 +1,6 @@
 /*
- * Results so far, handed from the sampling thread to those who watch. Neither waits for the other:
- * the sampler passes when somebody is copying, and leaves the next ones.
+ * Results so far, passed from the sampling thread to other threads. Neither waits for the other:
+ * while a snapshot is being copied, the sampler skips and publishes the next one.
  */
 #include "session/session_state.h"
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* GPUs that are not there are not copied. */
+/* GPUs that do not exist are not copied. */
 static void copy_results(struct gput_results *to, const struct gput_results *from)
 {
     memcpy(to, from, offsetof(struct gput_results, gpus) + from->n_gpus * sizeof from->gpus[0]);

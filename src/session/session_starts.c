@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <sys/vfs.h>
 
-/* The first numbers are given out once, after boot. */
+/* The first pids are allocated only once, after boot. */
 #define RESERVED_PIDS 300
 
-/* A container may have files of its own mounted over these (lxcfs). */
+/* A container may have emulated files mounted over these (lxcfs). */
 static bool is_of_the_kernel(const char *procfs_root, const char *file)
 {
     char path[PROCFS_PATH_SIZE];
@@ -41,10 +41,10 @@ void session_starts_read(const char *procfs_root, struct session_starts *starts)
 }
 
 /*
- * Numbers are given out one after the other, without those in use: they can only have come round if
- * as many were given out or in use as there are.
+ * Pids are allocated in order, skipping those in use: they can only have wrapped around if as many
+ * were allocated or in use as there are.
  */
-static bool may_have_come_round(const struct session_starts *before, uint64_t started)
+static bool may_have_wrapped(const struct session_starts *before, uint64_t started)
 {
     return before->pid_max == 0 || before->threads + 2 * started + RESERVED_PIDS >= before->pid_max;
 }
@@ -58,6 +58,6 @@ uint64_t session_starts_between(
         started < least)
         return UINT64_MAX;
     bool is_whole = after->last_pid >= before->last_pid && given_out >= least &&
-                    after->pid_max == before->pid_max && !may_have_come_round(before, started);
+                    after->pid_max == before->pid_max && !may_have_wrapped(before, started);
     return is_whole && given_out < started ? given_out : started;
 }

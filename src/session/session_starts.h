@@ -1,6 +1,6 @@
 /*
- * How many processes and threads were started at most, where the kernel announces none: by counters
- * that all of them move, whoever starts them.
+ * An upper bound of processes and threads that were started, without events: from system-wide
+ * counters that every start increases.
  */
 #ifndef SESSION_SESSION_STARTS_H
 #define SESSION_SESSION_STARTS_H
@@ -12,16 +12,16 @@
 struct session_starts {
     bool is_known;
     uint64_t started;  /* processes and threads of the whole machine since boot */
-    uint64_t threads;  /* that live, of the whole machine */
-    uint64_t last_pid; /* given out in our own pid namespace */
-    uint64_t pid_max;  /* after which numbers begin again */
+    uint64_t threads;  /* alive, of the whole machine */
+    uint64_t last_pid; /* last allocated in our own pid namespace */
+    uint64_t pid_max;  /* after which pids wrap around */
 };
 
-/* Not known where the procfs is another file system's, which may show what it likes. */
+/* Not known where the files are not the kernel's procfs. */
 void session_starts_read(const char *procfs_root, struct session_starts *starts);
 
-/* At most so many were started between the two. `least`: it is known that so many were, so that a
- * counter which moved by less does not count them. UINT64_MAX: not known. */
+/* An upper bound of starts between the two. `least`: so many are known, so that a counter that
+ * increased by less does not count them. UINT64_MAX: not known. */
 uint64_t session_starts_between(
     const struct session_starts *before, const struct session_starts *after, uint64_t least);
 

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The first row comes early, so that short commands have one: as soon as CPU percents make sense.
+/* The first row is early, so that short commands have one: as soon as CPU percents are meaningful.
  */
 #define FIRST_TICK_NS (NS_PER_SECOND / 20)
 /* Results so far are kept at most this often: a fifth of the cost of a sample. */
@@ -23,7 +23,7 @@
 
 enum moment { FIRST, TICK, LAST };
 
-/* On disk from the first tick on: what is over before is not worth a file. */
+/* On disk from the first tick on: a shorter session needs no file. */
 static void keep_results(struct gput_session *session, enum moment moment)
 {
     int64_t now_ns = session->last_sample_ns;
@@ -55,7 +55,7 @@ static void write_row(struct gput_session *session)
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
 
-/* Lists that came since the last tick: what this one asks for can replace them. */
+/* Lists that arrived since the last tick: the next request may replace them. */
 static void take_waiting_lists(struct gput_session *session)
 {
     if (!sampler_take_waiting_lists(&session->sampler))
@@ -84,7 +84,7 @@ static void warn_of_files(struct gput_session *session)
 static void take_sample(struct gput_session *session, enum moment moment)
 {
     bool is_row = moment != FIRST, is_last = moment == LAST;
-    /* Who was announced first, so that none is seen that is gone already. */
+    /* Events first, so that no process that is gone already is added. */
     session_events_read(&session->events);
     if (session->mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
@@ -96,7 +96,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
         flags |= SAMPLER_IN_MAIN;
     if (!session_events_any_started(&session->events))
         flags |= SAMPLER_NONE_STARTED;
-    /* A command that has just begun holds nothing, and does not wait for us. */
+    /* A command that has just started holds no GPU RAM, and must not be delayed. */
     if (session->mode != SESSION_LAUNCHED)
         flags |= SAMPLER_AWAIT_LISTS;
     if (is_row)
@@ -108,7 +108,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     int64_t now_ns = session->sampler.sampled_ns;
     process_log_scan(&session->log, &session->sampler.tree, now_ns);
     process_log_adopt_orphans(&session->log, &session->sampler.tree);
-    /* RAM of one process is known by its own peak. */
+    /* For one process the kernel's peak is enough. */
     if (session->sampler.tree.count > 1)
         session_read_group(session);
     session_compare_exit_records(session);
@@ -152,7 +152,7 @@ static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
     int64_t interval_ns = session->interval_ns;
     if (now_ns < deadline_ns)
         return deadline_ns; /* a limit called for a sample before it */
-    /* Also brings the early first tick back to whole intervals since the start. */
+    /* Also realigns the early first tick with whole intervals since the start. */
     int64_t passed = (deadline_ns - session->start_ns) / interval_ns;
     int64_t next = session->start_ns + (passed + 1) * interval_ns;
     if (next <= now_ns) {
@@ -163,7 +163,7 @@ static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
     return next;
 }
 
-/* Waits with the lock given back; false when the session is to end. */
+/* Waits with the lock released; false when the session must end. */
 static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
 {
     struct timespec deadline = clock_timespec_of_ns(deadline_ns);
@@ -174,8 +174,7 @@ static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
     return false;
 }
 
-/* The same, or until a limit calls for a sample before; counters that could wrap are looked after
- * meanwhile. */
+/* The same, or until a limit needs a sample; counters that could wrap are read meanwhile. */
 static bool wait_until(struct gput_session *session, int64_t deadline_ns)
 {
     int64_t limit_ns = session_next_limit_ns(session);
@@ -203,7 +202,7 @@ static void ours_start_and_end(void *user)
     session_scan_between(user);
 }
 
-/* Events are followed between ticks where these are too far apart. */
+/* Events are read between ticks where these are too far apart. */
 static void follow_events(struct gput_session *session, int64_t until_ns)
 {
     session_events_start(
@@ -242,7 +241,7 @@ int session_start_ticks(struct gput_session *session, struct gput_error *error)
     session->last_sample_ns = session->start_ns;
     session_warn_of_unwatched_limits(session);
     take_sample(session, FIRST);
-    /* All signals stay with the program's own threads. */
+    /* All signals are left to the program's own threads. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,6 +1,5 @@
 /*
- * The totals of a session: what the kernel counted for its processes, held against what samples
- * saw.
+ * The totals of a session: what the kernel counted for its processes, compared with samples.
  */
 #include "session/session_state.h"
 
@@ -9,9 +8,9 @@
 
 #include <math.h>
 
-/* What is compared was read that far apart at the most, one after the other. */
+/* Compared figures were read at most this far apart. */
 #define READ_APART_SECONDS 0.001
-/* What ru_inblock and ru_oublock count in. */
+/* Unit of ru_inblock and ru_oublock. */
 #define BLOCK_BYTES 512
 
 static bool is_uncollected_descendant(const struct process *process)
@@ -26,7 +25,7 @@ static bool is_living_descendant(const struct process *process)
 
 /* ---- at each sample ---- */
 
-/* What the kernel told of those that ended, and what the others have used by the last scan. */
+/* CPU time of exit records, and of living processes as of the last scan. */
 static int64_t ends_cpu_ns(const struct gput_session *session)
 {
     const struct process_tree *tree = &session->sampler.tree;
@@ -61,8 +60,8 @@ int64_t session_auto_reaped_cpu_ns(const void *user)
 
 /* ---- the end ---- */
 
-/* Faults and bytes of descendants that live on, with what they collected; parents come first.
- * Where the kernel tells ends, the log has that, and more. */
+/* Faults and bytes of descendants that live on, with what they collected; parents come first. With
+ * exit records the log has that, and more. */
 static void add_living_counts(struct gput_session *session)
 {
     static const struct task_counts nothing;
@@ -99,8 +98,8 @@ void session_close_totals(struct gput_session *session)
 
 /* ---- CPU time ---- */
 
-/* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of
- * stat, which come in clock ticks: below the first one all is the user's. */
+/* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of stat,
+ * which come in clock ticks: below one tick all is user time. */
 static void add_living_descendants(
     const struct gput_session *session, int64_t *user_ns, int64_t *system_ns)
 {
@@ -118,8 +117,8 @@ static void add_living_descendants(
     }
 }
 
-/* What may be missing of children that processes which live on have collected: that comes in clock
- * ticks, of user and of system time. */
+/* What may be missing of children that living processes have collected: cutime and cstime are in
+ * clock ticks. */
 static int64_t cut_of_collected_ns(const struct process_tree *tree)
 {
     int64_t ns = 0;
@@ -131,8 +130,8 @@ static int64_t cut_of_collected_ns(const struct process_tree *tree)
     return ns;
 }
 
-/* How far samples may have seen more than there was: what a process had collected before tracking
- * began is known in clock ticks, too. */
+/* By how much samples may be too high: what a process had collected before tracking began is in
+ * clock ticks, too. */
 static double before_cut_seconds(const struct process_tree *tree)
 {
     int64_t ns = 0;
@@ -143,7 +142,7 @@ static double before_cut_seconds(const struct process_tree *tree)
     return clock_seconds_of_ns(ns);
 }
 
-/* Where that explains it, samples saw what the kernel counted. */
+/* Where that explains the difference, samples equal what the kernel counted. */
 static void undo_before_cut(const struct process_tree *tree, struct gput_accounting *accounting)
 {
     double cut = before_cut_seconds(tree);
@@ -153,8 +152,8 @@ static void undo_before_cut(const struct process_tree *tree, struct gput_account
 }
 
 /*
- * wait4() and getrusage() cut times to whole microseconds; the clocks after the samples do not. As
- * far as that explains it, what samples saw is what the kernel counted.
+ * wait4() and getrusage() truncate times to whole microseconds; CPU clocks do not. As far as that
+ * explains the difference, samples equal what the kernel counted.
  */
 static void undo_cut(const struct session_counts *counts, struct gput_accounting *accounting)
 {
@@ -164,8 +163,8 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
 }
 
 /*
- * What samples saw, and what was told of each process at its end: lower bounds of the whole, also
- * of what nobody waited for. `not_theirs_ns` is in the process log, but is not to be counted.
+ * CPU time of samples and of exit records: lower bounds of the whole, including auto-reaped
+ * processes. `not_theirs_ns` is in the process log, but must not count.
  */
 static double sampled_or_exit_records(
     const struct gput_session *session, int64_t not_theirs_ns, double sampled_seconds)
@@ -178,10 +177,10 @@ static double sampled_or_exit_records(
 }
 
 /*
- * User and system time add up to the whole. It was corrected by what they tell nothing of (what
- * children had used before tracking, cut microseconds), which is shared out in their proportion.
- * The kernel divides the time of each thread by clock ticks: of little time that is ours, one part
- * may be less than that of our own threads.
+ * Makes user and system time add up to the whole. That was corrected for time of which the parts
+ * are not known (of children before tracking, truncated microseconds), which is divided in their
+ * proportion. The kernel divides the time of each thread by clock ticks: where it is short, one
+ * part may be less than that of our own threads.
  */
 static void fit_parts(struct gput_accounting *accounting)
 {
@@ -196,9 +195,9 @@ static void fit_parts(struct gput_accounting *accounting)
 }
 
 /*
- * What was collected from a launched command or from ourselves, or its control group where that saw
- * more, or what was seen or told where even that is more: then how it parts into user and system is
- * not known.
+ * CPU time collected from a launched command or from ourselves, or that of its control group where
+ * it is higher, or that of samples or exit records where even those are higher: then the parts of
+ * user and system are not known.
  */
 static void fill_collected_cpu(const struct gput_session *session,
     struct session_exactness *exactness, struct gput_accounting *accounting)
@@ -242,8 +241,8 @@ static bool is_living(const struct process *process)
     return record && !record->has_ended && !record->is_final && !process_is_zombie(process);
 }
 
-/* What the living have used and collected, at least: what a process had collected before tracking
- * began is known as two figures in clock ticks. */
+/* A lower bound of what the living have used and collected: what a process had collected before
+ * tracking began is known as two figures in clock ticks. */
 static int64_t sampled_ns_total(const struct process_tree *tree)
 {
     int64_t ns = -tree->gone_before_ns;
@@ -279,7 +278,7 @@ void session_compare_exit_records(struct gput_session *session)
         return;
     session->ends_compared = log->ended_total;
     read_collected(&session->sampler.tree);
-    /* The end of whatever was collected by then was told before. */
+    /* Exit records of all that was collected by then have arrived before. */
     session_events_read(&session->events);
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
@@ -291,9 +290,9 @@ void session_compare_exit_records(struct gput_session *session)
 }
 
 /*
- * What is told of each process at its end misses the end itself, and what it used since its last
- * clock tick; parents' totals miss orphans that others collected, and all since the last scan. So:
- * what was told, and what the totals had more than that when they did.
+ * Exit records lack the exit itself, and what a process used since its last clock tick; parents'
+ * totals lack orphans collected elsewhere, and all since the last scan. So: exit records, plus by
+ * how much the totals were higher when both were compared.
  */
 static void fill_attached_cpu(
     const struct gput_session *session, struct gput_accounting *accounting)
@@ -307,7 +306,7 @@ static void fill_attached_cpu(
 
 /* ---- page faults, context switches, bytes ---- */
 
-/* "At least 0" says nothing. */
+/* "At least 0" is no information. */
 static void clear_zero(double *bytes)
 {
     if (*bytes == 0)
@@ -315,8 +314,8 @@ static void clear_zero(double *bytes)
 }
 
 /*
- * What was collected, and what the living have. Where the kernel tells ends, the log's counts have
- * all others too.
+ * Collected counts, and those of the living. With exit records, the log's counts include all other
+ * processes.
  */
 static void fill_collected_counts(const struct gput_session *session,
     const struct session_exactness *exactness, struct gput_accounting *accounting)
@@ -339,20 +338,20 @@ static void fill_collected_counts(const struct gput_session *session,
     session_accounting_set_counts(accounting, &sum);
     if (!counts->without_io)
         return;
-    /* What was dropped before it was written is not told by wait4. */
+    /* wait4() does not count what was dropped before it was written. */
     accounting->storage_write_bytes = (double)stored;
     clear_zero(&accounting->read_bytes);
     clear_zero(&accounting->write_bytes);
     if (accounting->storage_dirtied_bytes > 0)
         clear_zero(&accounting->storage_write_bytes);
     if (counts->living == 0)
-        return; /* wait4 tells of storage, too */
+        return; /* wait4() gives storage, too */
     clear_zero(&accounting->storage_read_bytes);
     clear_zero(&accounting->storage_write_bytes);
     clear_zero(&accounting->storage_dirtied_bytes);
 }
 
-/* Nothing of it is given to others than the parent, but living threads can be read. */
+/* Only the parent gets the final counts, but living threads can be read. */
 static void fill_attached_counts(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
@@ -396,7 +395,7 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
 
 /* ---- all of it ---- */
 
-/* What the kernel tells when all is over. */
+/* Totals of the kernel after the end. */
 static struct session_exactness fill_end(
     const struct gput_session *session, struct gput_accounting *accounting)
 {

@@ -24,22 +24,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Pages of libraries that a fork of ours touches or takes along. */
+/* Pages of libraries that a fork of ours maps. */
 #define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
-/* Of a millisecond, for announcements that are late. */
+/* Of one millisecond, for late events. */
 #define MAX_PAUSES 20
-/* Descriptors kept open to read faster. */
+/* Descriptors cached to read faster. */
 #define MAX_CACHED_FILES 20000
-/* The fewest that tracking a command can do with: a pipe while it is started, then its files. */
+/* The fewest with which a command can be tracked: a pipe while it is started, then its files. */
 #define MIN_FILES 5
 /* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 #define STATUS_UNKNOWN (-1)
 
-/* How many are open; all that may be where that cannot be known. */
+/* How many are open; the limit where that is not known. */
 static rlim_t open_files(rlim_t limit)
 {
     int fd;
@@ -52,7 +52,7 @@ static rlim_t open_files(rlim_t limit)
     return count;
 }
 
-/* Half of what we may still open is left for the caller's own files. */
+/* Half of what may still be opened is left to the caller. */
 static unsigned kept_files(void)
 {
     struct rlimit limit;
@@ -63,7 +63,7 @@ static unsigned kept_files(void)
     return files < MAX_CACHED_FILES ? (unsigned)files : MAX_CACHED_FILES;
 }
 
-/* Asked before a command is started: without them it could be started and not be read. */
+/* Checked before a command is started: without them it could be started but not read. */
 static int check_files(struct gput_error *error)
 {
     int files[MIN_FILES], count = 0;
@@ -126,7 +126,7 @@ static void start_log(struct gput_session *session)
     process_log_finish(&session->log);
     process_log_init(&session->log, &options);
     enum session_events_use use = SESSION_EVENTS_COUNT;
-    /* Where the kernel tells ends, it tells names too, but less CPU time than parents collect. */
+    /* Exit records have names, too, but less CPU time than parents collect. */
     if (session->events.has_ends && session->mode == SESSION_ATTACHED)
         use = SESSION_EVENTS_TOTALS;
     else if (!session->events.has_ends && detailed)
@@ -171,9 +171,9 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
 }
 
 /*
- * Processes are known by their numbers, which mean others in the procfs of another pid namespace.
- * One that the caller names can be read all the same, where the number to track is of that procfs,
- * too, and nothing is sent to it. What we start, and what we are, has our own numbers.
+ * Pids mean other processes in the procfs of another pid namespace. A procfs that the caller names
+ * can still be read, if the pid to track is of that procfs and no signal is sent. Commands that we
+ * start and the calling process have pids of our own namespace.
  */
 static int check_procfs(
     struct gput_session *session, enum session_mode mode, struct gput_error *error)
@@ -196,14 +196,14 @@ static int check_procfs(
     return GPUT_OK;
 }
 
-/* From here on the clock runs. */
+/* The session's time starts here. */
 static int begin(struct gput_session *session, enum session_mode mode, struct gput_error *error)
 {
     if (session->phase != SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
     TRY(check_procfs(session, mode, error));
-    /* An earlier try that failed has left it. "Not found" is said of commands alone. */
+    /* An earlier failed attempt has left it. "Not found" is for commands alone. */
     int code = GPUT_OK;
     bool is_kept = mode != SESSION_MACHINE || session->options.resource_usage_file;
     if (is_kept && !session->results_file)
@@ -230,8 +230,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     return GPUT_OK;
 }
 
-/* A process of the network to watch. A launched command begins in ours, and may have ended already;
- * in a procfs of others, its first process stands for the machine. */
+/* A process in the network namespace to read. A launched command starts in ours, and may have ended
+ * already; in another procfs, pid 1 represents the machine. */
 static pid_t network_pid(const struct gput_session *session)
 {
     if (session->mode == SESSION_ATTACHED)
@@ -250,7 +250,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     system_counters_finish(&session->system_counters);
     system_counters_begin(
         &session->system_counters, session->options.procfs_root, network_pid(session));
-    session_gpus_warn(session); /* not earlier: what failed is said alone */
+    session_gpus_warn(session); /* not earlier: after a failure only that is reported */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
     if (code != GPUT_OK) {
@@ -258,7 +258,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
         session_events_end(&session->events);
         return code;
     }
-    /* The sampling thread runs, and reads what is set here. */
+    /* The sampling thread is running and reads what is set here. */
     pthread_mutex_lock(&session->lock);
     if (session->mode != SESSION_MACHINE)
         read_limits(session);
@@ -289,7 +289,7 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
     return track(session, pid, error);
 }
 
-/* Tracks the first of them that is there, with those after it; the rest is left out. */
+/* Tracks the first process that exists, with those after it; the rest is skipped. */
 static int track_first(
     struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error)
 {
@@ -326,7 +326,7 @@ int gput_session_track_pids(
     if (!order)
         return error_memory(error);
     memcpy(order, pids, count * sizeof *order);
-    /* Ourselves first: our own sampling does not count. */
+    /* The calling process first: our own sampling does not count. */
     for (size_t i = 1; i < count; i++) {
         if (order[i] != getpid())
             continue;
@@ -347,8 +347,8 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
 }
 
 /*
- * What a fork of ours has in RAM before execve(), at most: the kernel copies page tables of
- * anonymous memory, and of little else.
+ * An upper bound of the RSS of our fork before execve(): the kernel copies page tables of anonymous
+ * memory, and of little else.
  */
 static uint64_t forked_rss_bytes(const struct gput_session *session)
 {
@@ -376,14 +376,14 @@ static int launch_and_track(
 {
     pid_t pid;
     TRY(launch(argv, &session->cgroup, &pid, error));
-    /* Of a process that has ended only the superuser may open it; this one stays readable. */
+    /* Once the process has ended only the superuser may open it; a descriptor stays readable. */
     if (session->io_fd >= 0)
         close(session->io_fd);
     session->io_fd = -1;
     procfs_open(session->options.procfs_root, pid, "io", &session->io_fd, NULL);
     int code = track(session, pid, error);
     if (code != GPUT_OK) {
-        /* Without tracking there is no reason to run it. */
+        /* It must not run untracked. */
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
     }
@@ -409,7 +409,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     session->start_ns = clock_monotonic_ns();
     code = launch_and_track(session, argv, error);
     if (code != GPUT_OK)
-        own_cgroup_remove(&session->cgroup); /* the next try makes another */
+        own_cgroup_remove(&session->cgroup); /* the next attempt makes another */
     return code;
 }
 
@@ -431,7 +431,7 @@ static bool main_has_ended(const struct gput_session *session)
     if (session->mode == SESSION_LAUNCHED) {
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-            return errno == ECHILD; /* somebody else collected it */
+            return errno == ECHILD; /* it was collected elsewhere */
         return info.si_pid == session->pid;
     }
     if (session->mode == SESSION_MACHINE)
@@ -444,12 +444,13 @@ static bool main_has_ended(const struct gput_session *session)
     int code = proc_stat_read(session->options.procfs_root, session->pid, &stat, NULL);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_GONE;
-    /* Another has its number now; or its parent has not collected it. */
+    /* Its pid was reused; or its parent has not collected it. */
     return stat.start_time_ticks != session->main_start_ticks ||
            (stat.state == 'Z' && stat.thread_count <= 1);
 }
 
-/* Sleeps until main may have ended, a signal came, or the time is over. False: it is over. */
+/* Sleeps until main may have ended, a signal arrived, or the time is over. False: the time is over.
+ */
 static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns, bool forever)
 {
     int64_t left_ms = forever ? -1 : (deadline_ns - clock_monotonic_ns()) / 1000000;
@@ -465,12 +466,11 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     return poll(&ended, is_reported, (int)left_ms) >= 0;
 }
 
-/* True when main has, and with it all that was to be ended for a limit; or when that is given up.
- */
+/* True when main has ended, and all that was to be ended for a limit; or when that was given up. */
 static bool tree_has_ended(struct gput_session *session)
 {
     bool main_lives = session->main_ended_ns == 0 && !main_has_ended(session);
-    /* A launched command is waited for in any case: its status is ours. */
+    /* A launched command is waited for in any case: we collect its status. */
     if (main_lives && (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce))
         return false;
     if (!main_lives && session->main_ended_ns == 0)
@@ -482,14 +482,14 @@ static bool tree_has_ended(struct gput_session *session)
     return has_ended;
 }
 
-/* What was told meanwhile, and the system's figures. Twice, because what is told last of a process
- * is only taken for all when more has not come. */
+/* Reads the last events and exit records, and the system's figures. Twice, because the last exit
+ * record of a process is only final when no more have arrived. */
 static void end_counting(struct gput_session *session)
 {
     session_events_end(&session->events);
     session_events_read(&session->events);
     session_events_read(&session->events);
-    /* The kernel announces an end only after who waits for it was woken. */
+    /* The kernel announces an exit only after waking the process that waits for it. */
     struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
     for (int i = 0; i < MAX_PAUSES && process_log_end_unannounced(&session->log); i++) {
         nanosleep(&pause, NULL);
@@ -508,7 +508,7 @@ static void end_launched(struct gput_session *session)
 {
     session_end_ticks(session);
     session_counts_add_io_fd(&session->counts, session->io_fd);
-    /* What our fork wrote was not the command yet. */
+    /* Subtracts what our fork wrote before the command started. */
     uint64_t *written = &session->counts.tasks.write_call_bytes;
     *written -= *written < session->cgroup.entry_bytes ? *written : session->cgroup.entry_bytes;
     pid_t collected;

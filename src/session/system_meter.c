@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #define MIN_INTERVAL_NS (NS_PER_SECOND / 10)
-/* The first figure need not be as fine, only real. */
+/* The first figure need not be as precise. */
 #define FIRST_INTERVAL_NS (NS_PER_SECOND / 50)
 
-/* meminfo costs as much as all the rest of a sample of a process that stands still. */
+/* meminfo costs as much as the rest of a sample of an idle process. */
 #define RAM_INTERVAL_NS (NS_PER_SECOND / 100)
 
 static int read_stat(const struct system_meter *meter, struct system_stat *stat)

@@ -10,7 +10,7 @@
 
 struct system_meter {
     const char *procfs_root;
-    int stat_fd, meminfo_fd; /* kept open, or -1 */
+    int stat_fd, meminfo_fd; /* cached, or -1 */
     uint32_t core_count;
 
     int64_t ram_read_ns;
@@ -19,8 +19,8 @@ struct system_meter {
     uint64_t start_busy_ticks, start_total_ticks; /* at the start of the first one */
     double seconds_per_tick;
 
-    double ram_capacity_bytes; /* NaN: not to be had */
-    double ram_used_bytes;     /* NaN: not to be had */
+    double ram_capacity_bytes; /* NaN: not available */
+    double ram_used_bytes;     /* NaN: not available */
     double cpu_sum_percent;    /* 100 is one core; NaN until a first interval is over */
 };
 
@@ -31,16 +31,16 @@ void system_meter_init(
 void system_meter_finish(struct system_meter *meter);
 
 /*
- * Reads again. The kernel counts the machine's CPU time in ticks of 10 ms, so an interval of less
- * than 100 ms goes on until it is that long; until then the last figure stands. RAM is read at most
- * 100 times a second.
+ * Reads again. The kernel counts the machine's CPU time in ticks of 10 ms, so an interval shorter
+ * than 100 ms is extended until it is that long; until then the last figure is kept. RAM is read at
+ * most 100 times a second.
  */
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
 
-/* Begins the first interval of CPU time, or begins anew. */
+/* Begins the first interval of CPU time, or restarts it. */
 void system_meter_start(struct system_meter *meter, int64_t now_ns);
 
-/* For the last reading: takes the CPU time of an interval that is too short for a percentage. */
+/* For the last reading: includes CPU time of an interval that is too short for a percentage. */
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns);
 
 /* CPU time of all processes since the start of the first interval, and that with the idle time, as

@@ -1,5 +1,5 @@
 /*
- * Usage so far: the highest and the mean of every measurement, without keeping the samples.
+ * Usage so far: maximum and mean of every measurement. Samples are not kept.
  */
 #ifndef SESSION_USAGE_H
 #define SESSION_USAGE_H
