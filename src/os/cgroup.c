@@ -14,16 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- where a process is ---- */
+/* ---- the groups of a process ---- */
 
-/* The two texts that tell where a process is, and the root that stands for /sys. */
+/* The two texts that tell the groups of a process, and the root that stands for /sys. */
 struct search {
     const char *cgroup_text;
     const char *mountinfo_text;
     const char *sysfs;
 };
 
-/* Which group a process is in, and of which version's hierarchy. */
+/* The group of a process in one hierarchy, and its version. */
 struct membership {
     struct mountinfo_piece path;
     bool is_v2;
@@ -43,7 +43,8 @@ static bool scan_membership(
     return true;
 }
 
-/* A controller that version 1 has not taken is version 2's. NULL asks for version 2 itself. */
+/* A controller that no version 1 hierarchy has belongs to version 2. NULL means version 2 itself.
+ */
 static bool find_membership(const char *text, const char *controller, struct membership *membership)
 {
     const char *end = text + strlen(text);
@@ -65,7 +66,7 @@ static bool find_membership(const char *text, const char *controller, struct mem
     return found;
 }
 
-/* What of `path` lies below the mounted `root`; NULL when it is elsewhere. */
+/* The part of `path` below the mounted `root`; NULL when it is elsewhere. */
 static const char *path_below(const char *path, const char *root)
 {
     size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -76,7 +77,7 @@ static const char *path_below(const char *path, const char *root)
     return strcmp(path, "/") == 0 ? path : NULL;
 }
 
-/* The mount point as it can be reached here: one below /sys stands below `sysfs`. */
+/* The mount point with /sys replaced by `sysfs`. */
 static bool locate_mount_point(const char *sysfs, const char *mount_point, struct str *place)
 {
     size_t length = strlen(sysfs);
@@ -94,8 +95,8 @@ static bool locate_mount_point(const char *sysfs, const char *mount_point, struc
 }
 
 /*
- * Fills `directory` from one mount when that shows the group. A group that is not there (it was
- * removed, or lies outside of a bind mount) is replaced by the nearest above it that is.
+ * Fills `directory` from one mount when that shows the group. A group that does not exist there (it
+ * was removed, or lies outside of a bind mount) is replaced by its nearest ancestor that does.
  */
 static int try_mount(const struct search *search, const struct mountinfo_entry *entry,
     const char *group, struct cgroup_directory *directory)
@@ -218,7 +219,7 @@ void cgroup_finish(struct cgroup *cgroup)
 
 /* ---- figures of one directory ---- */
 
-/* Reads a small file; false when it is not there or empty. */
+/* Reads a small file; false when it is missing or empty. */
 static bool read_text(const char *directory, const char *file, char *text, size_t capacity)
 {
     size_t length;
@@ -226,7 +227,7 @@ static bool read_text(const char *directory, const char *file, char *text, size_
            length > 0;
 }
 
-/* A number; NaN for "max", "-1" and files that are not there. */
+/* A number; NaN for "max", "-1" and missing files. */
 static double read_number(const char *directory, const char *file)
 {
     char text[64];
@@ -237,7 +238,7 @@ static double read_number(const char *directory, const char *file)
     return (double)number;
 }
 
-/* Version 1 writes "no limit" as the greatest number of whole pages. */
+/* Version 1 writes "no limit" as the highest number of whole pages. */
 static double read_limit_v1(const char *directory, const char *file)
 {
     double limit = read_number(directory, file);
@@ -260,7 +261,7 @@ static double swap_max(const struct cgroup_directory *group, const char *directo
     return group->is_v2 ? read_number(directory, "memory.swap.max") : NAN;
 }
 
-/* "150000 100000": microseconds of CPU in each period of so many. */
+/* "150000 100000": microseconds of CPU time per period, and the period. */
 static double cpu_cores(const struct cgroup_directory *group, const char *directory)
 {
     double quota, period;
@@ -287,7 +288,7 @@ static double pids_max(const struct cgroup_directory *group, const char *directo
     return read_number(directory, "pids.max");
 }
 
-/* A list that ran over its buffer is not counted: it would be too few. */
+/* A truncated list is not counted: the result would be too low. */
 static double read_cpu_list(const char *directory, const char *file)
 {
     char text[4096];
@@ -310,7 +311,7 @@ static double cpuset_cores(const struct cgroup_directory *group, const char *dir
 
 typedef double read_limit(const struct cgroup_directory *group, const char *directory);
 
-/* The least of a limit over the group and all above it that can be seen. */
+/* The lowest value of a limit in the group and its visible ancestors. */
 static double tightest(const struct cgroup_directory *group, read_limit *read)
 {
     char directory[PROCFS_PATH_SIZE];
@@ -320,7 +321,7 @@ static double tightest(const struct cgroup_directory *group, read_limit *read)
         return NAN;
     size_t length = procfs_path(group->path, PROCFS_SYSTEM, "", directory);
     while (length > 0) {
-        least = fmin(least, read(group, directory)); /* of a number and NaN, the number */
+        least = fmin(least, read(group, directory)); /* ignoring NaN */
         if (length <= group->mount_length)
             break;
         while (length > group->mount_length && directory[--length] != '/')
@@ -344,8 +345,7 @@ void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limit
 
 /* ---- usage ---- */
 
-/* Twice: by each CPU before it adds them up, and of all sums before they are renewed for a reader.
- */
+/* Twice: each CPU batches changes, and the sums are only flushed to readers beyond a threshold. */
 #define PAGES_HELD_BACK 64
 
 /* "usage_usec 1234", a line of cpu.stat, in seconds. */

@@ -1,7 +1,7 @@
 /*
- * Control groups: in which groups a process is, how much they let it have, what they have used.
- * Versions 1 and 2 and both mounted next to each other ("hybrid"); cgroup namespaces and containers
- * that mount only their own part.
+ * Control groups: the groups of a process, their limits and their usage. Versions 1 and 2 and both
+ * mounted next to each other ("hybrid"); cgroup namespaces and containers that mount only their own
+ * part.
  */
 #ifndef OS_CGROUP_H
 #define OS_CGROUP_H
@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where one hierarchy is mounted, and which directory of it a process is in. */
+/* The mount of one hierarchy, and the directory of a process in it. */
 struct cgroup_directory {
-    char *path;          /* "/sys/fs/cgroup/user.slice/x.scope", NULL: not to be had; owned */
-    size_t mount_length; /* how much of `path` is the mount point: above it nothing can be seen */
+    char *path;          /* "/sys/fs/cgroup/user.slice/x.scope", NULL: not available; owned */
+    size_t mount_length; /* length of the mount point in `path`: nothing above it is visible */
     bool is_v2;
 };
 
@@ -33,25 +33,24 @@ struct cgroup {
 /*
  * Finds the directories of a process: <procfs>/PID/cgroup, and the mounts of
  * <procfs>/self/mountinfo (or, where there is no self, PID/mountinfo). A mount point below /sys is
- * looked up below `sysfs`. On success the caller frees it with cgroup_finish(); directories that
- * are not to be had are NULL, which is no error. Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED
+ * searched for below `sysfs`. On success the caller frees it with cgroup_finish(); directories that
+ * are not available are NULL, which is no error. Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED
  * when the kernel has no cgroups; GPUT_ERROR_MEMORY.
  */
 int cgroup_find(const char *procfs, const char *sysfs, pid_t pid, struct cgroup *cgroup,
     struct gput_error *error);
 
-/* The same from the texts of both files. Looks at directories below `sysfs` only to see whether
- * they are there. */
+/* The same from the texts of both files. Accesses directories below `sysfs` only to check that they
+ * exist. */
 int cgroup_parse(
     const char *cgroup_text, const char *mountinfo_text, const char *sysfs, struct cgroup *cgroup);
 
 void cgroup_finish(struct cgroup *cgroup);
 
-/* The tightest of each over the group and all that can be seen above it. NaN: no limit, or not to
- * be had. */
+/* The lowest of each in the group and its visible ancestors. NaN: no limit, or not available. */
 struct cgroup_limits {
     double memory_max_bytes;
-    double memory_high_bytes; /* above it the kernel slows the group down; version 2 only */
+    double memory_high_bytes; /* above it the kernel throttles the group; version 2 only */
     double swap_max_bytes;    /* swap alone; version 2 only */
     double cpu_cores;         /* quota / period: 1.5 is one and a half cores */
     double cpuset_cores;      /* number of CPUs that the group may run on */
@@ -60,9 +59,9 @@ struct cgroup_limits {
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits);
 
-/* What a group and all below it have used. NaN: not to be had. */
+/* Usage of a group and all below it. NaN: not available. */
 struct cgroup_usage {
-    double memory_current_bytes; /* page cache is in it */
+    double memory_current_bytes; /* includes page cache */
     double memory_peak_bytes;    /* since the group was made; version 2: Linux 5.19 */
     double cpu_seconds;
     double cpu_user_seconds;
@@ -73,14 +72,14 @@ struct cgroup_usage {
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);
 
 /*
- * What the processes of a group and of all below it have mapped, each page once and all of one
- * moment: anonymous memory, and what some of them map of files and shared memory. It may be off by
- * cgroup_lag_bytes(). NaN: not told. Of files only what was brought into RAM from the group itself.
+ * Memory mapped by the processes of a group and of all below it, each page once and of one moment:
+ * anonymous memory, and mapped pages of files and shared memory. It may be off by
+ * cgroup_lag_bytes(). NaN: not available. File pages count only if the group brought them into RAM.
  */
 double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2);
 double cgroup_mapped_bytes_read(const char *directory, bool is_v2);
 
-/* By which the kernel's statistics of a group may be after: each CPU holds back some pages. */
+/* By which the kernel's statistics of a group may lag: each CPU batches some pages. */
 double cgroup_lag_bytes(void);
 
 /* The same of one directory of version 2, for example one made for a tracked command. */

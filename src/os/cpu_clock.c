@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How the kernel numbers the clock of all CPU time of a process. glibc's clock_getcpuclockid()
- * computes the same, after a system call that asks whether the process is there. */
+/* The kernel's id of a process's CPU clock. glibc's clock_getcpuclockid() computes the same, after
+ * a system call that checks whether the process exists. */
 #define PROCESS_CPU_CLOCK(pid) ((clockid_t)((~(unsigned)(pid) << 3) | 2))
 
 int cpu_clock_read(pid_t pid, int64_t *ns)
@@ -39,7 +39,7 @@ bool cpu_clock_usable(const char *procfs_root)
     const char *end = scan_uint64(target, &pid);
     if (!end || *end != '\0' || pid != (uint64_t)getpid())
         return false;
-    /* A namespace around ours may give us the same number; it lists us with more than one. */
+    /* An outer namespace may give us the same pid; there NSpid lists more than one. */
     struct proc_status status;
     int code = proc_status_read(procfs_root, (pid_t)pid, &status, NULL);
     return code != GPUT_OK || status.namespace_count <= 1;

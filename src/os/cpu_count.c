@@ -76,7 +76,7 @@ int cpu_count_online(
     return GPUT_OK;
 }
 
-/* The kernel refuses masks smaller than its own; how large that is, it does not say. */
+/* The kernel refuses masks smaller than its own, whose size it does not report. */
 static int count_affinity(pid_t pid, uint32_t *count)
 {
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {

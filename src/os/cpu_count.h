@@ -1,5 +1,5 @@
 /*
- * How many cores: of the machine, and of those the ones that a process may use.
+ * Number of cores: of the machine, and those that a process may use.
  */
 #ifndef OS_CPU_COUNT_H
 #define OS_CPU_COUNT_H
@@ -20,9 +20,9 @@ int cpu_count_online(
 
 /*
  * Cores of a process's affinity mask: by sched_getaffinity() when the pids of `procfs` are ours
- * (cpu_clock_usable()), else as <procfs>/PID/status has it; there CPUs that are not online may be
- * in it, so take the smaller of it and cpu_count_online().
- * Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED.
+ * (cpu_clock_usable()), else as <procfs>/PID/status has it; that may include CPUs that are not
+ * online, so use the lower of it and cpu_count_online(). Errors: see os/procfs.h;
+ * GPUT_ERROR_UNSUPPORTED.
  */
 int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error);
 

@@ -1,5 +1,5 @@
 /*
- * Whether two processes run in the same memory, as a child does between vfork() and execve().
+ * Whether two processes share one address space, as a child does between vfork() and execve().
  */
 #ifndef OS_KCMP_H
 #define OS_KCMP_H
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* False also when the system does not tell (no CONFIG_KCMP, no right to look at one of them). Pids
+/* Also false when that is not known (no CONFIG_KCMP, no permission to inspect one of them). Pids
  * are of our own pid namespace. */
 bool kcmp_same_memory(pid_t one, pid_t other);
 

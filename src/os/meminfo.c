@@ -20,7 +20,7 @@ static bool bytes_of(
 
 enum { SEEN_TOTAL = 1, SEEN_FREE = 2 };
 
-/* Keys by their first letter. Returns what was seen. */
+/* Dispatches by the first letter of the key. Returns the keys found so far. */
 static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
 {
     switch (*line->start) {
@@ -71,7 +71,7 @@ int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *e
     return GPUT_OK;
 }
 
-/* In containers some figures come from another layer than others: never below zero. */
+/* In containers figures may come from different layers: never below zero. */
 static uint64_t less(uint64_t from, uint64_t what)
 {
     return from > what ? from - what : 0;

@@ -13,11 +13,11 @@ struct meminfo {
     uint64_t total_bytes;
     uint64_t free_bytes;
     bool has_available;       /* Linux 3.14 */
-    uint64_t available_bytes; /* what a new program could get without swapping */
+    uint64_t available_bytes; /* available to new programs without swapping */
     uint64_t buffers_bytes;
-    uint64_t cached_bytes; /* page cache as the kernel has it, without reclaimable slab */
+    uint64_t cached_bytes; /* page cache without reclaimable slab */
     uint64_t reclaimable_slab_bytes;
-    uint64_t shmem_bytes; /* tmpfs and shared memory; inside cached_bytes */
+    uint64_t shmem_bytes; /* tmpfs and shared memory; part of cached_bytes */
     uint64_t swap_total_bytes;
     uint64_t swap_free_bytes;
 };
@@ -29,8 +29,8 @@ int meminfo_parse(const char *text, struct meminfo *meminfo);
 int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *error);
 
 /*
- * RAM in use: total - available; where the kernel does not say what is available, total - free -
- * buffers - cached - reclaimable slab. Both are what psutil calls "used" on such a machine.
+ * RAM in use: total - available; where MemAvailable is missing, total - free - buffers - cached -
+ * reclaimable slab. Both are what psutil calls "used" on such a machine.
  */
 uint64_t meminfo_used_bytes(const struct meminfo *meminfo);
 

@@ -19,7 +19,7 @@ static struct mountinfo_piece next_word(const char **position, const char *end)
 }
 
 /* "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:9 - cgroup2 cgroup2 rw": any number of optional
- * words stand before the "-". */
+ * words precede the "-". */
 static bool scan_entry(const struct scan_line *line, struct mountinfo_entry *entry)
 {
     const char *position = line->start;

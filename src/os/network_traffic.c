@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* Some hundred interfaces: what is more is left out. */
+/* Several hundred interfaces; more are skipped. */
 #define TEXT_BYTES 65536
 /* "sent bytes" is the ninth number of a line. */
 #define SENT_AT 8
 
-/* The numbers after "eth0:"; false when the line is cut. */
+/* The numbers after "eth0:"; false when the line is truncated. */
 static bool parse_line(const char *at, struct network_traffic *traffic)
 {
     uint64_t numbers[SENT_AT + 1];

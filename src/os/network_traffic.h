@@ -1,6 +1,6 @@
 /*
- * /proc/PID/net/dev: bytes that the network interfaces of a process's network namespace moved. They
- * are of everybody who shares it, not of the process.
+ * /proc/PID/net/dev: traffic of the interfaces of a process's network namespace: of all processes
+ * that share it.
  */
 #ifndef OS_NETWORK_TRAFFIC_H
 #define OS_NETWORK_TRAFFIC_H
@@ -15,12 +15,13 @@ struct network_traffic {
     uint64_t sent_bytes;
 };
 
-/* Reads a terminated text. GPUT_ERROR_FORMAT: none with a header of two lines. A line that is cut
- * is passed over. */
+/* Reads a terminated text. GPUT_ERROR_FORMAT: the header of two lines is missing. A truncated line
+ * is skipped. */
 int network_traffic_parse(const char *text, struct network_traffic *traffic);
 
-/* Reads the file from its start through a descriptor (procfs_open() of "net/dev"), which stays
- * bound to its network when the process has ended. Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
+/* Reads the file from its start through a descriptor (procfs_open() of "net/dev"), which remains
+ * bound to its network namespace after the process has ended. Errors: see os/procfs.h;
+ * GPUT_ERROR_FORMAT. */
 int network_traffic_reread(int fd, struct network_traffic *traffic);
 
 #endif

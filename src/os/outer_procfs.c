@@ -16,7 +16,7 @@ void outer_procfs_finish(struct outer_procfs *outer)
     *outer = (struct outer_procfs){0};
 }
 
-/* Reads the target of a link; false where there is none, or it does not fit. */
+/* Reads the target of a link; false when it does not exist or does not fit. */
 static bool read_link(const char *root, pid_t pid, const char *file, char *target, size_t size)
 {
     char path[PROCFS_PATH_SIZE];
@@ -29,7 +29,7 @@ static bool read_link(const char *root, pid_t pid, const char *file, char *targe
     return true;
 }
 
-/* What a procfs calls this process; false where it cannot be seen there. */
+/* The pid of this process in a procfs; false when it is not visible there. */
 static bool read_self(const char *root, struct proc_status *status)
 {
     char self[32];
@@ -39,7 +39,8 @@ static bool read_self(const char *root, struct proc_status *status)
     return pid > 0 && proc_status_read(root, pid, status, NULL) == GPUT_OK;
 }
 
-/* Two procfs mean one process only where all agree: pids of two namespaces can be equal. */
+/* Two procfs refer to the same process only where all of these agree: pids of two namespaces can be
+ * equal. */
 static bool is_same_process(const char *root, pid_t pid, const char *other_root, pid_t other_pid)
 {
     struct proc_stat stat, other_stat;
@@ -49,13 +50,14 @@ static bool is_same_process(const char *root, pid_t pid, const char *other_root,
         stat.start_time_ticks != other_stat.start_time_ticks ||
         strcmp(stat.name, other_stat.name) != 0)
         return false;
-    /* Not to be read of processes of others: those are nobody's that is tracked. */
+    /* Not readable for processes of other users: those are not tracked. */
     return read_link(root, pid, "ns/pid", space, sizeof space) &&
            read_link(other_root, other_pid, "ns/pid", other_space, sizeof other_space) &&
            strcmp(space, other_space) == 0;
 }
 
-/* How many namespaces `ours` is below that of a procfs which has us as `seen`; 0: it is not. */
+/* How many levels `ours` is below the namespace of a procfs that shows us as `seen`; 0: it is not
+ * below. */
 static uint32_t depth_of(const struct proc_status *ours, const struct proc_status *seen)
 {
     if (ours->namespace_count == 0 || seen->namespace_count <= ours->namespace_count)
@@ -67,7 +69,7 @@ static uint32_t depth_of(const struct proc_status *ours, const struct proc_statu
     return depth;
 }
 
-/* Takes over a mount of procfs when it is of a namespace further out than the one so far. */
+/* Uses a procfs mount when its namespace is further out than the best so far. */
 static void consider(struct outer_procfs *outer, const char *procfs_root,
     const struct proc_status *ours, struct mountinfo_piece mount_point)
 {

@@ -1,7 +1,6 @@
 /*
- * A procfs of a pid namespace around ours that is mounted too, as containers have one that are
- * given the host's /proc (-v /proc:/host/proc): it tells which of our processes a pid of the host
- * means.
+ * A mounted procfs of an outer pid namespace, as in containers with the host's /proc (-v
+ * /proc:/host/proc): it translates pids of the host to ours.
  */
 #ifndef OS_OUTER_PROCFS_H
 #define OS_OUTER_PROCFS_H
@@ -11,19 +10,19 @@
 
 /* All zeroes: none. */
 struct outer_procfs {
-    char *root;     /* owned; NULL: none is mounted, or none may be read */
-    uint32_t depth; /* how many namespaces ours is below its own */
+    char *root;     /* owned; NULL: none is mounted, or none is readable */
+    uint32_t depth; /* how many levels our namespace is below its own */
 };
 
-/* Looks through the mounts that this process sees; the outermost one is taken. `procfs_root` is the
- * procfs whose pids are meant by "ours". Release with outer_procfs_finish(). */
+/* Searches the mounts of this process and uses the outermost one. `procfs_root` is the procfs whose
+ * pids are meant by "ours". Release with outer_procfs_finish(). */
 void outer_procfs_find(const char *procfs_root, struct outer_procfs *outer);
 
 void outer_procfs_finish(struct outer_procfs *outer);
 
 /*
- * The process of `procfs_root` that the outer namespace calls `outer_pid`, proven by start time and
- * namespace. 0: it is a process that is not in sight there; -1: the outer procfs has no such
+ * The process of `procfs_root` that has `outer_pid` in the outer namespace, verified by start time
+ * and namespace. 0: that process is not visible in `procfs_root`; -1: the outer procfs has no such
  * process.
  */
 pid_t outer_procfs_translate(

@@ -22,10 +22,10 @@
 #define NAME_PREFIX "gpu-tracker-"
 #define SUFFIX_LENGTH 16
 #define MAKE_TRIES 3
-/* The kernel lets go of a group a moment after its last process. */
+/* The kernel releases a group a moment after its last process. */
 #define REMOVE_TRIES 50
 #define REMOVE_PAUSE_US 1000
-/* Trackers below trackers; more is nobody's doing but that of who wants us to run out of stack. */
+/* Nested trackers; deeper nesting could only be an attempt to exhaust our stack. */
 #define MAX_NESTED 32
 
 /* ---- abandoned ones ---- */
@@ -36,8 +36,8 @@ static bool is_of_a_tracker(const char *name)
 }
 
 /*
- * Is it of a tracker that is no more? One that lives holds a lock on its directory, which is seen
- * from every pid namespace. Earlier versions held none; their names end with the pid.
+ * Does it belong to a tracker that has ended? A living one holds a lock on its directory, which is
+ * visible from every pid namespace. Earlier versions held none; their names end with the pid.
  */
 static bool is_abandoned(const char *name, int directory_fd)
 {
@@ -82,7 +82,7 @@ static void move_processes(const char *from, int procs_fd)
 {
     struct pid_vector processes = {0};
     if (cgroup_processes_read(from, &processes, NULL) == GPUT_OK) {
-        /* 0 is one of a pid namespace that we cannot see into; written, it would be ourselves. */
+        /* 0 stands for a process outside our pid namespace; writing it would move ourselves. */
         for (size_t i = 0; i < processes.count; i++)
             if (processes.pids[i] > 0)
                 dprintf(procs_fd, "%d", (int)processes.pids[i]);
@@ -91,8 +91,8 @@ static void move_processes(const char *from, int procs_fd)
 }
 
 /*
- * Removes what trackers that were killed have left below `parent`, the innermost first. Their
- * processes are moved by way of `procs_fd`; where that is -1, a group in use stays.
+ * Removes groups that killed trackers left below `parent`, the innermost first. Their processes are
+ * moved through `procs_fd`; where that is -1, a group in use stays.
  */
 static void remove_abandoned(const char *parent, int procs_fd, int depth)
 {
@@ -137,7 +137,7 @@ static int make(struct own_group *group, const char *parent, pid_t pid)
     int fd = -1, failure = 0;
     if (mkdir(made, 0755) == 0) {
         fd = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        /* Until it is locked another tracker may take it for abandoned and remove it. */
+        /* Until it is locked another tracker may consider it abandoned and remove it. */
         if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && access(made, F_OK) == 0) {
             *group = (struct own_group){.path = made, .directory_fd = fd};
             return 0;
@@ -171,7 +171,7 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
         return;
     }
     int failure = here->unified.path ? make_below(&own->v2, &here->unified, pid) : 0;
-    /* Of version 1 memory alone: a group that counts CPU time would take part in sharing it out. */
+    /* Of version 1 only memory: a group in the cpu hierarchy would change the scheduling. */
     if (is_v1)
         failure = make_below(&own->v1, &here->memory, pid);
     if (failure != 0)
@@ -199,7 +199,7 @@ static void write_file(const struct own_group *group, const char *file, char byt
     close(fd);
 }
 
-/* Whether that succeeded is seen by own_cgroup_usage(). */
+/* own_cgroup_usage() checks whether that succeeded. */
 static void enter(const struct own_group *group, const char *file)
 {
     write_file(group, file, '0');
@@ -218,8 +218,8 @@ pid_t own_cgroup_fork(struct own_cgroup *own)
     if (!is_in_v2)
         enter(&own->v2, "cgroup.procs");
     /*
-     * A fork has one thread. To move it as a thread spares the lock over all forks of the machine
-     * that moving a process takes: some 10 ms, the time of an RCU grace period.
+     * A fork has one thread. Moving a thread avoids the system-wide lock over forks that moving a
+     * process takes: about 10 ms, an RCU grace period.
      */
     enter(&own->v1, "tasks");
     return child;
@@ -227,7 +227,7 @@ pid_t own_cgroup_fork(struct own_cgroup *own)
 
 /* ---- using ---- */
 
-/* Whatever ran in a group used some: 0 says that nothing did. */
+/* Any process in a group uses some: 0 means that there was none. */
 static double unless_zero(double figure)
 {
     return figure > 0 ? figure : NAN;
@@ -272,7 +272,7 @@ void own_cgroup_kill(const struct own_cgroup *own)
 
 /* ---- removing ---- */
 
-/* Moves the processes that are in it, and in what killed trackers left below it, to its parent. */
+/* Moves its processes, and those of groups that killed trackers left below it, to its parent. */
 static void move_back(const char *path)
 {
     struct str procs = {0};
@@ -306,7 +306,7 @@ static bool empty_and_remove(const char *path)
     return false;
 }
 
-/* Those that `path` stood in, of trackers that ended while it was in use; cuts it. */
+/* Removes groups around `path` of trackers that ended while it was in use; truncates `path`. */
 static void remove_abandoned_above(char *path)
 {
     bool is_removed = true;
@@ -325,7 +325,7 @@ static void remove_group(struct own_group *group)
     if (!group->path)
         return;
     bool is_removed = empty_and_remove(group->path);
-    close(group->directory_fd); /* with it goes the lock */
+    close(group->directory_fd); /* this releases the lock */
     if (is_removed)
         remove_abandoned_above(group->path);
     free(group->path);

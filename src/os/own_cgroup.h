@@ -22,17 +22,16 @@ struct own_group {
 };
 
 struct own_cgroup {
-    struct own_group v2; /* counts CPU time, and memory where its parent lets it */
-    struct own_group v1; /* counts memory, where that is version 1's */
-    char why_not[256];   /* when there is none to count memory, the reason; "" else */
-    uint64_t
-        entry_bytes; /* that the last child wrote to move itself in, before it was the command */
+    struct own_group v2;  /* counts CPU time, and memory where its parent has enabled it */
+    struct own_group v1;  /* counts memory, if its controller is version 1's */
+    char why_not[256];    /* why no group counts memory; "" when one does */
+    uint64_t entry_bytes; /* written by the last child to move itself in, before execve() */
 };
 
 /*
  * Makes a directory "gpu-tracker-PID-RANDOM" below that of `here` in each hierarchy that is worth
- * it: that of version 2, and version 1's of memory; what `own` held is not looked at. The caller
- * ends it by own_cgroup_remove(), whether one was made or not.
+ * it: that of version 2, and version 1's of memory; the previous contents of `own` are ignored. The
+ * caller ends it by own_cgroup_remove(), whether one was made or not.
  *
  * A process may have several, and so may processes of the same pid in pid namespaces of their own.
  * While it is in use its directory is locked (flock of directory_fd). One that is not locked was
@@ -49,17 +48,18 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
  */
 pid_t own_cgroup_fork(struct own_cgroup *own);
 
-/* What it counted so far. NaN: not to be had, also when the command did not get into it. */
+/* Its usage so far. NaN: not available, or the command was not moved into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
-/* What its processes have mapped now, each page once, at least; NaN: not to be had. */
+/* A lower bound of the memory that its processes have mapped now, each page once; NaN: not
+ * available. */
 double own_cgroup_mapped_bytes(const struct own_cgroup *own);
 
-/* Whether processes live in it. False too where the kernel does not say: without version 2. */
+/* Whether it has living processes. Also false where that is not known: without version 2. */
 bool own_cgroup_has_living(const struct own_cgroup *own);
 
-/* Ends them by SIGKILL, those that they fork meanwhile too. Does nothing without version 2, and
- * before Linux 5.14. */
+/* Kills all its processes by SIGKILL, including those forked meanwhile. Does nothing without
+ * version 2, and before Linux 5.14. */
 void own_cgroup_kill(const struct own_cgroup *own);
 
 /*

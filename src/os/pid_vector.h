@@ -15,10 +15,10 @@ struct pid_vector {
     size_t capacity;
 };
 
-/* An empty vector is all zeroes: `struct pid_vector pids = {0};`. To use one again without giving
- * its memory back, set `count` to 0. */
+/* An empty vector is all zeroes: `struct pid_vector pids = {0};`. To reuse its memory, set `count`
+ * to 0. */
 
-/* Errors: GPUT_ERROR_MEMORY; the vector is then as it was. */
+/* Errors: GPUT_ERROR_MEMORY; the vector is then unchanged. */
 int pid_vector_append(struct pid_vector *vector, pid_t pid);
 
 /* Frees what the vector holds and makes it empty again. */

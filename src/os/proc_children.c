@@ -19,7 +19,7 @@ int proc_children_parse(const char *text, struct pid_vector *children)
         text = scan_uint64(text, &pid);
         if (!text || pid > INT32_MAX)
             return GPUT_ERROR_FORMAT;
-        /* 0 stands for a process that our pid namespace has no number for. */
+        /* 0 stands for a process outside our pid namespace. */
         if (pid > 0)
             TRY(pid_vector_append(children, (pid_t)pid));
     }
@@ -29,7 +29,7 @@ int proc_children_reread(int fd, struct pid_vector *children)
 {
     char text[PROCFS_TEXT_SIZE];
     off_t offset = 0;
-    size_t kept = 0; /* digits at the start of `text` whose number may go on */
+    size_t kept = 0; /* digits at the start of `text`: the number may continue */
 
     for (;;) {
         ssize_t got = pread(fd, text + kept, sizeof text - 1 - kept, offset);
@@ -50,7 +50,7 @@ int proc_children_reread(int fd, struct pid_vector *children)
         text[whole] = '\0';
         TRY(proc_children_parse(text, children));
         if (got == 0 || (length < sizeof text / 2 && kept == 0))
-            return GPUT_OK; /* a short answer is all: the kernel fills pages */
+            return GPUT_OK; /* a short read is the end: the kernel fills pages */
         text[whole] = first_kept;
         memmove(text, text + whole, kept);
     }
@@ -81,7 +81,8 @@ static int read_thread(const char *root, pid_t pid, pid_t thread, struct pid_vec
     return error_set(error, (enum gput_code)code, "%s/%d/%s cannot be read.", root, (int)pid, name);
 }
 
-/* Whether the kernel has children files at all, seen at the thread that cannot end alone. */
+/* Whether the kernel has children files at all: checked with the leader, which exists as long as
+ * the process. */
 static bool has_children_file(const char *root, pid_t pid)
 {
     char name[64];
@@ -97,7 +98,7 @@ static int read_threads(const char *root, pid_t pid, const struct pid_vector *th
     for (size_t i = 0; i < threads->count; i++) {
         struct gput_error thread_error = {.code = GPUT_OK};
         int code = read_thread(root, pid, threads->pids[i], children, &thread_error);
-        /* The thread ended. Was it the file alone that is missing, then all are. */
+        /* The thread ended, or the kernel has no such files. */
         if (code == GPUT_ERROR_GONE)
             continue;
         if (code == GPUT_ERROR_UNSUPPORTED && has_children_file(root, pid))

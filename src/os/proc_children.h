@@ -1,10 +1,9 @@
 /*
  * /proc/PID/task/TID/children: the children that each thread of a process started (Linux 3.5, with
- * CONFIG_PROC_CHILDREN). Children that are threads of nobody here (re-parented ones) stand with the
- * process that adopted them.
+ * CONFIG_PROC_CHILDREN). Re-parented children are listed for the process that adopted them.
  *
  * The kernel gives up to a page (about 600 pids) at a time; when one of more children ends between
- * two pages, others may be missing from that reading, and are there again in the next.
+ * two pages, others may be missing from that reading; the next has them again.
  */
 #ifndef OS_PROC_CHILDREN_H
 #define OS_PROC_CHILDREN_H
@@ -16,22 +15,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Appends the pids of a terminated text; 0 is passed over. Errors: GPUT_ERROR_FORMAT,
+/* Appends the pids of a terminated text; 0 is skipped. Errors: GPUT_ERROR_FORMAT,
  * GPUT_ERROR_MEMORY; those before the fault are appended. */
 int proc_children_parse(const char *text, struct pid_vector *children);
 
 /*
  * Appends the children of every thread of a process. `thread_count` is what the caller knows from
- * stat: with 1 only the leader's file is read, which is far cheaper; 0 means not known. Threads
- * that end on the way are passed over: their children have then moved to another thread. Errors:
- * see os/procfs.h; GPUT_ERROR_UNSUPPORTED when the kernel has no children files: use
- * proc_list_read() then.
+ * stat: with 1 only the leader's file is read, which is much faster; 0 means not known. Threads
+ * that end meanwhile are skipped: their children have then moved to another thread. Errors: see
+ * os/procfs.h; GPUT_ERROR_UNSUPPORTED when the kernel has no children files: use proc_list_read()
+ * then.
  */
 int proc_children_read(const char *root, pid_t pid, uint32_t thread_count,
     struct pid_vector *children, struct gput_error *error);
 
 /*
- * Appends the children from a kept descriptor of one thread's file (procfs_open() of
+ * Appends the children from a cached descriptor of one thread's file (procfs_open() of
  * "task/TID/children"). Gives a code only. Errors: GPUT_ERROR_GONE, GPUT_ERROR_FORMAT,
  * GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
  */

@@ -1,6 +1,6 @@
 /*
- * /proc/PID/io: what a process read and wrote, ended threads and waited-for children included. It
- * takes the right to ptrace the process.
+ * /proc/PID/io: bytes that a process read and wrote, including ended threads and collected
+ * children. Needs permission to ptrace the process.
  */
 #ifndef OS_PROC_IO_H
 #define OS_PROC_IO_H
@@ -11,13 +11,14 @@
 #include <sys/types.h>
 
 struct proc_io {
-    uint64_t read_call_bytes;       /* rchar: through read() and the like, cached or not */
+    uint64_t read_call_bytes;       /* rchar: through read() and similar calls, cached or not */
     uint64_t write_call_bytes;      /* wchar */
     uint64_t read_calls;            /* syscr */
     uint64_t write_calls;           /* syscw */
-    uint64_t read_bytes;            /* really fetched from storage */
-    uint64_t write_bytes;           /* in pages filled to be written to storage */
-    uint64_t cancelled_write_bytes; /* in pages dropped before they were, also those of others */
+    uint64_t read_bytes;            /* actually read from storage */
+    uint64_t write_bytes;           /* in pages dirtied to be written to storage */
+    uint64_t cancelled_write_bytes; /* in dirty pages dropped before that, also ones dirtied by
+                                       other processes */
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when rchar or wchar is missing. Kernels without

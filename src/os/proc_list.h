@@ -1,6 +1,6 @@
 /*
- * All processes with their parents, by reading every /proc/PID/stat: finds a tree where the kernel
- * has no children files, at 4 to 7 us for every process of the machine.
+ * All processes with their parents, by reading every /proc/PID/stat: for kernels without children
+ * files, at 4 to 7 us for every process of the machine.
  */
 #ifndef OS_PROC_LIST_H
 #define OS_PROC_LIST_H
@@ -23,16 +23,15 @@ struct proc_list {
     struct proc_list_entry *entries; /* in ascending order of pid; owned */
     size_t count;
     size_t capacity;
-    struct pid_vector scratch; /* kept between readings; owned */
+    struct pid_vector scratch; /* reused between readings; owned */
 };
 
 /* An empty list is all zeroes. */
 
 /*
- * Replaces what the list holds. Processes that end on the way, or that may not be seen, are missing
- * from it; that is no error.
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION or GPUT_ERROR_IO when `root` cannot be
- * listed; GPUT_ERROR_MEMORY.
+ * Replaces the list's contents. Processes that end meanwhile or are not visible are missing from
+ * it; that is no error. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION or GPUT_ERROR_IO when
+ * `root` cannot be listed; GPUT_ERROR_MEMORY.
  */
 int proc_list_read(const char *root, struct proc_list *list, struct gput_error *error);
 

@@ -71,8 +71,8 @@ bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *ma
     return false;
 }
 
-/* Where the last mapping of the text begins: what comes before is whole. 0 when there is but one.
- */
+/* Where the last mapping of the text begins: those before it are complete. 0 when there is only
+ * one. */
 static size_t last_mapping(const char *text, size_t length)
 {
     const char *newline = text + length;
@@ -108,7 +108,7 @@ static int visit_stream(int fd, proc_smaps_visit *visit, void *user)
         if (got == 0)
             break;
         length += (size_t)got;
-        /* The kernel gives a page at a time: go on until another page might not fit. */
+        /* The kernel returns up to a page per read: continue until another might not fit. */
         if (length + 8192 < sizeof text)
             continue;
         size_t whole = last_mapping(text, length);

@@ -1,7 +1,7 @@
 /*
- * /proc/PID/smaps: every mapping of a process with what of it is in RAM. The dearest file there is
- * (2 to 5 us a mapping, 8 ns a 4 KiB page, under the process's own memory lock), so it is read as a
- * stream: no array of mappings, no whole text.
+ * /proc/PID/smaps: every mapping of a process and how much of it is in RAM. The most expensive file
+ * of procfs (2 to 5 us a mapping, 8 ns a 4 KiB page, under the process's mmap lock), so it is read
+ * as a stream: no array of mappings, no complete text.
  */
 #ifndef OS_PROC_SMAPS_H
 #define OS_PROC_SMAPS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a kernel does not say is 0. */
+/* Fields that the kernel does not have are 0. */
 struct memory_mapping {
     uint64_t start, end; /* addresses */
     uint64_t offset;     /* of `start` in the file, bytes */
@@ -22,17 +22,17 @@ struct memory_mapping {
     bool is_file_or_shared;   /* backed by an object that others can map too: a file, memfd, shared
                                  anonymous or System V memory; (device, inode) names that object */
     bool is_shared;           /* mapped MAP_SHARED: writes are seen by others */
-    uint64_t rss_bytes;       /* hugetlb pages are not in it */
-    uint64_t pss_bytes;       /* each page divided by how many processes map it */
+    uint64_t rss_bytes;       /* without hugetlb pages */
+    uint64_t pss_bytes;       /* each page divided by the number of its mappers */
     uint64_t private_bytes;   /* clean and dirty */
     uint64_t shared_bytes;    /* clean and dirty */
-    uint64_t anonymous_bytes; /* of rss: not (or, after copy-on-write, no longer) the file's */
+    uint64_t anonymous_bytes; /* of rss: not (or, after copy-on-write, no longer) file pages */
     uint64_t swap_bytes;
     uint64_t private_hugetlb_bytes;
     uint64_t shared_hugetlb_bytes;
 };
 
-/* A walk over text that is in memory. It does not change the text and needs no NUL. */
+/* An iterator over text in memory. The text is not changed and needs no NUL. */
 struct proc_smaps_cursor {
     const char *position;
     const char *end;
@@ -41,19 +41,19 @@ struct proc_smaps_cursor {
 struct proc_smaps_cursor proc_smaps_start(const char *text, size_t length);
 
 /*
- * The next mapping; false at the end. Unknown keys are passed over, a line without its newline (a
- * torn end) does not count, lines that make no sense are passed over too.
+ * The next mapping; false at the end. Unknown keys and invalid lines are skipped, and so is a last
+ * line without newline (truncated).
  */
 bool proc_smaps_next(struct proc_smaps_cursor *cursor, struct memory_mapping *mapping);
 
-/* Called with every mapping in turn; what it points to is gone when the call returns. */
+/* Called with every mapping in turn, which is valid during the call only. */
 typedef void proc_smaps_visit(void *user, const struct memory_mapping *mapping);
 
 /*
  * Reads the file and calls `visit` for each mapping. On failure some may have been visited already.
  * A process without memory (zombie, kernel thread) has no mappings: GPUT_OK without a visit, or
- * GPUT_ERROR_GONE, as the kernel's version has it.
- * Errors: see os/procfs.h. PERMISSION is common: it takes the right to ptrace the process.
+ * GPUT_ERROR_GONE, depending on the kernel's version. Errors: see os/procfs.h. PERMISSION is
+ * common: it needs permission to ptrace the process.
  */
 int proc_smaps_read(
     const char *root, pid_t pid, proc_smaps_visit *visit, void *user, struct gput_error *error);

@@ -1,6 +1,6 @@
 /*
  * /proc/PID/smaps_rollup (Linux 4.14): the sums over all mappings of smaps. Costs about a fifth of
- * smaps for many mappings, the same 8 ns a 4 KiB page, and holds the process's memory lock too.
+ * smaps for many mappings, the same 8 ns a 4 KiB page, and also holds the process's mmap lock.
  */
 #ifndef OS_PROC_SMAPS_ROLLUP_H
 #define OS_PROC_SMAPS_ROLLUP_H
@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 struct proc_smaps_rollup {
-    uint64_t rss_bytes; /* hugetlb pages are not in it */
-    uint64_t pss_bytes; /* each page divided by how many processes map it */
+    uint64_t rss_bytes; /* without hugetlb pages */
+    uint64_t pss_bytes; /* each page divided by the number of its mappers */
     bool has_pss_parts; /* Linux 5.4: the next three, which add up to pss_bytes */
     uint64_t pss_anonymous_bytes;
     uint64_t pss_file_bytes;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What stands after the name, in the kernel's order: fields 4 to 24 and, on newer kernels, more. */
+/* The fields after the name, in the kernel's order: 4 to 24 and, on newer kernels, more. */
 enum stat_field {
     PPID,
     PROCESS_GROUP,
@@ -34,13 +34,14 @@ enum stat_field {
 };
 
 /* Reads the numbers into `values`, negative ones as two's complement. Returns the byte after them,
- * or NULL when they are not all there. */
+ * or NULL when some are missing. */
 static const char *scan_fields(const char *text, uint64_t *values)
 {
     for (int i = 0; i < NEEDED_FIELDS; i++) {
         if (*text++ != ' ')
             return NULL;
-        if (scan_is_digit(text[0]) && text[1] == ' ') { /* most of them: saves a fifth in all */
+        if (scan_is_digit(text[0]) &&
+            text[1] == ' ') { /* fast path for most of them: saves a fifth */
             values[i] = (uint64_t)(*text++ - '0');
             continue;
         }
@@ -54,8 +55,8 @@ static const char *scan_fields(const char *text, uint64_t *values)
     return text;
 }
 
-/* The number `count` fields on; false when there is none. What lies between, mostly long addresses,
- * is only passed over. `*text` stands before a blank, and afterwards after that number. */
+/* The number `count` fields further; false when there is none. Fields between, mostly long
+ * addresses, are skipped. `*text` points to a blank, and afterwards behind that number. */
 static bool scan_later_field(const char **text, int count, uint64_t *value)
 {
     const char *position = *text;
@@ -72,7 +73,7 @@ static bool scan_later_field(const char **text, int count, uint64_t *value)
     return true;
 }
 
-/* What older kernels and those that may not tell leave out. */
+/* Fields that older kernels lack or that need permission. */
 static void parse_later_fields(struct proc_stat *stat, const char *text)
 {
     uint64_t number;
@@ -126,7 +127,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     if (!name || pid > INT32_MAX || name[0] != ' ' || name[1] != '(')
         return GPUT_ERROR_FORMAT;
     name += 2;
-    /* The name may hold parentheses; nothing after it does. */
+    /* The name may contain parentheses; nothing after it does. */
     const char *name_end = strrchr(name, ')');
     if (!name_end || name_end[1] != ' ' || name_end[2] == '\0')
         return GPUT_ERROR_FORMAT;

@@ -1,6 +1,6 @@
 /*
- * /proc/PID/stat: the cheapest look at a process: parent, state, CPU ticks, faults, threads, size.
- * Anybody may read it of any process.
+ * /proc/PID/stat: the least expensive file of a process: parent, state, CPU ticks, faults, threads,
+ * size. Readable for any process without privileges.
  */
 #ifndef OS_PROC_STAT_H
 #define OS_PROC_STAT_H
@@ -18,21 +18,21 @@ struct proc_stat {
     pid_t process_group;
     pid_t session;
     char state;     /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
-    char name[64];  /* raw bytes, cut to 15 by the kernel for all but its own threads */
+    char name[64];  /* raw bytes, truncated to 15 by the kernel except for its own threads */
     uint32_t flags; /* PF_* of the kernel, for the functions below */
-    uint64_t minor_faults, major_faults;   /* of all threads, ended ones too */
-    uint64_t cminor_faults, cmajor_faults; /* of children that were waited for */
-    uint64_t utime_ticks, stime_ticks;     /* of all threads, ended ones too */
-    uint64_t cutime_ticks, cstime_ticks;   /* of children that were waited for, and theirs */
+    uint64_t minor_faults, major_faults;   /* of all threads, including ended ones */
+    uint64_t cminor_faults, cmajor_faults; /* of collected children */
+    uint64_t utime_ticks, stime_ticks;     /* of all threads, including ended ones */
+    uint64_t cutime_ticks, cstime_ticks;   /* of collected children, and theirs */
     int nice;
     uint32_t thread_count;
-    uint64_t start_time_ticks; /* since boot; with the pid it names a process for ever */
+    uint64_t start_time_ticks; /* since boot; identifies the process together with the pid */
     uint64_t vsize_bytes;
     uint64_t rss_pages;
-    /* Where its stack begins: chosen anew by every execve() and kept by fork(), so that equal
-     * numbers mean one program image. 0 without the right to ptrace the process. */
+    /* Start of its stack: set by every execve() and inherited by fork(), so that equal numbers mean
+     * one exec generation. 0 without permission to ptrace the process. */
     uint64_t start_stack_address;
-    int processor; /* the CPU it last ran on; -1 when the kernel does not say */
+    int processor; /* the CPU it last ran on; -1 when not known */
 };
 
 #define PROC_STAT_KERNEL_THREAD 0x00200000u
@@ -43,16 +43,15 @@ static inline int proc_stat_is_kernel_thread(const struct proc_stat *stat)
     return (stat->flags & PROC_STAT_KERNEL_THREAD) != 0;
 }
 
-/* True when it has not called execve() since it was forked: it may share memory from before. */
+/* True when it has not called execve() since it was forked: it may share memory with its parent. */
 static inline bool proc_stat_is_fork(const struct proc_stat *stat)
 {
     return (stat->flags & PROC_STAT_FORKED_NO_EXEC) != 0;
 }
 
 /*
- * Reads a terminated text. The name may hold blanks, parentheses and newlines. Everything up to
- * rss_pages must be there.
- * Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.
+ * Reads a terminated text. The name may contain blanks, parentheses and newlines. Everything up to
+ * rss_pages must be there. Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.
  */
 int proc_stat_parse(const char *text, struct proc_stat *stat);
 

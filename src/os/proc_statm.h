@@ -1,6 +1,6 @@
 /*
  * /proc/PID/statm: size of a process in pages, in about a microsecond and without stalling it.
- * Anybody may read it of any process; zombies and kernel threads read 0.
+ * Readable for any process without privileges; zombies and kernel threads have 0.
  */
 #ifndef OS_PROC_STATM_H
 #define OS_PROC_STATM_H
@@ -12,8 +12,8 @@
 
 struct proc_statm {
     uint64_t size_pages;     /* address space */
-    uint64_t resident_pages; /* RSS; hugetlb pages are not in it */
-    uint64_t shared_pages; /* resident pages of files and shared memory, however many share them */
+    uint64_t resident_pages; /* RSS; without hugetlb pages */
+    uint64_t shared_pages;   /* resident pages of files and shared memory, whether shared or not */
 };
 
 /* Returns GPUT_OK or GPUT_ERROR_FORMAT. */

@@ -69,7 +69,8 @@ static void parse_user_ids(const char *text, struct proc_status *status)
         status->effective_uid = (uid_t)id;
 }
 
-/* Keys by their first letter, so that most lines cost one comparison. Returns what was seen. */
+/* Dispatches by the first letter of the key, so that most lines cost one comparison. Returns the
+ * keys found so far. */
 static int parse_line(const struct scan_line *line, struct proc_status *status)
 {
     const char *value;

@@ -1,5 +1,5 @@
 /*
- * /proc/PID/status: what the other files do not have: the kernel's own RSS peak, pids in nested
+ * /proc/PID/status: figures that other files lack: the kernel's own RSS peak, pids in nested
  * namespaces, the CPUs a process may use, context switches. Twice the cost of stat.
  */
 #ifndef OS_PROC_STATUS_H
@@ -26,12 +26,12 @@ struct proc_status {
     uint64_t swap_bytes;
     uint32_t thread_count;
     /* NSpid: the pid in each pid namespace from that of the procfs mount inwards. 0 entries before
-     * Linux 4.1. Deeper nesting than the array is cut: the innermost is then missing. */
+     * Linux 4.1. Deeper nesting than the array is truncated: the innermost is then missing. */
     uint32_t namespace_count;
     pid_t namespace_pids[PROC_STATUS_MAX_NAMESPACES];
-    bool ignores_children;      /* SIGCHLD is ignored: nobody is told what its children used */
-    uint32_t allowed_cpu_count; /* CPUs of the affinity mask, also some that are not
- online; 0: the kernel does not say */
+    bool ignores_children; /* SIGCHLD is ignored: children are auto-reaped */
+    uint32_t
+        allowed_cpu_count; /* CPUs of the affinity mask, may include offline ones; 0: not known */
     uint64_t voluntary_context_switches; /* of the main thread alone */
     uint64_t nonvoluntary_context_switches;
 };

@@ -14,14 +14,14 @@
 #define BUFFER_BYTES (16 << 20)
 #define MESSAGE_BYTES 256
 
-/* Where things are in a message. */
+/* Offsets in a message. */
 #define AT_EVENT (sizeof(struct nlmsghdr) + sizeof(struct cn_msg))
 #define AT_WHAT (AT_EVENT + offsetof(struct proc_event, what))
 #define AT_DATA (AT_EVENT + offsetof(struct proc_event, event_data))
 
 /* ---- parsing ---- */
 
-/* The event inside one connector message; false when it is none of a process. */
+/* The event inside one connector message; false when it is no process event. */
 static bool add_event(const unsigned char *bytes, size_t length, struct process_event *event)
 {
     struct proc_event raw = {0};
@@ -107,9 +107,9 @@ bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint
 /* ---- the socket ---- */
 
 /*
- * Lets through starts and ends of processes, execve(), and answers; ends of threads where these are
- * wanted. Numbers of a message are in the machine's order, while a filter loads them as if they
- * came from the network.
+ * A filter that passes starts and ends of processes, execve(), and replies; ends of threads where
+ * these are wanted. Numbers of a message are in host byte order, while a filter loads them in
+ * network byte order.
  */
 static void drop_the_rest(int fd, bool keeps_threads)
 {
@@ -134,7 +134,7 @@ static void drop_the_rest(int fd, bool keeps_threads)
         [DROP] = BPF_STMT(BPF_RET | BPF_K, 0),
     };
     struct sock_fprog filter = {sizeof program / sizeof program[0], program};
-    /* Without it the parser drops them, only later. */
+    /* Without it the parser drops them later. */
     setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
 }
 
@@ -157,7 +157,7 @@ static int send_request(int fd, enum proc_cn_mcast_op operation)
     return send(fd, message, sizeof message, 0) == (ssize_t)sizeof message ? 0 : errno;
 }
 
-/* The kernel answers before send() returns, or never. */
+/* The kernel replies before send() returns, or never. */
 static int read_answer(int fd, struct gput_error *error)
 {
     unsigned char bytes[MESSAGE_BYTES];
@@ -212,7 +212,7 @@ void process_events_close(struct process_events *events)
 {
     if (events->fd < 0)
         return;
-    /* Kernels before 6.6 count listeners and never notice that one has gone. */
+    /* Kernels before 6.6 count listeners and never notice that one has closed. */
     if (events->has_begun)
         send_request(events->fd, PROC_CN_MCAST_IGNORE);
     close(events->fd);

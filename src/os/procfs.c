@@ -131,7 +131,7 @@ int procfs_read_all(
     TRY(procfs_open(root, pid, file, &fd, error));
     ssize_t got = 0;
     bool has_room;
-    /* Not file_read_fd(): what ESRCH means has to be kept. */
+    /* Not file_read_fd(): ESRCH must be distinguished. */
     while ((has_room = str_reserve(text, 4096))) {
         got = read(fd, text->data + text->length, text->capacity - text->length - 1);
         if (got < 0 && errno == EINTR)

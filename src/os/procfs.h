@@ -1,6 +1,6 @@
 /*
  * Paths, descriptors and text of procfs files, at the cost of the system calls alone, and one
- * meaning for what can go wrong:
+ * meaning for each error:
  *
  *   GPUT_ERROR_GONE         the process has ended (or hidepid hides it, or it is a zombie or kernel
  *                           thread asked for memory it does not have)
@@ -8,11 +8,10 @@
  *   GPUT_ERROR_UNSUPPORTED  it is there, and this kernel has no such file
  *   GPUT_ERROR_IO           anything else
  *
- * A descriptor that is kept open stays bound to its process: after that process has ended it
- * gives GONE (children: nothing) even when the pid was given out anew. smaps and smaps_rollup are
- * bound more closely, to the memory that the process had when they were opened: after an execve()
- * they give nothing (GONE) and have to be opened again. Keep stat, statm, status and children open,
- * not those two.
+ * A cached descriptor remains bound to its process: after that process has ended it gives GONE
+ * (children: nothing) even when the pid was reused. smaps and smaps_rollup are bound more closely,
+ * to the memory that the process had when they were opened: after an execve() they give nothing
+ * (GONE) and must be reopened. Cache stat, statm, status and children, not those two.
  */
 #ifndef OS_PROCFS_H
 #define OS_PROCFS_H
@@ -46,27 +45,26 @@ size_t procfs_path(const char *root, pid_t pid, const char *file, char *path);
 bool procfs_is_inner(const char *root);
 
 /*
- * Opens a file for reading. The caller closes *fd.
- * Errors: as above; GPUT_ERROR_NOT_FOUND when `root` is not there, GPUT_ERROR_INVALID when it is
- * too long a path.
+ * Opens a file for reading. The caller closes *fd. Errors: as above; GPUT_ERROR_NOT_FOUND when
+ * `root` does not exist, GPUT_ERROR_INVALID when the path is too long.
  */
 int procfs_open(const char *root, pid_t pid, const char *file, int *fd, struct gput_error *error);
 
 /*
  * Opens, reads at most `capacity - 1` bytes, terminates them by a NUL, closes. `length` may be
- * NULL. Text that is longer is cut.
+ * NULL. Longer text is truncated.
  */
 int procfs_read(const char *root, pid_t pid, const char *file, char *buffer, size_t capacity,
     size_t *length, struct gput_error *error);
 
-/* The same for a file of any length; replaces what `text` holds. */
+/* The same for a file of any length; replaces the contents of `text`. */
 int procfs_read_all(
     const char *root, pid_t pid, const char *file, struct str *text, struct gput_error *error);
 
 /*
- * Reads a kept descriptor from its start, by pread. Text that is longer than `capacity - 1` is cut.
- * `length` may be NULL. Gives a code only, no message: it is called for every process at every
- * tick.
+ * Reads a cached descriptor from its start, by pread(). Text longer than `capacity - 1` is
+ * truncated. `length` may be NULL. Gives a code only, no message: it is called for every process at
+ * every tick.
  */
 int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length);
 
@@ -74,10 +72,11 @@ int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length);
  * directory. The descriptor is read from its current position. */
 int procfs_list_fd(int directory_fd, struct pid_vector *numbers);
 
-/* The code for an errno value that a procfs call gave: ENOENT and ESRCH are GONE. */
+/* The code for the errno of a procfs call: ENOENT and ESRCH are GONE. */
 enum gput_code procfs_code_of_errno(int errno_value);
 
-/* Tells a failure to open or read that file, with the meanings above. Returns the code. */
+/* Sets the error for a failure to open or read that file, with the meanings above. Returns the
+ * code. */
 int procfs_set_failure(
     const char *root, pid_t pid, const char *file, int errno_value, struct gput_error *error);
 

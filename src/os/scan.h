@@ -1,10 +1,10 @@
 /*
- * The few loops that every reader here is made of: digits, blanks, lines of "Key: value". Written
- * by hand because they run for each process at each tick, where sscanf() would cost more than the
- * kernel. Internal to src/os.
+ * The loops that every reader here uses: digits, blanks, lines of "Key: value". Written by hand
+ * because they run for each process at each tick, where sscanf() would cost more than the kernel.
+ * Internal to src/os.
  *
- * All of them stop at the first byte that is not theirs, so that text which ends in a NUL or a
- * newline is never read past.
+ * All of them stop at the first byte that does not match, so that they never read past a final NUL
+ * or newline.
  */
 #ifndef OS_SCAN_H
 #define OS_SCAN_H
@@ -84,7 +84,7 @@ struct scan_line {
     const char *end; /* its newline */
 };
 
-/* The next line; false at the end. What has no newline was torn off and does not count. */
+/* The next line; false at the end. A line without newline is truncated and does not count. */
 static inline bool scan_next_line(const char **position, const char *end, struct scan_line *line)
 {
     const char *newline =
@@ -97,7 +97,7 @@ static inline bool scan_next_line(const char **position, const char *end, struct
     return true;
 }
 
-/* The value of a line that begins with `key` ("VmHWM:"), blanks passed over; NULL for others. */
+/* The value of a line that begins with `key` ("VmHWM:"), after blanks; NULL for other lines. */
 static inline const char *scan_value_of(
     const struct scan_line *line, const char *key, size_t key_length)
 {
@@ -109,7 +109,7 @@ static inline const char *scan_value_of(
 /* The same for a literal key. */
 #define SCAN_VALUE(line, key) scan_value_of((line), (key), sizeof(key) - 1)
 
-/* Reads "Key: number" into `value`, which is left alone when there is no number. */
+/* Reads "Key: number" into `value`, which is unchanged when there is no number. */
 static inline bool scan_number_of(
     const struct scan_line *line, const char *key, size_t key_length, uint64_t *value)
 {

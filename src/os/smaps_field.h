@@ -26,7 +26,7 @@ enum smaps_key {
     SMAPS_OTHER = SMAPS_KEY_COUNT,
 };
 
-/* Which keys were there, and the bytes of each. */
+/* The keys found, and the bytes of each. */
 struct smaps_fields {
     unsigned seen; /* bit 1 << key */
     uint64_t bytes[SMAPS_KEY_COUNT];
@@ -35,10 +35,10 @@ struct smaps_fields {
 /* A comparison with eight fixed bytes is one machine instruction. */
 #define SMAPS_STARTS(line, eight_bytes) (memcmp((line), (eight_bytes), 8) == 0)
 
-/* As much of a line as smaps_key_of() looks at. */
+/* The part of a line that smaps_key_of() reads. */
 #define SMAPS_SHORTEST_LINE 9
 
-/* The kernel pads keys to 16 columns: eight bytes, and once the ninth, distinguish them . */
+/* The kernel pads keys to 16 columns: eight bytes, and once the ninth, distinguish them. */
 static inline enum smaps_key smaps_key_of(const char *line)
 {
     switch (line[0]) {
@@ -99,7 +99,7 @@ static inline const char *smaps_scan_line(const char *line, const char *end, con
 
 /*
  * Adds up the fields of one mapping, from `position` to the next mapping or the end. Returns where
- * it stopped; `end` when the rest is torn.
+ * it stopped; `end` when the rest is truncated.
  */
 static inline const char *smaps_scan_fields(
     const char *position, const char *end, struct smaps_fields *fields)

@@ -14,7 +14,7 @@
 bool sysfs_path(char path[SYSFS_PATH_SIZE], const char *folder, const char *name);
 
 /* Reads the first line of <folder>/<name> without its newline; false, and errno, when it cannot be
- * read. What does not fit is cut. */
+ * read. Longer text is truncated. */
 bool sysfs_read_line(const char *folder, const char *name, char *line, size_t size);
 
 /* Reads a decimal number, or a hexadecimal one after 0x; false, and errno, when there is none. */
@@ -34,7 +34,7 @@ bool sysfs_is_suspended(const char *device_folder);
 
 /*
  * The next entry of a folder whose name begins with `prefix`, in the order of the numbers that
- * follow it: give -1 at first, then the last number. Returns the number, or -1 at the end.
+ * follow it: pass -1 at first, then the last number. Returns the number, or -1 at the end.
  */
 long sysfs_next_numbered(const char *folder, const char *prefix, long last);
 

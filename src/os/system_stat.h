@@ -14,20 +14,20 @@ struct system_stat {
     uint64_t nice_ticks;
     uint64_t system_ticks;
     uint64_t idle_ticks;
-    uint64_t iowait_ticks; /* idle while a task waited for storage; may go back */
+    uint64_t iowait_ticks; /* idle while a task waited for storage; may decrease */
     uint64_t irq_ticks;
     uint64_t softirq_ticks;
-    uint64_t steal_ticks; /* taken by other virtual machines */
+    uint64_t steal_ticks; /* used by other virtual machines */
     uint64_t total_ticks; /* the sum of all above */
     uint64_t busy_ticks;  /* total - idle - iowait - steal */
     uint32_t cpu_count;   /* online CPUs: the lines "cpuN" */
     uint64_t context_switches;
-    uint64_t processes_started; /* forks since boot, threads too */
+    uint64_t processes_started; /* forks since boot, including threads */
     uint32_t running_threads;
 };
 
-/* Returns GPUT_OK, or GPUT_ERROR_FORMAT when there is no whole "cpu" line. What comes after may be
- * cut: what is missing is 0. */
+/* Returns GPUT_OK, or GPUT_ERROR_FORMAT when there is no whole "cpu" line. Later lines may be
+ * truncated: missing figures are 0. */
 int system_stat_parse(const char *text, struct system_stat *stat);
 
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */

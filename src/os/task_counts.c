@@ -66,7 +66,8 @@ void task_counts_raise(struct task_counts *counts, const struct task_counts *lea
     raise_to(&counts->cancelled_write_bytes, least->cancelled_write_bytes);
 }
 
-/* `tasks` is the folder of the process's threads, which stand in it like processes in a procfs. */
+/* `tasks` is the process's task folder, which has a folder for each thread like procfs for each
+ * process. */
 static void read_thread(const char *tasks, pid_t thread, struct task_counts *counts)
 {
     struct proc_stat stat;

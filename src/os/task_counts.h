@@ -1,6 +1,6 @@
 /*
- * What the living threads of a process have counted so far, each for itself: page faults, context
- * switches, bytes. What threads that ended had counted is not in it, nor what children had.
+ * Sums of what each living thread of a process has counted so far: page faults, context switches,
+ * bytes. Without threads that ended, and without children.
  */
 #ifndef OS_TASK_COUNTS_H
 #define OS_TASK_COUNTS_H
@@ -17,14 +17,15 @@ struct task_counts {
     uint64_t voluntary_switches, involuntary_switches;
     uint64_t read_call_bytes, write_call_bytes; /* through read() and write() and the like */
     uint64_t read_bytes;                        /* from storage */
-    uint64_t write_bytes; /* in pages that were filled to be written to storage */
-    /* In such pages that were dropped before they were written, as their file was removed or cut:
-     * also those that another process had filled. */
+    uint64_t write_bytes;                       /* in pages dirtied to be written to storage */
+    /* In such pages dropped before they were written, as their file was removed or truncated: also
+     * those that another process had dirtied. */
     uint64_t cancelled_write_bytes;
-    bool lacks_io; /* of some thread it could not be read: it takes the right to ptrace */
+    bool lacks_io; /* bytes of some thread could not be read: that needs permission to ptrace */
 };
 
-/* What reached storage: less than that only where pages of others were dropped. */
+/* A lower bound of bytes that reached storage: too low only where pages of other processes were
+ * dropped. */
 static inline uint64_t task_counts_stored_bytes(const struct task_counts *counts)
 {
     return counts->write_bytes > counts->cancelled_write_bytes
@@ -41,15 +42,14 @@ static inline uint64_t task_counts_faults(const struct task_counts *counts)
 void task_counts_add(struct task_counts *counts, const struct task_counts *more);
 /* Bytes alone. */
 void task_counts_add_io(struct task_counts *counts, const struct proc_io *io);
-/* Never below 0: some of what the kernel tells at the end of a thread is rounded down. */
+/* Never below 0: some figures of exit records are rounded down. */
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
 
 /* Each count at least that of `least`; `lacks_io` stays. */
 void task_counts_raise(struct task_counts *counts, const struct task_counts *least);
 
-/* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are left out, also a
- * first one that others outlive.
- * Errors: those of listing the threads, see os/procfs.h. */
+/* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are skipped, also a
+ * leader that has exited before others. Errors: those of listing the threads, see os/procfs.h. */
 int task_counts_read(
     const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error);
 

@@ -15,8 +15,7 @@
 #define BUFFER_BYTES (16 << 20)
 #define MESSAGE_BYTES 4096
 
-/* The first version with the process of a thread, and the flag of a process's last thread that came
- * with it. */
+/* The first version that has the process of a thread, and the flag of a process's last thread. */
 #define FIRST_VERSION 12
 #ifndef AGROUP
 #define AGROUP 0x20
@@ -32,7 +31,7 @@ struct attribute {
     size_t length;
 };
 
-/* The next of a row of attributes; false at the end or at a damaged one. */
+/* The next attribute of a sequence; false at the end or at a damaged one. */
 static bool next_attribute(
     const unsigned char **at, const unsigned char *end, struct attribute *attribute)
 {
@@ -87,9 +86,9 @@ static uint32_t number_at(const unsigned char *bytes, size_t offset)
 }
 
 /*
- * Linux 6.14 put numbers into the midst of the record: one or two of 8 bytes after each of three
- * delays before the name, and of six before the process. Later versions moved them to the end
- * again. Where the thread's number stands tells which. SIZE_MAX: nowhere.
+ * Linux 6.14 inserted numbers in the middle of the record: one or two of 8 bytes after each of
+ * three delays before the name, and of six before the process. Later versions moved them to the end
+ * again. The offset of the thread's id shows which layout it is. SIZE_MAX: not found.
  */
 static size_t inserted_bytes(const unsigned char *record, size_t length, pid_t thread)
 {
@@ -101,7 +100,7 @@ static size_t inserted_bytes(const unsigned char *record, size_t length, pid_t t
     return SIZE_MAX;
 }
 
-/* Brings a record into the order of version 13; zeroes what is missing. */
+/* Converts a record to the layout of version 13; zeroes what is missing. */
 static bool arrange(
     const unsigned char *record, size_t length, pid_t thread, struct taskstats_record *raw)
 {
@@ -195,8 +194,8 @@ static int send_request(int fd, uint16_t family, uint8_t command, uint16_t type,
     return send(fd, &request, request.header.nlmsg_len, 0) < 0 ? errno : 0;
 }
 
-/* Waits for the kernel's yes or no; puts the family's number, if it tells one, into `family`.
- * Returns 0 or an errno. */
+/* Waits for the kernel's reply; sets `family` if that has the family's id. Returns 0 or an errno.
+ */
 static int read_answer(int fd, uint16_t *family)
 {
     unsigned char bytes[MESSAGE_BYTES];
@@ -219,7 +218,7 @@ static int read_answer(int fd, uint16_t *family)
     return length < 0 ? errno : EPROTO;
 }
 
-/* "0-127": records come from the CPUs that were asked for. */
+/* "0-127": records are sent for the CPUs that were requested. */
 static void possible_cpus(char text[256])
 {
     struct str content = {0};

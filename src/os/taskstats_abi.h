@@ -1,7 +1,6 @@
 /*
- * The kernel's record of an ended thread in the order of its version 13, whatever the headers are
- * that we are built with: those of Linux before 5.17 end too early, those since 6.14 have another
- * order.
+ * The kernel's exit record of a thread in the layout of version 13, whatever kernel headers we are
+ * built with: those of Linux before 5.17 end too early, those since 6.14 have another layout.
  */
 #ifndef OS_TASKSTATS_ABI_H
 #define OS_TASKSTATS_ABI_H
