@@ -39,7 +39,7 @@ static int wrong_type(const struct doc *value, const char *wanted, struct gput_e
 }
 
 /*
- * Each of these checks a value and writes it to the field of the config that its member stands for.
+ * Each of these checks a value and sets the field of the config for its member.
  */
 typedef int read_value(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error);
@@ -162,7 +162,7 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
-/* Arguments of the Tracker class that a session has no use for are checked all the same. */
+/* Arguments of the Tracker class that a session does not use are checked anyway. */
 static int read_unused_number(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
@@ -209,7 +209,7 @@ static int read_limits(
 static const struct member {
     const char *name;
     read_value *read;
-    size_t field; /* its place in the config */
+    size_t field; /* its offset in the config */
 } members[] = {
     {"sleep_time", read_sleep_time, IN_CONFIG(options.sleep_time_seconds)},
     {"ram_unit", read_ram_unit, IN_CONFIG(options.ram_unit)},

@@ -1,6 +1,5 @@
 /*
- * Each source in turn: a row of the table below and a function that looks. To add a source, add
- * both.
+ * Each source is a row of the table below and a function that checks it. To add a source, add both.
  */
 #include <gputracker/doctor.h>
 
@@ -25,17 +24,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a slow GPU driver is waited for. */
+/* How long to wait for a slow GPU driver. */
 #define GPU_PATIENCE_SECONDS 10.0
 
-/* What all looks share. */
+/* Shared by all checks. */
 struct view {
     const char *procfs_root, *sysfs_root;
     struct gpu_set *gpus;
-    bool own_procfs; /* pids of this procfs are our own */
+    bool own_procfs; /* this procfs has the pids of our namespace */
 };
 
-/* A process of this procfs that is sure to be there, and readable: we ourselves, else its first. */
+/* A process of this procfs that certainly exists and is readable: the calling process, else its
+ * first. */
 static pid_t known_pid(const struct view *view)
 {
     return view->own_procfs ? getpid() : 1;
@@ -88,7 +88,7 @@ static void check_children(const struct view *view, struct gput_doctor_source *s
             view->procfs_root);
 }
 
-/* Whether we may read the memory maps of processes of others. */
+/* Whether we may read the memory maps of other users' processes. */
 static bool may_read_others(void)
 {
     char text[PROCFS_TEXT_SIZE];
@@ -175,7 +175,7 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
     }
 }
 
-/* A source that works may not say who uses its GPUs. */
+/* A source that works may still not list the processes that use its GPUs. */
 static void add_hidden_processes(
     const struct view *view, const char *name, struct gput_doctor_source *source)
 {
@@ -281,7 +281,7 @@ static void check_battery(const struct view *view, struct gput_doctor_source *so
         set(source, GPUT_DOCTOR_AVAILABLE, "", "%.1f W now", watts);
 }
 
-/* ---- all of it ---- */
+/* ---- everything ---- */
 
 static const struct check {
     const char *name, *gives;
@@ -303,7 +303,7 @@ static const struct check {
 
 _Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
 
-/* Samples bring out what each GPU does not tell: the second one has lists made for this process. */
+/* Samples show which figures each GPU lacks: the second one has lists made for this process. */
 static void sample_gpus(const struct view *view)
 {
     struct gpu_tree tree = {.main = getpid()};

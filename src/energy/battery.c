@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A figure in millionths (uW, uA, uV); NaN when it is not there. Some drivers sign what flows out.
- */
+/* A figure in millionths (uW, uA, uV); NaN when it is missing. Some drivers give discharge as
+ * negative. */
 static double read_micro(const char *supply, const char *file)
 {
     double value;
@@ -32,7 +32,7 @@ static bool says(const char *supply, const char *file, const char *word)
            strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Not the battery of a mouse or a headset, which powers that alone. */
+/* Excludes batteries of a mouse or a headset, which power only that device. */
 static bool powers_machine(const char *supply)
 {
     return says(supply, "type", "Battery") && !says(supply, "scope", "Device");

@@ -1,6 +1,6 @@
 /*
- * Power drawn from batteries: <sysfs>/class/power_supply. While a machine runs on them, it is the
- * power of the whole machine.
+ * Power drawn from batteries: <sysfs>/class/power_supply. While the machine runs on battery, it is
+ * the power of the whole machine.
  */
 #ifndef ENERGY_BATTERY_H
 #define ENERGY_BATTERY_H
@@ -8,9 +8,8 @@
 #include "base/error.h"
 
 /*
- * Watts drawn from all batteries that discharge, but for those of attached devices (mice, …). NaN:
- * none does.
- * Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that tells.
+ * Watts drawn from all discharging batteries, except those of attached devices (mice, …). NaN: none
+ * discharges. Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that gives its power.
  */
 int battery_read(const char *sysfs_root, double *watts);
 

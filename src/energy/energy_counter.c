@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* Counters move every millisecond, even at idle. */
+/* Counters increase every millisecond, even when idle. */
 #define STILL_NS (2 * NS_PER_SECOND)
-/* No device that has such a counter draws as much, be it a whole board of several: what moves by
- * more has jumped. */
+/* No device with such a counter draws as much, not even a board of several: a larger increase is a
+ * jump. */
 #define MAX_WATTS 10e3
-/* Slow counters move by what was used before, too. */
+/* Slow counters include energy used before the last reading. */
 #define SLOW_SECONDS 1
 
 void energy_counter_start(
@@ -34,7 +34,7 @@ bool energy_counter_stands_still(const struct energy_counter *counter)
     return counter->last_ns - counter->moved_ns >= STILL_NS;
 }
 
-/* More than was used since the counter moved cannot have been added. */
+/* No more can have been added than was used since the counter last changed. */
 static bool is_plausible(const struct energy_counter *counter, double added, int64_t now_ns)
 {
     double seconds = (double)(now_ns - counter->moved_ns) / (double)NS_PER_SECOND;
@@ -56,7 +56,7 @@ double energy_counter_advance(struct energy_counter *counter, double joules, int
     }
     counter->failed = false;
     double added = joules - counter->last_joules;
-    /* A wrap goes from near the top to near the bottom; any other way back is a reset. */
+    /* A wrap goes from near the top to near the bottom; any other decrease is a reset. */
     if (added < 0 && -added > counter->range_joules / 2 &&
         is_plausible(counter, added + counter->range_joules, now_ns))
         added += counter->range_joules;
@@ -87,6 +87,6 @@ int64_t energy_counter_unknown_ns(
 {
     if (!counter->has_moved)
         return now_ns - since_ns;
-    /* What it moves by while it cannot be read is counted when it can be. */
+    /* What it counts while it cannot be read is added when it can be read again. */
     return counter->unknown_ns + (counter->failed ? now_ns - counter->last_ns : 0);
 }

@@ -14,12 +14,12 @@
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
-/* Part of the GPUs' joules that may be given to nobody where nothing is ours of the others. */
+/* Part of the GPUs' joules that may be unattributed where our share of the others is 0. */
 #define MAX_UNSHARED 0.02
 
 /* ---- beginning ---- */
 
-/* What an administrator can do; nothing helps against other errors than a refusal. */
+/* What an administrator can do; only helps against missing permission. */
 static void suggest_remedy(struct energy_meter *meter, const struct powercap_zone *zone)
 {
     if (zone->open_errno == EACCES || zone->open_errno == EPERM)
@@ -66,7 +66,7 @@ static size_t counter_count(const struct energy_meter *meter)
     return meter->uses_perf ? meter->perf.count : meter->powercap.count;
 }
 
-/* Without memory there are none, which is then the reason. */
+/* Without memory there are no counters, for that reason. */
 static void open_counters(struct energy_meter *meter)
 {
     struct powercap *powercap = &meter->powercap;
@@ -78,7 +78,7 @@ static void open_counters(struct energy_meter *meter)
         refused += powercap->zones[i].fd < 0;
         suggest_remedy(meter, &powercap->zones[i]);
     }
-    /* The same counters: worth it where it gives more of them. */
+    /* The same counters: used where perf gives more of them. */
     if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
         perf_energy_open(meter->sysfs_root, &meter->perf);
     meter->uses_perf = meter->perf.count > powercap->count - refused;
@@ -131,7 +131,7 @@ bool energy_meter_has_any(const struct energy_meter *meter)
 
 /* ---- counters ---- */
 
-/* Adds to a total that may still be unknown. */
+/* Adds to a total that may be unknown so far. */
 static void add(double *total, double joules)
 {
     if (!isnan(joules))
@@ -160,20 +160,20 @@ static double read_counter(struct energy_meter *meter, size_t i)
     return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
 }
 
-/* An idle graphics unit may really use nothing; everything else always uses something. */
+/* An idle graphics unit may use nothing; everything else always uses some energy. */
 static bool may_stand_still(enum energy_domain domain)
 {
     return domain == ENERGY_UNCORE;
 }
 
-/* Whether what was known of a counter does not go on. */
+/* Whether a counter that was known is not any more. */
 static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
 {
     return counter->has_moved &&
            (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
 }
 
-/* Reads all counters; what they have moved by goes to `pending`. */
+/* Reads all counters and adds their increase to `pending`. */
 static void read_counters(struct energy_meter *meter, int64_t now_ns)
 {
     memset(meter->is_lost, 0, sizeof meter->is_lost);
@@ -181,7 +181,7 @@ static void read_counters(struct energy_meter *meter, int64_t now_ns)
         enum energy_domain domain = domain_of(meter, i);
         struct energy_counter *counter = &meter->counters[i];
         double joules = read_counter(meter, i), added = NAN;
-        /* The first reading starts the counter and gives nothing. */
+        /* The first reading only starts the counter. */
         if (isnan(joules))
             energy_counter_fail(counter, now_ns);
         else
@@ -193,7 +193,7 @@ static void read_counters(struct energy_meter *meter, int64_t now_ns)
     meter->read_ns = now_ns;
 }
 
-/* Whether the packages' joules are known, or will be with the next move of a counter. */
+/* Whether the packages' joules are known, or will be with the next change of a counter. */
 static bool has_package(const struct energy_meter *meter)
 {
     for (size_t i = 0; i < counter_count(meter); i++) {
@@ -234,14 +234,14 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Whether no joules of GPUs are no figure: so much that may be ours was given to nobody. */
+/* Whether 0 joules of GPUs is no figure, because too much that may be ours is unattributed. */
 static bool gpus_may_hide_something(const struct energy_meter *meter)
 {
     bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;
     return !(meter->gpu_share > 0) && meter->unshared_joules > 0 && !is_little;
 }
 
-/* The sums of what is ours, where they are figures of all of it. */
+/* The sums of our shares, where they are complete. */
 static void publish_shares(struct energy_meter *meter)
 {
     struct gput_energy *energy = &meter->energy;
@@ -251,8 +251,8 @@ static void publish_shares(struct energy_meter *meter)
     energy->combined = energy->main + energy->descendants;
 }
 
-/* Gives main and the descendants their shares of some joules; both together never more than all.
- * Returns what they got; NaN: nothing is known. */
+/* Adds shares of some joules to main and the descendants; together never more than all. Returns
+ * their sum; NaN: not known. */
 static double attribute(struct energy_meter *meter, double joules, double main, double descendants)
 {
     if (isnan(joules) || !meter->shares_out)
@@ -301,7 +301,7 @@ static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *us
                                share(users->descendants, users->all)));
 }
 
-/* Joules of a GPU since it was asked before; NaN: not known. */
+/* Joules of a GPU since the last call; NaN: not known. */
 static double gpu_joules(
     struct energy_meter *meter, const struct energy_shares *now, size_t i, int64_t now_ns)
 {
@@ -317,8 +317,8 @@ static double gpu_joules(
     return gpu_energy_advance(&meter->gpus[i], &reading, now_ns);
 }
 
-/* The energy of a card is not told of its MIG instances, and that of a GPU in the CPU's package is
- * the package's. */
+/* MIG instances of a card have no energy of their own, and that of a GPU in the CPU's package is
+ * counted there. */
 static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
 {
     return device->mig ? device->is_card_leader : !(device->in_package && has_package(meter));
@@ -356,8 +356,8 @@ static double total_of(
     return total;
 }
 
-/* What is known only in part is left out, and what a counter moved by while it could not be read,
- * which comes at once. */
+/* Skips partly known intervals, and the increase of a counter while it could not be read, which
+ * comes at once. */
 static void add_to_peak(struct energy_meter *meter, double joules, double seconds)
 {
     bool was_partial = meter->was_partial;
@@ -385,7 +385,7 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
     add(&energy->machine.total, total);
     publish_shares(meter);
     add_to_peak(meter, total, seconds);
-    /* Also all of it, where nothing told whose it is. */
+    /* Also all of it, where its users are not known. */
     if (meter->shares_out && !isnan(energy->machine.total))
         energy->unattributed =
             fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
@@ -424,7 +424,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     meter->since_ns = now_ns;
 }
 
-/* ---- what does not go on, and what is wrong ---- */
+/* ---- counters that stopped, and faults ---- */
 
 bool energy_meter_is_partial(const struct energy_meter *meter)
 {
@@ -483,7 +483,7 @@ double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
     return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
 }
 
-/* What is wrong with a counter, or NULL. */
+/* The fault of a counter, or NULL. */
 static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
     if (counter->failed)
@@ -563,7 +563,7 @@ void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, siz
     char line[160];
     fault_list_begin(&faults, text, size);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
-        /* Where no GPU tells joules, that is no fault of one. */
+        /* Where no GPU gives joules, that is no fault of one. */
         bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
         if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
             fault_list_add(&faults, line);

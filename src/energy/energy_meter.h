@@ -19,12 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What shares are made of, at one moment. CPU times are since the start of the session; figures are
- * as of now. */
+/* What shares are computed from, at one moment. CPU times are since the start of the session; other
+ * figures are current. */
 struct energy_shares {
-    double main_cpu_seconds, descendants_cpu_seconds; /* by their own clocks */
+    double main_cpu_seconds, descendants_cpu_seconds; /* by their CPU clocks */
     double other_cpu_seconds;                         /* of all others: struct other_cpu */
-    double machine_busy_seconds;                      /* of all, by the kernel's ticks */
+    double machine_busy_seconds;                      /* of all, in the kernel's clock ticks */
     double machine_cpu_seconds;                       /* busy and idle */
     double main_ram_bytes, combined_ram_bytes;        /* each page once */
     double machine_ram_bytes;                         /* in use */
@@ -37,7 +37,7 @@ struct energy_meter {
     struct powercap powercap;
     struct perf_energy perf;
     struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
-    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, and do not go on */
+    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, but are not any more */
     double pending[ENERGY_DOMAINS];  /* joules since `since_ns`, from readings in between */
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
@@ -50,16 +50,16 @@ struct energy_meter {
     struct energy_shares since;
 
     struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
-    /* Of those joules, the tracked processes'; NaN: not known. */
+    /* The tracked processes' share of those joules; NaN: not known. */
     double package_share, dram_share, gpu_share;
-    double main_share, descendants_share; /* the same sums by whose they are */
+    double main_share, descendants_share; /* the same sums of main, descendants and others */
     struct energy_peak peak;
     bool was_partial;       /* the last interval's total was known only in part */
-    bool gpu_is_lost;       /* the joules of some GPU do not go on */
-    bool gpu_by_use;        /* some GPU was shared out by use of its processors */
-    bool gpu_by_memory;     /* some, by memory in use */
-    double unshared_joules; /* of GPUs, nobody's: nothing told who used them */
-    char why_not[256];      /* when the CPU's energy is not to be had */
+    bool gpu_is_lost;       /* the joules of some GPU are not known any more */
+    bool gpu_by_use;        /* some GPU was shared out by SM use */
+    bool gpu_by_memory;     /* some GPU, by memory in use */
+    double unshared_joules; /* of GPUs, unattributed: their users were not known */
+    char why_not[256];      /* why the CPU's energy is not available */
     char remedy[160];       /* what an administrator can do about it; "" */
 };
 
@@ -68,7 +68,7 @@ struct energy_meter {
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root);
 void energy_meter_finish(struct energy_meter *meter);
 
-/* Whether anything of this machine can be metered: false costs nothing more. */
+/* Whether anything can be metered on this machine: if false, updates cost nothing. */
 bool energy_meter_has_any(const struct energy_meter *meter);
 
 /*
@@ -77,23 +77,23 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
-/* Seconds of the session of which, at most, some package, DRAM or GPU told no joules that the
- * others of its kind did: they lack in the sums, which look whole. */
+/* An upper bound of the seconds for which some package, DRAM or GPU gave no joules while others of
+ * its kind did: they are missing in the sums. */
 double energy_meter_unknown_seconds(const struct energy_meter *meter);
 
 /*
- * The joules so far, in the order of enum gput_energy_figure. Unlike `energy`, which keeps what was
- * counted, a figure is NaN from where it does not go on: nothing was used is another thing.
+ * The joules so far, in the order of enum gput_energy_figure. Unlike in `energy`, which keeps what
+ * was counted, a figure becomes NaN when it is not known any more: that is not the same as 0.
  */
 void energy_meter_figures(
     const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT]);
 double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
 
-/* Whether the total is known only up to some moment. */
+/* Whether the total is only known up to some moment. */
 bool energy_meter_is_partial(const struct energy_meter *meter);
 
-/* Writes everything that is wrong with the counters of the CPU, and the figures of GPUs, as far as
- * there is space: "the psys counter stood still; …". "" when nothing is. */
+/* Writes all faults of the CPU's counters, and of GPU figures, as far as there is space: "the psys
+ * counter stood still; …". "" when nothing is. */
 void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size);
 void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
 
@@ -101,9 +101,9 @@ void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, siz
 bool energy_meter_integrates_power(const struct energy_meter *meter);
 
 /*
- * When the counters have to be read even if no interval ends, lest they wrap unseen (a 65 kJ
- * counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then energy_meter_update_counters()
- * reads them.
+ * When the counters must be read even if no interval ends, so that they do not wrap unnoticed (a 65
+ * kJ counter does every 3.6 minutes at 300 W); INT64_MAX: never. Then
+ * energy_meter_update_counters() reads them.
  */
 int64_t energy_meter_due_ns(const struct energy_meter *meter);
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);

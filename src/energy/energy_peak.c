@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A second, so that a burst of one is seen whole by ticks ten times as fast, whenever these come.
+/* One second, so that ticks ten times as fast cover a burst of that length, whatever their phase.
  */
 #define STRETCH_SECONDS 0.88
 
@@ -36,7 +36,7 @@ static void append(struct energy_peak *peak, double joules, double seconds)
     peak->seconds[peak->count++] = seconds;
 }
 
-/* Leaves the shortest stretch that ends now and is long enough. */
+/* Keeps the shortest interval that ends now and is long enough. */
 static void shorten(struct energy_peak *peak)
 {
     size_t first = 0;

@@ -1,6 +1,6 @@
 /*
- * Power now: the mean of each figure of energy over the last second or so. Shorter intervals jump
- * about, because devices bring their counters up to date when they like.
+ * Power now: the mean of each figure of energy over the last second or so. Shorter intervals are
+ * noisy, because devices update their counters at times of their own.
  */
 #ifndef ENERGY_ENERGY_POWER_H
 #define ENERGY_ENERGY_POWER_H
@@ -15,13 +15,13 @@ struct energy_power {
 
     int64_t since_ns;                        /* start of the interval being measured; 0: none yet */
     double joules[GPUT_ENERGY_FIGURE_COUNT]; /* then */
-    bool known[GPUT_ENERGY_FIGURE_COUNT];    /* at some time so far */
+    bool known[GPUT_ENERGY_FIGURE_COUNT];    /* known at some time so far */
 };
 
 void energy_power_init(struct energy_power *power);
 
-/* Takes the joules so far (NaN: not known; none before it is first known). Power is known after 100
- * ms, and then renewed every second at most. */
+/* Sets the joules so far (NaN: not known; none before it is first known). Power is known after 100
+ * ms, and then updated at most every second. */
 void energy_power_add(
     struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns);
 

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Power is an average over up to a second, so a counter is held to it only after a while. */
+/* Power is an average over up to a second, so a counter is compared with it only over longer times.
+ */
 #define COMPARED_SECONDS 10
 #define MAX_DISAGREEMENT 0.1
-/* A stretch without a reading that is as short as this is no guess: power does not change much. */
+/* In an interval as short as this without a reading power does not change much. */
 #define SHORT_SECONDS 0.5
 /* Part of the joules that a counter may be behind with at the end: it moves every 20 to 100 ms. */
 #define MOST_AHEAD 0.01
@@ -28,12 +29,12 @@ void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns)
         .read_joules = NAN};
 }
 
-/* Joules between two readings: what the counter moved by. While it does not move, or not yet, they
- * are taken from the power (NaN: not known), and from the counter only what is more than that. */
+/* Joules between two readings: the counter's increase. While it does not change they are integrated
+ * from power (NaN: not known), and later only the excess is taken from the counter. */
 static double settle(struct gpu_energy *gpu, double counted, double integrated)
 {
     if (isnan(counted)) {
-        gpu->ahead_joules = 0; /* it begins anew, and tells nothing of what was before */
+        gpu->ahead_joules = 0; /* it restarts, and gives nothing for the time before */
         return integrated;
     }
     bool stands_still = energy_counter_stands_still(&gpu->counter);
@@ -50,11 +51,11 @@ static double settle(struct gpu_energy *gpu, double counted, double integrated)
     return joules;
 }
 
-/* What the counter moved by; NaN: there is none, or it went back, or cannot be read. */
+/* The counter's increase; NaN: there is none, or it decreased, or cannot be read. */
 static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     if (isnan(reading->energy_joules)) {
-        /* It begins anew when it is back: power may have been integrated meanwhile. */
+        /* It restarts when it can be read again: power may have been integrated meanwhile. */
         gpu->counter_failed |= gpu->has_counter;
         gpu->counter.has_last = false;
         return NAN;
@@ -63,7 +64,7 @@ static double count(struct gpu_energy *gpu, const struct gpu_energy_reading *rea
     return energy_counter_advance(&gpu->counter, reading->energy_joules, reading->read_ns);
 }
 
-/* What is wrong with its counter, or NULL. */
+/* The fault of its counter, or NULL. */
 static const char *fault_of(const struct gpu_energy *gpu)
 {
     const struct energy_counter *counter = &gpu->counter;
@@ -102,7 +103,7 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
         gpu->power_stood_in = true;
     gpu->mean_watts = joules / seconds;
     gpu->is_lost = isnan(joules) && !isnan(gpu->joules);
-    /* A counter that has not moved yet brings all with its first move. */
+    /* A counter that has not changed yet adds everything with its first change. */
     if (gpu->is_lost || (isnan(joules) && isnan(counted)))
         gpu->unknown_seconds += seconds;
     if (isnan(joules) || at_ns <= gpu->since_ns)
@@ -140,7 +141,7 @@ double gpu_energy_advance(
     return gpu->joules - before;
 }
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)
 {

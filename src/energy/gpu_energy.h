@@ -14,19 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a driver said. */
+/* A reading of a driver. */
 struct gpu_energy_reading {
-    int64_t read_ns;      /* when; 0: it says nothing */
-    double power_watts;   /* NaN: not told, or made of the counter */
-    double energy_joules; /* NaN: not told */
+    int64_t read_ns;      /* time of the reading; 0: there is none */
+    double power_watts;   /* NaN: not available, or computed from the counter */
+    double energy_joules; /* NaN: not available */
 };
 
 struct gpu_energy {
-    double joules;    /* from the start on, as of the last call; never goes back; NaN: not known */
-    bool is_lost;     /* joules were known, and do not go on */
-    bool has_counter; /* its counter was read; else the power is integrated */
+    double joules;       /* since the start, as of the last call; never decreases; NaN: not known */
+    bool is_lost;        /* joules were known, but are not any more */
+    bool has_counter;    /* its counter was read; else the power is integrated */
     bool counter_failed; /* and later it could not be, at least once */
-    bool power_stood_in; /* for a counter at fault, at least once */
+    bool power_stood_in; /* for a faulty counter, at least once */
 
     int64_t since_ns;    /* what was used before does not count */
     int64_t now_ns;      /* moment of the last call */
@@ -37,23 +37,23 @@ struct gpu_energy {
     double ahead_joules; /* of those, taken from the power and still to come from the counter */
 
     struct energy_counter counter;
-    double counted_joules, integrated_joules, seconds; /* over the stretches that have both */
-    double unknown_seconds;                            /* of which nothing told the joules */
+    double counted_joules, integrated_joules, seconds; /* over the intervals that have both */
+    double unknown_seconds;                            /* of which the joules are not known */
 };
 
 /* Joules count from `since_ns` on. */
 void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns);
 
-/* Takes what the driver said last, which may be what it said before. Returns the joules since the
- * call before; NaN: not known. */
+/* Adds the driver's last reading, which may be the same as before. Returns the joules since the
+ * last call; NaN: not known. */
 double gpu_energy_advance(
     struct gpu_energy *gpu, const struct gpu_energy_reading *reading, int64_t now_ns);
 
-/* Of the time so far, how much nothing told the joules of; 0 where no call was made for it. */
+/* For how much of the time so far the joules are not known; 0 before the first call. */
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);
 
-/* Writes what is wrong with the figure of the `index`th GPU ("that of GPU 0 stood still; …"); false
- * when nothing is. */
+/* Writes faults with the figure of the `index`th GPU ("that of GPU 0 stood still; …"); false when
+ * nothing is. */
 bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size);
 
 #endif

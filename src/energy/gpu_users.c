@@ -14,16 +14,16 @@ static bool knows_memory(const struct gpu_device_sample *gpu)
            !isnan(gpu->ram_used_bytes);
 }
 
-/* Use of a GPU by everybody, at least ours. Where nobody tells of the others, they may have used
- * all that we did not. */
+/* Use of a GPU by all processes, at least ours. Where others are not known, they may have used
+ * everything that we did not. */
 static double use_by_all(const struct gpu_device_sample *gpu)
 {
     double all = fmax(gpu->utilization_percent, gpu->all_sm_percent);
     return fmax(isnan(all) ? 100 : all, gpu->main_sm_percent + gpu->descendants_sm_percent);
 }
 
-/* All MIG instances of a card together, of which a container sees its own alone: the memory in use
- * is the card's. Where one does not tell of ours, nor do all. */
+/* All MIG instances of a card together, of which a container sees only its own: the memory in use
+ * is the card's. Where our use of one is not known, it is not known of all. */
 static struct gpu_device_sample card_of(
     const struct gpu_sample *sample, const struct gpu_device *devices, size_t first)
 {

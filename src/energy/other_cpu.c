@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 
-/* What others did longer ago says little of now. */
+/* Older activity of others is little evidence for now. */
 #define MAX_STRETCH_NS (10 * NS_PER_SECOND)
-/* That no tick came is likely even while half a one was used: with this, shares of few ticks are
- * too high as often as too low. */
+/* Half a tick, since seeing none is likely even when half a one was used: so shares of few ticks
+ * are too high as often as too low. */
 #define UNSEEN_SECONDS 0.005
-/* The weight of time in which ours did nothing: as if they had used so many CPUs. */
+/* The weight of time in which ours were idle: as if they had used this many CPUs. */
 #define IDLE_WEIGHT 0.01
 
 static const struct other_cpu_reading *reading(const struct other_cpu *others, size_t i)
@@ -29,7 +29,7 @@ static void append(struct other_cpu *others, const struct other_cpu_reading *now
     others->count++;
 }
 
-/* The shortest stretch with enough ticks, or the longest; at least the last interval. */
+/* The shortest interval with enough ticks, or the longest one; at least the last one. */
 static void shorten(struct other_cpu *others, const struct other_cpu_reading *now)
 {
     while (others->count > 2) {

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CPU time of the machine by which that of the others is known to about a tenth: 100 ticks. */
+/* CPU time of the machine with which that of the others is known to about 10 %: 100 ticks. */
 #define OTHER_CPU_ENOUGH_SECONDS 1.0
-/* Those of a stretch of 10 s that is read every 0.1 s. */
+/* Readings of 10 s at intervals of 0.1 s. */
 #define OTHER_CPU_READINGS 101
 
 struct other_cpu_reading {
@@ -27,8 +27,8 @@ struct other_cpu_reading {
 };
 
 struct other_cpu {
-    double seconds; /* used by the others since the beginning, as far as ours ran next to them */
-    /* A ring; from the start of the stretch to the last reading. */
+    double seconds; /* used by the others since the beginning, while ours ran */
+    /* A ring buffer; from the start of the interval to the last reading. */
     struct other_cpu_reading readings[OTHER_CPU_READINGS];
     size_t first, count;
 };
@@ -36,7 +36,7 @@ struct other_cpu {
 /* The beginning: nothing was used yet. */
 void other_cpu_begin(struct other_cpu *others, int64_t now_ns);
 
-/* Adds what was used since the reading before. */
+/* Adds what was used since the last reading. */
 void other_cpu_read(
     struct other_cpu *others, int64_t now_ns, double busy_seconds, double ours_seconds);
 

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* More than any machine has, and as text. */
+/* More CPUs than any machine has, and the list as text. */
 #define MAX_PACKAGES 1024
 #define CPUMASK_SIZE (MAX_PACKAGES * sizeof "12345")
 
@@ -64,7 +64,8 @@ static int open_counter(uint32_t type, uint64_t config, int cpu)
         SYS_perf_event_open, &attributes, -1, cpu, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The counters of one domain, one a package. Returns errno of the first that is refused. */
+/* Opens the counters of one domain, one per package. Returns the errno of the first that is
+ * refused. */
 static int add_event(struct perf_energy *energy, const char *folder, size_t event, uint32_t type,
     const int *cpus, size_t cpu_count)
 {

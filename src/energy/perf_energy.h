@@ -10,7 +10,7 @@
 
 struct perf_energy_counter {
     enum energy_domain domain;
-    uint32_t package; /* counted in the order of the CPUs that stand for packages */
+    uint32_t package; /* numbered in the order of the CPUs in cpumask, one per package */
     int fd;
     double joules_per_count;
 };
@@ -18,11 +18,11 @@ struct perf_energy_counter {
 struct perf_energy {
     struct perf_energy_counter *counters; /* owned */
     size_t count;
-    bool refused;      /* they are there, and the kernel does not let us */
+    bool refused;      /* they exist, but permission is denied */
     char why_not[160]; /* when count is 0 */
 };
 
-/* Opens what the kernel lets us. The caller calls perf_energy_close(). */
+/* Opens the counters that the kernel permits. The caller calls perf_energy_close(). */
 void perf_energy_open(const char *sysfs_root, struct perf_energy *energy);
 void perf_energy_close(struct perf_energy *energy);
 

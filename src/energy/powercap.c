@@ -29,7 +29,7 @@ bool energy_domain_parse(const char *name, enum energy_domain *domain)
 {
     for (int i = 0; i < ENERGY_DOMAINS; i++) {
         size_t length = strlen(domain_names[i]);
-        /* "package-0"; the others stand alone. */
+        /* "package-0"; other names have no number. */
         if (strncmp(name, domain_names[i], length) == 0 &&
             (name[length] == '\0' || name[length] == '\n' || name[length] == '-')) {
             *domain = (enum energy_domain)i;
@@ -79,7 +79,7 @@ static int add_zone(
     if (!sysfs_read_line(directory, "name", zone.name, sizeof zone.name))
         zone.name[0] = '\0';
     zone.is_unnamed = !energy_domain_parse(zone.name, &zone.domain);
-    /* Some other part of a package has its joules in it. */
+    /* Whether another part of a package includes its joules. */
     if (zone.is_unnamed && zone.is_part && zone.name[0])
         return GPUT_OK;
     if (snprintf(zone.path, sizeof zone.path, "%s/energy_uj", directory) >= (int)sizeof zone.path)
@@ -91,7 +91,7 @@ static int add_zone(
     return GPUT_OK;
 }
 
-/* Those without a name come last, mmio before them; a part follows its package. */
+/* Zones without a known name last, mmio before them; a part follows its package. */
 static int in_order(const void *left, const void *right)
 {
     const struct powercap_zone *a = left, *b = right;
@@ -100,7 +100,7 @@ static int in_order(const void *left, const void *right)
     return a->is_mmio != b->is_mmio ? a->is_mmio - b->is_mmio : strcmp(a->path, b->path);
 }
 
-/* Whether a zone of mmio is of a package that others, those before it, count. */
+/* Whether an mmio zone is of a package that earlier zones count. */
 static bool is_counted_already(
     const struct powercap_zone *zones, size_t count, const struct powercap_zone *zone)
 {

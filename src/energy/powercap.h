@@ -20,20 +20,20 @@ enum energy_domain {
     ENERGY_CORE,
     ENERGY_UNCORE,
     ENERGY_DRAM,
-    ENERGY_PSYS, /* the platform: the whole machine, as far as the board tells */
+    ENERGY_PSYS, /* the platform: the whole machine, as far as the board measures it */
     ENERGY_DOMAINS,
 };
 
 /* "package", "core", "uncore", "dram", "psys". Static text. */
 const char *energy_domain_name(enum energy_domain domain);
 
-/* The domain of a zone's `name` file ("package-0", "dram"). False: none that we know. */
+/* The domain of a zone's `name` file ("package-0", "dram"). False: unknown. */
 bool energy_domain_parse(const char *name, enum energy_domain *domain);
 
 struct powercap_zone {
     char path[192];  /* of its energy_uj */
     char name[32];   /* "package-0"; "" where it cannot be read */
-    bool is_unnamed; /* no name that says what it counts */
+    bool is_unnamed; /* its name is unknown */
     enum energy_domain domain;
     bool is_mmio;      /* intel-rapl-mmio */
     bool is_part;      /* intel-rapl:N:M */
@@ -51,15 +51,14 @@ struct powercap {
 };
 
 /*
- * Finds and opens the counters. No counters at all is no error: count is 0. What intel-rapl-mmio
- * shows of a package that is there by intel-rapl too is left out, and what is named as a part of a
- * package that we do not know. The caller calls powercap_close(), also after an error.
- * Errors: GPUT_ERROR_MEMORY.
+ * Finds and opens the counters. No counters at all is no error: count is 0. Skips intel-rapl-mmio
+ * zones of a package that intel-rapl has too, and parts of a package with unknown names. The caller
+ * calls powercap_close(), also after an error. Errors: GPUT_ERROR_MEMORY.
  */
 int powercap_open(const char *sysfs_root, struct powercap *powercap);
 void powercap_close(struct powercap *powercap);
 
-/* The counter now. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */
+/* Reads the counter. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */
 int powercap_read(const struct powercap_zone *zone, uint64_t *energy_uj);
 
 #endif
