@@ -120,7 +120,7 @@ static bool takes(const struct command *command, enum option_id wanted)
     return *id == wanted;
 }
 
-/* The options that the nameless command has too are described there, and only named here. */
+/* The options that the unnamed command has too are described there, and only named here. */
 static void put_options_of(FILE *file, const struct command *command, const struct command *program)
 {
     for (const enum option_id *id = command->options; *id != OPTION_END; id++) {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* The help of the whole program for the nameless command, that of one command else. */
+/* The help of the whole program for the unnamed command, that of one command else. */
 void help_print(FILE *file, const struct command *command);
 
 /* The help of all commands whose first word is `family`. */

@@ -39,7 +39,7 @@ int tables_write(
     char *text = NULL;
     int code = tables_read_format(arguments, &format, error);
     if (code == GPUT_OK && only)
-        code = gput_tables_keep(tables, only, error);
+        code = gput_tables_select(tables, only, error);
     if (code == GPUT_OK)
         code = check_csv(format, tables, error);
     if (code == GPUT_OK)
@@ -60,7 +60,7 @@ static int stream_begin(
     enum gput_format format;
     int code = tables_read_format(stream->arguments, &format, error);
     if (code == GPUT_OK && only && !gput_tables_find(tables, only))
-        code = gput_tables_refuse(tables, only, error);
+        code = gput_tables_not_found(tables, only, error);
     if (code == GPUT_OK && !only)
         code = check_csv(format, tables, error);
     if (code == GPUT_OK)

@@ -21,7 +21,7 @@ HEAD = """/*
  * Carbon intensity of electricity by country and year: grams of CO2 equivalents for a kWh.
  *
  * Source: PyPI package codecarbon {version}, codecarbon/data/private_infra/global_energy_mix.json, its
- * "carbon_intensity" and "year"; figures older than {year}, and those of 0, are left out. Made by
+ * "carbon_intensity" and "year"; figures older than {year}, and those of 0, are skipped. Made by
  * tools/make-carbon-intensity.py: not to be edited by hand.
  */
 /* clang-format off */
@@ -38,7 +38,7 @@ def main():
         if country and mix["year"] >= OLDEST_YEAR and mix["carbon_intensity"] > 0:
             rows.append(f'{{"{country.alpha_2}", "{code}", "{mix["country_name"]}", {mix["carbon_intensity"]}, {mix["year"]}}},')
         else:
-            print(f"left out: {code} {mix['country_name']} {mix['year']}", file=sys.stderr)
+            print(f"skipped: {code} {mix['country_name']} {mix['year']}", file=sys.stderr)
     text = HEAD.format(version=version, year=OLDEST_YEAR)
     text += "static const struct gput_carbon_intensity intensities[] = {\n"
     text += "".join(f"    {row}\n" for row in sorted(rows)) + "};\n/* clang-format on */\n"

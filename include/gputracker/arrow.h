@@ -1,10 +1,10 @@
 /*
- * Tables for other programs' memory: the Arrow C stream interface, which pyarrow, polars, DuckDB,
- * R, DataFusion and the like take tables by, without a file and without copies in between.
+ * Tables as the Arrow C stream interface, by which pyarrow, polars, DuckDB, R, DataFusion and
+ * others read tables without a file and without copies.
  *
  * The structures are those of the specification (arrow.apache.org/docs/format/CDataInterface.html),
- * a stable ABI that everybody declares for themselves; the guards are the specification's, so that
- * another declaration may have come first.
+ * a stable ABI that each program declares itself; the guards are the specification's, so that
+ * another header may have declared it before.
  */
 #ifndef GPUTRACKER_ARROW_H
 #define GPUTRACKER_ARROW_H
@@ -75,11 +75,11 @@ GPUT_API int gput_table_arrow_schema(
     const struct gput_table *table, struct ArrowSchema *schema, struct gput_error *error);
 
 /**
- * The table as a stream of one record batch. Numbers are not copied: arrays hold on to the table,
- * which may be destroyed before they are. Missing cells are null; bytes of a text that are no UTF-8
- * are U+FFFD.
+ * The table as a stream of one record batch. Numbers are not copied: arrays keep a reference to the
+ * table, which may be destroyed before them. Missing cells are null; bytes of a text that are not
+ * UTF-8 are U+FFFD.
  *
- * On success the caller owns `*stream`, by its `release`; what it gives out outlives it. A table is
+ * On success the caller owns `*stream`, by its `release`; its arrays outlive it. A table is
  * streamed any number of times, by any threads. Errors: GPUT_ERROR_MEMORY; reading the stream:
  * ENOMEM, and EOVERFLOW for a column of more than 2 GiB of text.
  */

@@ -1,7 +1,6 @@
 /*
- * The measurements: everything that a sample holds, one row of one table each. Tracking files,
- * reports, analysis and comparison are all driven by this table, so that a new measurement is one
- * row here and one reader.
+ * The table of measurements: the figures of a sample, one row each. Tracking files, reports,
+ * analysis and comparison use this table, so a new measurement is one row here and one reader.
  */
 #ifndef GPUTRACKER_MEASUREMENT_H
 #define GPUTRACKER_MEASUREMENT_H
@@ -54,7 +53,7 @@ enum gput_measurement_id {
 
 #define GPUT_TRACKING_FILE_COLUMNS (GPUT_CPU_COMBINED_HARDWARE + 1)
 
-/** What kind of number it is; decides unit and number text. */
+/** The quantity of a measurement, which decides its unit and number format. */
 enum gput_quantity {
     GPUT_QUANTITY_RAM,     /**< bytes, shown in the RAM unit */
     GPUT_QUANTITY_GPU_RAM, /**< bytes, shown in the GPU RAM unit */
@@ -66,18 +65,18 @@ struct gput_measurement {
     enum gput_measurement_id id;
     const char *name; /**< column name: "main_ram", "cpu_main_sum_utilization_percent" */
     enum gput_quantity quantity;
-    const char *source; /**< where the figure comes from, for people */
+    const char *source; /**< the source of the figure, for reports */
 };
 
-/** The row of that id. Static; never NULL for a valid id. */
+/** The measurement of that id. Static; never NULL for a valid id. */
 GPUT_API const struct gput_measurement *gput_measurement(enum gput_measurement_id id);
 
-/** The row of that column name, or NULL. */
+/** The measurement of that column name, or NULL. */
 GPUT_API const struct gput_measurement *gput_measurement_find(const char *name);
 
 /**
- * One reading of everything at one moment. Values are in base units (bytes, percent, counts). A
- * figure that could not be read is NaN, never zero.
+ * All measurements at one moment, in base units (bytes, percent, counts). A figure that could not
+ * be read is NaN, never 0.
  */
 struct gput_sample {
     int64_t time_ns; /**< when it was taken: nanoseconds since the epoch */

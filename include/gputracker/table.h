@@ -1,5 +1,5 @@
 /*
- * Tables: what an analysis gives, column by column, and their text, JSON and CSV forms.
+ * Tables: results by columns, and their text, JSON and CSV forms.
  */
 #ifndef GPUTRACKER_TABLE_H
 #define GPUTRACKER_TABLE_H
@@ -17,30 +17,31 @@ extern "C" {
 
 enum gput_column_type { GPUT_COLUMN_INT, GPUT_COLUMN_DOUBLE, GPUT_COLUMN_TEXT };
 
-struct gput_table;  /**< one table; belongs to its list, and to who retains it */
+struct gput_table;  /**< one table; owned by its list and by those who retain it */
 struct gput_tables; /**< a list of named tables */
 
 GPUT_API size_t gput_tables_count(const struct gput_tables *tables);
-/** The table of that number, from 0. Valid as long as the list. */
+/** The table at that index. Valid as long as the list. */
 GPUT_API const struct gput_table *gput_tables_get(const struct gput_tables *tables, size_t number);
 /** The table of that name, or NULL. */
 GPUT_API const struct gput_table *gput_tables_find(
     const struct gput_tables *tables, const char *name);
-/** Drops all tables but the one of that name. Errors: GPUT_ERROR_NOT_FOUND, which names them. */
-GPUT_API int gput_tables_keep(
+/** Removes all tables except the one of that name. Errors: GPUT_ERROR_NOT_FOUND, whose message
+ * names them. */
+GPUT_API int gput_tables_select(
     struct gput_tables *tables, const char *name, struct gput_error *error);
-/** Only the error of gput_tables_keep(): there is no such table, and which there are. */
-GPUT_API int gput_tables_refuse(
+/** Sets the error of gput_tables_select(): no table of that name, and the names there are. */
+GPUT_API int gput_tables_not_found(
     const struct gput_tables *tables, const char *name, struct gput_error *error);
 GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine */
 
-/** Keeps a table beyond its list: until gput_table_release(), once for each retain. Both may be
+/** Keeps a table beyond its list, until gput_table_release(), once for each retain. Both may be
  * called from any thread; a table itself never changes. Returns `table`. */
 GPUT_API const struct gput_table *gput_table_retain(const struct gput_table *table);
 GPUT_API void gput_table_release(const struct gput_table *table); /**< NULL is fine */
 
 GPUT_API const char *gput_table_name(const struct gput_table *table);
-/** True for a table of exactly one row that is a set of named values, no list. */
+/** True for a table of exactly one row that is a set of named values, not a list. */
 GPUT_API bool gput_table_is_record(const struct gput_table *table);
 GPUT_API size_t gput_table_row_count(const struct gput_table *table);
 GPUT_API size_t gput_table_column_count(const struct gput_table *table);
@@ -50,7 +51,7 @@ GPUT_API enum gput_column_type gput_table_column_type(
 /** "gigabytes", "seconds since the epoch" …; NULL: a plain number, or a text. */
 GPUT_API const char *gput_table_column_unit(const struct gput_table *table, size_t column);
 
-/** True when there is no value in that cell. */
+/** True when the cell has no value. */
 GPUT_API bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column);
 /** A cell of a column of that type; INT64_MIN, NaN or NULL when it is missing. Texts are valid as
  * long as the table. */
@@ -58,15 +59,15 @@ GPUT_API int64_t gput_table_int(const struct gput_table *table, size_t row, size
 GPUT_API double gput_table_double(const struct gput_table *table, size_t row, size_t column);
 GPUT_API const char *gput_table_text(const struct gput_table *table, size_t row, size_t column);
 
-/** All cells of a column of that type side by side, one a row, missing ones as above. Valid as long
+/** All cells of a column of that type as an array, one a row, missing ones as above. Valid as long
  * as the table; NULL when it has no row. */
 GPUT_API const int64_t *gput_table_ints(const struct gput_table *table, size_t column);
 GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t column);
 
 /**
  * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are
- * several tables; a record is one object; null for what is missing and for infinity, which JSON has
- * not) or CSV (one table only).
+ * several tables; a record is one object; null for missing values and infinities) or CSV (one table
+ * only).
  *
  * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
  * Errors: GPUT_ERROR_INVALID for another format, or for CSV of several tables, GPUT_ERROR_MEMORY.
@@ -74,14 +75,14 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
     char **text, struct gput_error *error);
 
-struct gput_table_writer; /**< renders tables part by part */
+struct gput_table_writer; /**< renders tables in parts */
 
-/** Renders a list of `table_count` tables as gput_tables_render() does, but that columns of text
- * are as wide as what was seen so far wants. Freed by gput_table_writer_destroy(). */
+/** Renders a list of `table_count` tables as gput_tables_render() does, except that text columns
+ * are only as wide as the cells so far. The caller frees it by gput_table_writer_destroy(). */
 GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error);
 
-/** The text of the next rows: of the next table, or of the same one as in the call before. Valid
+/** The text of the next rows: of the next table, or of the same one as in the previous call. Valid
  * until the next call. */
 GPUT_API int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,
     const char **text, struct gput_error *error);

@@ -1,6 +1,6 @@
 /*
- * Units that figures are shown in, and the words users write for them. All sizes are decimal: a
- * kilobyte is 1000 bytes. Inside the library everything is bytes, seconds and percent.
+ * Units of reports and files, and their names. All sizes are decimal: a kilobyte is 1000 bytes.
+ * Inside the library everything is bytes, seconds and percent.
  */
 #ifndef GPUTRACKER_UNITS_H
 #define GPUTRACKER_UNITS_H
@@ -26,25 +26,25 @@ enum gput_time_unit {
     GPUT_DAYS,
 };
 
-/** The word for a unit: "gigabytes". Static text. */
+/** The name of a unit: "gigabytes". Static text. */
 GPUT_API const char *gput_ram_unit_name(enum gput_ram_unit unit);
-/** The word for a unit: "hours". Static text. */
+/** The name of a unit: "hours". Static text. */
 GPUT_API const char *gput_time_unit_name(enum gput_time_unit unit);
 
 /**
- * Reads a unit's word.
+ * Parses the name of a unit.
  *
  * Errors: GPUT_ERROR_INVALID with `"x" is not a valid <what> unit. Valid values are …`, the valid
- * words sorted. `what` is "RAM" or "GPU RAM".
+ * names sorted. `what` is "RAM" or "GPU RAM".
  */
 GPUT_API int gput_ram_unit_parse(
     const char *word, const char *what, enum gput_ram_unit *unit, struct gput_error *error);
 GPUT_API int gput_time_unit_parse(
     const char *word, enum gput_time_unit *unit, struct gput_error *error);
 
-/** What a number of bytes is multiplied with to be in that unit: 1e-9 for gigabytes. */
+/** The factor from bytes to that unit: 1e-9 for gigabytes. */
 GPUT_API double gput_ram_unit_factor(enum gput_ram_unit unit);
-/** What a number of seconds is divided by to be in that unit: 3600 for hours. */
+/** The seconds of that unit: 3600 for hours. */
 GPUT_API double gput_time_unit_seconds(enum gput_time_unit unit);
 
 #ifdef __cplusplus

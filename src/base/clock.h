@@ -1,5 +1,5 @@
 /*
- * The two clocks everything is stamped with, in nanoseconds.
+ * The clocks for time stamps and CPU time, in nanoseconds.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -9,19 +9,19 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* Of an amount of time; not of a date, which would lose digits. */
+/* Converts a duration; a date would lose digits. */
 static inline double clock_seconds_of_ns(int64_t ns)
 {
     return (double)ns / (double)NS_PER_SECOND;
 }
 
-/* Time since some fixed point in the past, never set back: for intervals and deadlines. */
+/* Monotonic time, for intervals and deadlines. */
 int64_t clock_monotonic_ns(void);
 
-/* The monotonic time of what is told in time since boot: that goes on while the machine sleeps. */
+/* Converts a time of CLOCK_BOOTTIME, which counts on while the machine is suspended. */
 int64_t clock_monotonic_of_boot_ns(int64_t boot_ns);
 
-/* Time since the epoch (UTC): for stamps that go into files. */
+/* Time since the epoch (UTC), for time stamps in files. */
 int64_t clock_realtime_ns(void);
 
 /* CPU time that the calling thread has used. */

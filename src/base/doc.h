@@ -1,6 +1,6 @@
 /*
- * A document: an ordered tree of named values. Every report is built as one, and every output
- * format (JSON, text, …) is a walk over it; config and result files are read into one.
+ * A document: an ordered tree of named values. Reports are built as documents, and every output
+ * format (JSON, text, …) walks them; config and result files are read into documents.
  */
 #ifndef BASE_DOC_H
 #define BASE_DOC_H
@@ -16,9 +16,9 @@ enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_DOUBLE, DOC_STRING, DOC_ARRAY, 
 
 struct doc {
     enum doc_kind kind;
-    char *key;   /* the name inside an object, NULL elsewhere; owned */
-    char *label; /* what text output calls it, NULL: made from the key ("max_ram": "Max ram"); owned
-                  */
+    char *key; /* the name inside an object, NULL elsewhere; owned */
+    char
+        *label; /* its name in text output; NULL: made from the key ("max_ram": "Max ram"); owned */
     bool boolean;
     int64_t integer;
     double number;
@@ -28,7 +28,7 @@ struct doc {
     struct doc *last;
     struct doc *next; /* the sibling after this one */
     size_t count;     /* number of children */
-    bool failed;      /* an append to this very value ran out of memory */
+    bool failed;      /* an append to this value ran out of memory */
 };
 
 /*
@@ -78,8 +78,8 @@ int doc_read_python_json(
  */
 void doc_write_json(const struct doc *doc, int indent, struct str *text);
 
-/* Appends a document as indented JSON, and destroys it. One that could not be made (NULL, or
- * doc_failed()) leaves the text failed. */
+/* Appends a document as indented JSON, and destroys it. NULL or a failed document makes the text
+ * fail. */
 void doc_finish_json(struct doc *root, struct str *text);
 
 #endif

@@ -55,7 +55,7 @@ int error_set_errno(struct gput_error *error, int errno_value, const char *forma
         va_list arguments;
         va_start(arguments, format);
         error->code = code;
-        /* A long path is cut rather than the reason. */
+        /* A long path is truncated rather than the reason. */
         const char *reason = strerror(errno_value);
         size_t size = sizeof error->message;
         text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);

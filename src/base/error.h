@@ -1,5 +1,5 @@
 /*
- * Filling a caller's `struct gput_error`, and passing failures up in one line.
+ * Fills a caller's `struct gput_error`, and returns failures in one line.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -13,7 +13,7 @@
 int error_set(struct gput_error *error, enum gput_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The code that stands for an errno value: ENOENT is NOT_FOUND, EACCES PERMISSION, and so on. */
+/* The code for an errno value: ENOENT is NOT_FOUND, EACCES PERMISSION, and so on. */
 enum gput_code error_code_of_errno(int errno_value);
 
 /* error_set() with the code of `errno_value` and ": strerror" added to the message. */

@@ -12,18 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A pipe without a reader is tried again. */
+/* The interval of retries to open a pipe without a reader. */
 #define READER_POLL_MS 50
 
-static int too_long(const char *name, size_t most_bytes, struct gput_error *error)
+static int too_long(const char *name, size_t max_bytes, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
         "%s is longer than %zu %s, which no such file is. Please name another one.", name,
-        most_bytes >> (most_bytes >> 20 ? 20 : 10), most_bytes >> 20 ? "MB" : "kB");
+        max_bytes >> (max_bytes >> 20 ? 20 : 10), max_bytes >> 20 ? "MB" : "kB");
 }
 
 static int read_to_end(
-    int fd, const char *name, size_t most_bytes, struct str *content, struct gput_error *error)
+    int fd, const char *name, size_t max_bytes, struct str *content, struct gput_error *error)
 {
     size_t before = content->length;
     for (;;) {
@@ -37,8 +37,8 @@ static int read_to_end(
             return error_set_errno(error, errno, "Cannot read %s", name);
         content->length += (size_t)got;
         content->data[content->length] = '\0';
-        if (content->length - before > most_bytes)
-            return too_long(name, most_bytes, error);
+        if (content->length - before > max_bytes)
+            return too_long(name, max_bytes, error);
         if (got == 0)
             return GPUT_OK;
     }
@@ -50,12 +50,12 @@ int file_read_fd(int fd, const char *name, struct str *content, struct gput_erro
 }
 
 int file_read_bounded(
-    const char *path, size_t most_bytes, struct str *content, struct gput_error *error)
+    const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
-    int code = read_to_end(fd, path, most_bytes, content, error);
+    int code = read_to_end(fd, path, max_bytes, content, error);
     close(fd);
     return code;
 }
@@ -109,7 +109,7 @@ int file_write_fd(
     return GPUT_OK;
 }
 
-/* The folder that a file is in. NULL without memory. */
+/* The folder of a file. NULL without memory. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -139,7 +139,7 @@ int file_check(const char *path, struct gput_error *error)
         return error_set(error, GPUT_ERROR_INVALID, "Cannot write %s: it is a folder.", path);
     if (there && access(path, W_OK) != 0)
         return error_set_errno(error, errno, "Cannot write %s", path);
-    if (there && file_is_straight(path))
+    if (there && file_is_written_directly(path))
         return GPUT_OK;
     TRY(file_target(path, &target, error));
     int code = check_folder(path, target, error);
@@ -147,9 +147,9 @@ int file_check(const char *path, struct gput_error *error)
     return code;
 }
 
-/* A file without a name in the folder of `path`; -1 where the file system has none, or /proc is
- * missing, by which it gets its name. */
-static int open_nameless(const char *path)
+/* Opens an unnamed file (O_TMPFILE) in the folder of `path`; -1 where the file system does not
+ * support it, or /proc, through which it is linked, is missing. */
+static int open_unnamed(const char *path)
 {
     char *folder = folder_of(path);
     int fd = -1;
@@ -164,7 +164,7 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
     *fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (*fd >= 0)
         return GPUT_OK;
-    struct str path = {0}; /* a file system without nameless files */
+    struct str path = {0}; /* a file system without O_TMPFILE */
     str_printf(&path, "%s/.gpu-tracker-XXXXXX", folder);
     char *name = str_steal(&path);
     if (!name)
@@ -178,8 +178,8 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error)
     return code;
 }
 
-/* Temporary files are private; a result file gets the mode that open() would have given it. */
-static void set_usual_mode(int fd, const struct stat *old)
+/* Temporary files are private; a finished file gets the mode that open() would have given it. */
+static void set_default_mode(int fd, const struct stat *old)
 {
     mode_t mask = umask(0);
     umask(mask);
@@ -195,12 +195,12 @@ static int open_temporary(struct file_writing *writing, struct gput_error *error
     writing->temporary_path = str_steal(&temporary_path);
     if (!writing->temporary_path)
         return error_memory(error);
-    writing->fd = open_nameless(writing->target);
-    writing->nameless = writing->fd >= 0;
-    if (!writing->nameless)
+    writing->fd = open_unnamed(writing->target);
+    writing->unnamed = writing->fd >= 0;
+    if (!writing->unnamed)
         writing->fd = mkostemp(writing->temporary_path, O_CLOEXEC);
     if (writing->fd >= 0) {
-        set_usual_mode(writing->fd, exists ? &old : NULL);
+        set_default_mode(writing->fd, exists ? &old : NULL);
         return GPUT_OK;
     }
     int code = error_set_errno(error, errno, "Cannot write %s", writing->path);
@@ -214,8 +214,8 @@ static int nobody_reads(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_IO, "Cannot write %s: nobody reads it.", path);
 }
 
-/* A pipe without a reader can be opened when there is one; no call tells when that is. */
-static int open_straight(struct file_writing *writing, struct gput_error *error)
+/* A pipe can be opened once it has a reader; no system call waits for that with a timeout. */
+static int open_directly(struct file_writing *writing, struct gput_error *error)
 {
     int flags = O_WRONLY | O_APPEND | (writing->stop_fd >= 0 ? O_NONBLOCK : 0);
     struct pollfd stop = {.fd = writing->stop_fd, .events = POLLIN};
@@ -231,8 +231,8 @@ static int open_straight(struct file_writing *writing, struct gput_error *error)
     }
 }
 
-/* What a reader may keep waiting, as long as is wanted. */
-static int write_straight(
+/* Writes to a pipe or the like, whose reader may block, until `stop_fd` is readable. */
+static int write_directly(
     struct file_writing *writing, const char *bytes, size_t length, struct gput_error *error)
 {
     struct pollfd events[] = {
@@ -259,8 +259,8 @@ static int begin_until(
     *writing = (struct file_writing){.fd = -1, .path = strdup(path), .stop_fd = stop_fd};
     if (!writing->path)
         return error_memory(error);
-    if (file_is_straight(path)) {
-        code = open_straight(writing, error);
+    if (file_is_written_directly(path)) {
+        code = open_directly(writing, error);
     } else {
         code = file_target(path, &writing->target, error);
         if (code == GPUT_OK)
@@ -280,12 +280,12 @@ int file_writing_add(
     struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error)
 {
     if (writing->stop_fd >= 0 && !writing->target)
-        return write_straight(writing, bytes, length, error);
+        return write_directly(writing, bytes, length, error);
     return file_write_fd(writing->fd, writing->path, bytes, length, error);
 }
 
-/* Gives a nameless file the temporary name, so that it can be renamed to its own. */
-static bool update_name(struct file_writing *writing)
+/* Links an unnamed file to the temporary path, so that it can be renamed to the target. */
+static bool link_temporary_path(struct file_writing *writing)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     char *end = writing->temporary_path + strlen(writing->temporary_path) - 6, link[64];
@@ -295,7 +295,7 @@ static bool update_name(struct file_writing *writing)
         for (int i = 0; i < 6; i++, random /= sizeof letters - 1)
             end[i] = letters[random % (sizeof letters - 1)];
         if (linkat(AT_FDCWD, link, AT_FDCWD, writing->temporary_path, AT_SYMLINK_FOLLOW) == 0) {
-            writing->nameless = false;
+            writing->unnamed = false;
             return true;
         }
         if (errno != EEXIST)
@@ -304,10 +304,10 @@ static bool update_name(struct file_writing *writing)
     return false;
 }
 
-/* Of a whole file: its name. False with errno set. */
+/* Gives a complete file its name. False with errno set. */
 static bool link_into_place(struct file_writing *writing)
 {
-    bool named = !writing->nameless || update_name(writing);
+    bool named = !writing->unnamed || link_temporary_path(writing);
     if (close(writing->fd) != 0)
         named = false;
     writing->fd = -1;
@@ -333,7 +333,7 @@ void file_writing_discard(struct file_writing *writing)
 {
     if (writing->fd >= 0)
         close(writing->fd);
-    if (writing->temporary_path && !writing->nameless)
+    if (writing->temporary_path && !writing->unnamed)
         unlink(writing->temporary_path);
     free(writing->temporary_path);
     free(writing->target);

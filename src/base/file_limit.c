@@ -18,7 +18,7 @@ static sigset_t the_signal(void)
     return set;
 }
 
-void file_limit_hold(struct file_limit *limit)
+void file_limit_block_signal(struct file_limit *limit)
 {
     *limit = (struct file_limit){.held = has_limit()};
     if (!limit->held)
@@ -28,7 +28,7 @@ void file_limit_hold(struct file_limit *limit)
     pthread_sigmask(SIG_BLOCK, &set, &limit->before);
 }
 
-void file_limit_release(const struct file_limit *limit)
+void file_limit_unblock_signal(const struct file_limit *limit)
 {
     if (!limit->held)
         return;

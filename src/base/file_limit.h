@@ -1,6 +1,6 @@
 /*
- * Writing past RLIMIT_FSIZE is an error here and not the end of the program: the signal that comes
- * with it, SIGXFSZ, is held back from the thread that writes, and taken away if it came.
+ * Makes writing past RLIMIT_FSIZE an error instead of the end of the program: SIGXFSZ is blocked in
+ * the writing thread, and discarded if it was raised.
  */
 #ifndef BASE_FILE_LIMIT_H
 #define BASE_FILE_LIMIT_H
@@ -14,10 +14,10 @@ struct file_limit {
     bool was_pending;
 };
 
-/* To be released by the same thread. Where there is no limit this is one system call. */
-void file_limit_hold(struct file_limit *limit);
+/* To be unblocked by the same thread. Without a limit this is one system call. */
+void file_limit_block_signal(struct file_limit *limit);
 
 /* Keeps errno. */
-void file_limit_release(const struct file_limit *limit);
+void file_limit_unblock_signal(const struct file_limit *limit);
 
 #endif

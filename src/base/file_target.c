@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40 /* as many as the system follows */
+#define MAX_LINKS 40 /* as many links as the kernel follows */
 
-/* Where a path leads. */
+/* What a path resolves to. */
 struct target {
-    char *path;    /* owned */
-    bool straight; /* one of the links is the system's, and where it leads is no path */
+    char *path;  /* owned */
+    bool direct; /* one of the links is a magic link, whose target is not a path */
 };
 
 static bool starts_with(const char *text, const char *start)
@@ -22,14 +22,14 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* /dev/stdout and /proc/self/fd/1 are links of the system's; what is in /dev/shm is of users. */
+/* /dev/stdout and /proc/self/fd/1 are links of the system; /dev/shm belongs to users. */
 static bool is_of_the_system(const char *path)
 {
     return starts_with(path, "/proc/") ||
            (starts_with(path, "/dev/") && !starts_with(path, "/dev/shm/"));
 }
 
-/* The folder that a link is in. NULL without memory. */
+/* The folder of a link. NULL without memory. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -38,7 +38,7 @@ static char *folder_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* What is called `name` as seen from the folder of `path`. NULL without memory. */
+/* The path of `name` relative to the folder of `path`. NULL without memory. */
 static char *name_from(const char *path, const char *name)
 {
     struct str full = {0};
@@ -49,7 +49,7 @@ static char *name_from(const char *path, const char *name)
     return str_steal(&full);
 }
 
-/* The kernel's rule. What cannot be asked is not followed. */
+/* The kernel's rule. A link without readable status is not followed. */
 static bool may_follow(const char *path, const struct stat *link)
 {
     struct stat info;
@@ -63,8 +63,8 @@ static bool may_follow(const char *path, const struct stat *link)
 }
 
 /*
- * Reads the link at `at`; `*length` is -1 where there is none. By one descriptor, so that what is
- * read is the link whose owner was asked.
+ * Reads the link at `at`; `*length` is -1 where there is none. Uses one descriptor, so that owner
+ * and target are of the same link.
  */
 static int read_link(const char *path, const char *at, char *link, size_t size, ssize_t *length,
     struct gput_error *error)
@@ -74,7 +74,7 @@ static int read_link(const char *path, const char *at, char *link, size_t size, 
     int fd = open(at, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && (errno == EMFILE || errno == ENFILE))
         return error_set_errno(error, errno, "Cannot write %s", path);
-    if (fd < 0) /* who opens it to write says why */
+    if (fd < 0) /* opening it for writing reports why */
         return GPUT_OK;
     int code = GPUT_OK;
     if (fstat(fd, &info) == 0 && S_ISLNK(info.st_mode)) {
@@ -94,7 +94,7 @@ static int follow_links(const char *path, struct target *target, struct gput_err
     char link[4096];
     ssize_t length = 0;
     *target = (struct target){.path = strdup(path)};
-    for (int links = 0; target->path && !target->straight && links < MAX_LINKS; links++) {
+    for (int links = 0; target->path && !target->direct && links < MAX_LINKS; links++) {
         int code = read_link(path, target->path, link, sizeof link - 1, &length, error);
         if (code == GPUT_OK && length < 0)
             return GPUT_OK;
@@ -103,14 +103,14 @@ static int follow_links(const char *path, struct target *target, struct gput_err
             return code;
         }
         link[length] = '\0';
-        target->straight = is_of_the_system(target->path);
+        target->direct = is_of_the_system(target->path);
         char *next = name_from(target->path, link);
         free(target->path);
         target->path = next;
     }
     if (!target->path)
         return error_memory(error);
-    if (target->straight)
+    if (target->direct)
         return GPUT_OK;
     free(target->path);
     return error_set_errno(error, ELOOP, "Cannot write %s", path);
@@ -124,24 +124,24 @@ int file_target(const char *path, char **target, struct gput_error *error)
     return GPUT_OK;
 }
 
-bool file_is_straight(const char *path)
+bool file_is_written_directly(const char *path)
 {
     struct stat info;
     struct target target;
     if (stat(path, &info) != 0 || follow_links(path, &target, NULL) != GPUT_OK)
         return false;
     free(target.path);
-    return target.straight || !S_ISREG(info.st_mode);
+    return target.direct || !S_ISREG(info.st_mode);
 }
 
 int file_target_open(const char *path, int flags, mode_t mode, int *fd, struct gput_error *error)
 {
     struct target target = {0};
     *fd = -1;
-    /* O_EXCL refuses any link by itself. */
+    /* O_EXCL refuses every link itself. */
     if (!(flags & O_EXCL))
         TRY(follow_links(path, &target, error));
-    if (!target.path || target.straight)
+    if (!target.path || target.direct)
         *fd = open(path, flags | O_CLOEXEC, mode);
     else
         *fd = open(target.path, flags | O_NOFOLLOW | O_CLOEXEC, mode);

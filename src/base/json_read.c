@@ -1,6 +1,6 @@
 /*
- * JSON into documents, by jansson. What jansson would refuse and Python writes (whole numbers
- * beyond 64 bits) is read as a double.
+ * Reads JSON into documents, by jansson. Whole numbers beyond 64 bits, which Python writes and
+ * jansson refuses, are read as doubles.
  */
 #include "base/doc.h"
 #include "base/number.h"
@@ -39,7 +39,7 @@ static void mark_large_integers(const char *text, size_t length, struct str *mar
             str_append_bytes(marked, start, (size_t)(at - start));
             if (whole && has_digits && !number_parse_int64(start, at, &value))
                 str_append(marked, ".0");
-            else if (!whole) { /* the rest of it is none of our numbers */
+            else if (!whole) { /* the text after it is not parsed */
                 const char *rest = at;
                 while (at < end && (is_digit(*at) || strchr(".eE+-", *at)))
                     at++;
@@ -173,7 +173,7 @@ int doc_read_json(
                          "%s has values nested more than %d levels deep", name, MAX_DEPTH);
 }
 
-/* The length of a number of Python's that JSON does not have; 0: none is here. */
+/* The length of NaN, Infinity or -Infinity at `at`; 0: neither is there. */
 static size_t python_number_length(const char *at, const char *end)
 {
     static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
@@ -185,7 +185,7 @@ static size_t python_number_length(const char *at, const char *end)
     return 0;
 }
 
-/* Copies the text with null in their places. */
+/* Copies the text with these replaced by null. */
 static void put_null(const char *text, size_t length, struct str *copy)
 {
     const char *end = text + length;
@@ -211,7 +211,7 @@ int doc_read_python_json(
     int code = doc_read_json(text, length, name, doc, error);
     if (code != GPUT_ERROR_FORMAT)
         return code;
-    /* Most files have none: only what JSON is not is looked through. */
+    /* Most files have none: only those that are not valid JSON are searched for them. */
     struct str copy = {0};
     put_null(text, length, &copy);
     code = copy.failed ? error_memory(error)

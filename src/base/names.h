@@ -1,5 +1,5 @@
 /*
- * Strings as small numbers: equal strings get the same number, numbers count up from 0.
+ * A table that gives each distinct string a number, from 0.
  */
 #ifndef BASE_NAMES_H
 #define BASE_NAMES_H
@@ -20,7 +20,7 @@ struct names {
 
 /* An empty table is all zeroes. */
 
-/* The number of a text, a new one when it was not seen before. NAMES_NONE without memory. */
+/* The number of a text; a new text is added. NAMES_NONE without memory. */
 uint32_t names_add(struct names *names, const char *text, size_t length);
 
 /* The number of a text, NAMES_NONE when it was never added. */

@@ -1,5 +1,5 @@
 /*
- * Numbers to text and back, at the speed of a sampling loop and to the last digit.
+ * Numbers to text and back, fast enough for a sampling loop and exact to the last digit.
  */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
@@ -18,7 +18,7 @@
  */
 size_t number_format_double(double value, char *text);
 
-/* The same of the value rounded to `decimals` places as Python's round() does: 66.9999 at 3 is
+/* The same for the value rounded to `decimals` places as Python's round() does: 66.9999 at 3 is
  * "67.0". */
 size_t number_format_rounded(double value, int decimals, char *text);
 

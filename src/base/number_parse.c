@@ -132,7 +132,7 @@ static double double_of_long_text(const char *text, const char *end)
         point--;
     }
     int64_t exponent = 0;
-    if (text < end) { /* "e…" */
+    if (text < end) { /* the exponent */
         text++;
         if (text < end && *text == '+')
             text++;
@@ -150,8 +150,7 @@ static double double_of_long_text(const char *text, const char *end)
     return value;
 }
 
-/* Reads "e-12" after a number and adds it; leaves `text` alone when that is not what stands there.
- */
+/* Reads an exponent "e-12" after a number and adds it; without one `text` is unchanged. */
 static const char *parse_exponent(const char *text, const char *end, int64_t *exponent)
 {
     const char *at = text + 1;
@@ -227,8 +226,8 @@ static inline double double_of_places(uint64_t digits, int64_t places)
     return double_of_decimal(digits, -places);
 }
 
-/* Everything that a number can be: words, exponents, more digits than fit. `negative` is what stood
- * before `text`. */
+/* Parses all other forms of numbers: words, exponents, more digits than fit. `negative`: a minus
+ * preceded `text`. */
 static __attribute__((noinline)) const char *parse_rare(
     const char *text, const char *end, bool negative, double *value)
 {

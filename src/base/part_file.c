@@ -15,7 +15,7 @@
 
 #define MAX_TRIES 100
 
-/* ---- Those that were left ---- */
+/* ---- Leftover files ---- */
 
 static const char *skip_digits(const char *text)
 {
@@ -64,9 +64,9 @@ static void remove_left(const char *target)
     closedir(directory);
 }
 
-/* ---- Ours ---- */
+/* ---- Our file ---- */
 
-/* Until it is locked another writer may take it for left and remove it. */
+/* Until the file is locked another writer may take it for a leftover and remove it. */
 static bool lock(int fd)
 {
     struct stat info;
@@ -74,7 +74,7 @@ static bool lock(int fd)
                                              : fstat(fd, &info) == 0 && info.st_nlink > 0;
 }
 
-/* A file of a new name that is ours; -1 with errno set. */
+/* Creates and locks a file of a new name; -1 with errno set. */
 static int open_new(const char *target, struct str *path)
 {
     for (unsigned number = 0; number < MAX_TRIES; number++) {
@@ -133,7 +133,7 @@ void part_file_close(struct part_file *part)
     if (part->path)
         unlink(part->path);
     if (part->lock_fd >= 0) {
-        flock(part->lock_fd, LOCK_UN); /* also where a fork has it open */
+        flock(part->lock_fd, LOCK_UN); /* explicitly, since a forked child may have it open */
         close(part->lock_fd);
     }
     free(part->path);

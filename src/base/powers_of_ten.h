@@ -1,7 +1,7 @@
 /*
- * The powers of ten that numbers are converted with, cut to 128 bits: 10^e is about
- * (high * 2^64 + low) * 2^(floor(e * log2(10)) - 127). Exact for 0 <= e <= 55, elsewhere too small
- * by less than one unit of `low`.
+ * The powers of ten for conversions of numbers, truncated to 128 bits: 10^e is about (high * 2^64 +
+ * low) * 2^(floor(e * log2(10)) - 127). Exact for 0 <= e <= 55, elsewhere too small by less than
+ * one unit of `low`.
  */
 #ifndef BASE_POWERS_OF_TEN_H
 #define BASE_POWERS_OF_TEN_H

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* `text` is one whole character. */
+/* `text` is one complete character. */
 static bool is_control(const char *text)
 {
     unsigned char first = (unsigned char)text[0];

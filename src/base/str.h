@@ -1,6 +1,6 @@
 /*
- * A growing byte string. Appending never returns an error: when memory runs out the string turns
- * `failed`, later appends do nothing, and the one check stands where the text is used.
+ * A growing byte string. Appending never returns an error: when memory runs out the string becomes
+ * `failed`, later appends do nothing, and one check is enough where the text is used.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -12,12 +12,12 @@ struct str {
     char *data;      /* terminated by a NUL that `length` does not count; NULL while empty */
     size_t length;   /* bytes in use */
     size_t capacity; /* bytes allocated */
-    bool failed;     /* an append ran out of memory: the text is not whole */
+    bool failed;     /* an append ran out of memory: the text is incomplete */
 };
 
 /* An empty string is all zeroes: `struct str text = {0};` */
 
-/* Frees what the string holds and makes it empty again. */
+/* Frees the string's memory and makes it empty again. */
 void str_finish(struct str *string);
 
 /* Makes it empty and keeps the memory. Also clears `failed`. */
@@ -29,7 +29,7 @@ void str_clear(struct str *string);
 bool str_reserve(struct str *string, size_t extra);
 
 void str_append(struct str *string, const char *text);
-/* With a full stop, where it has none, and a blank after it. */
+/* Appends a sentence, with a full stop where it has none, and a blank. */
 void str_append_sentence(struct str *string, const char *sentence);
 void str_append_bytes(struct str *string, const void *bytes, size_t length);
 void str_append_char(struct str *string, char byte);
@@ -37,8 +37,8 @@ void str_append_repeated(struct str *string, char byte, size_t count);
 void str_printf(struct str *string, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Hands the text over: the caller frees it with free(). NULL when an append failed (the partial
- * text is freed). The string is empty afterwards. An empty string gives "".
+ * Transfers the text: the caller frees it with free(). NULL when an append failed (the partial text
+ * is freed). The string is empty afterwards. An empty string gives "".
  */
 char *str_steal(struct str *string);
 

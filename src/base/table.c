@@ -15,9 +15,9 @@ union cell {
 
 struct column {
     char *name;
-    char *unit; /* NULL: as the name says */
+    char *unit; /* NULL: the name says it */
     enum gput_column_type type;
-    union cell *cells; /* one a row; of integers or numbers nothing but those, side by side */
+    union cell *cells; /* one a row; integers and numbers as contiguous arrays */
     size_t capacity;
 };
 
@@ -171,7 +171,7 @@ void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, 
     tables->sink_rows = rows;
 }
 
-int table_flow(struct gput_table *table, bool ended, struct gput_error *error)
+int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *error)
 {
     struct gput_tables *list = table ? table->list : NULL;
     if (!list || !list->sink || (!ended && table->row_count < list->sink_rows))
@@ -235,7 +235,8 @@ void gput_table_release(const struct gput_table *released)
     free(table);
 }
 
-int gput_tables_refuse(const struct gput_tables *tables, const char *name, struct gput_error *error)
+int gput_tables_not_found(
+    const struct gput_tables *tables, const char *name, struct gput_error *error)
 {
     struct str list = {0};
     for (size_t i = 0; i < tables->count; i++)
@@ -246,10 +247,10 @@ int gput_tables_refuse(const struct gput_tables *tables, const char *name, struc
     return code;
 }
 
-int gput_tables_keep(struct gput_tables *tables, const char *name, struct gput_error *error)
+int gput_tables_select(struct gput_tables *tables, const char *name, struct gput_error *error)
 {
     if (!gput_tables_find(tables, name))
-        return gput_tables_refuse(tables, name, error);
+        return gput_tables_not_found(tables, name, error);
     size_t kept = 0;
     for (size_t i = 0; i < tables->count; i++) {
         if (kept == 0 && strcmp(tables->tables[i]->name, name) == 0)
@@ -301,7 +302,7 @@ enum gput_column_type gput_table_column_type(const struct gput_table *table, siz
     return table->columns[column].type;
 }
 
-/* What a name ends in when it says its unit. */
+/* Name suffixes that say the unit. */
 static const struct {
     const char *suffix, *unit;
 } suffixes[] = {

@@ -12,8 +12,8 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The text fills its place up to the final 0. */
-static void mark_cut(char *text, size_t size)
+/* Ends a truncated text with "…". */
+static void mark_truncated(char *text, size_t size)
 {
     size_t end = size - 1, room = sizeof ELLIPSIS - 1;
     if (end < room)
@@ -30,7 +30,7 @@ void text_fit_list(char *text, size_t size, const char *format, va_list argument
     if (length < 0)
         text[0] = '\0';
     else if ((size_t)length >= size)
-        mark_cut(text, size);
+        mark_truncated(text, size);
 }
 
 void text_fit(char *text, size_t size, const char *format, ...)

@@ -1,6 +1,6 @@
 /*
- * Text in a place of fixed size. What does not fit ends with "…", so that nobody takes a part for
- * the whole.
+ * Text in a buffer of fixed size. A text that does not fit ends with "…", so that it is not taken
+ * for complete.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Writes as much as fits into `size` bytes, the final 0 included; characters of UTF-8 are not cut
- * apart. `text` is no argument of its own format. */
+/* Writes as much as fits into `size` bytes, the final 0 included; characters of UTF-8 are not
+ * split. `text` must not be an argument of its own format. */
 void text_fit(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void text_fit_list(char *text, size_t size, const char *format, va_list arguments);

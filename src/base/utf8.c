@@ -10,7 +10,7 @@ size_t utf8_length(const char *text, size_t left)
     const unsigned char *bytes = (const unsigned char *)text;
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = bytes[0];
-    if (first == 0) /* UTF-8, but the end of every text here */
+    if (first == 0) /* valid UTF-8, but texts end with NUL */
         return 0;
     size_t length = first < 0x80             ? 1
                     : (first & 0xe0) == 0xc0 ? 2

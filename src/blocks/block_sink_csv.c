@@ -124,7 +124,7 @@ static size_t write_all(int fd, const struct str *line)
 static int write_line(struct csv_sink *sink, const struct str *line, struct gput_error *error)
 {
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = GPUT_OK;
     size_t written = remove_torn(sink) ? write_all(sink->fd, line) : 0;
     if (written < line->length) {
@@ -134,7 +134,7 @@ static int write_line(struct csv_sink *sink, const struct str *line, struct gput
             sink->torn_at = lseek(sink->fd, 0, SEEK_CUR) - (off_t)written;
         remove_torn(sink);
     }
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 

@@ -117,7 +117,7 @@ static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
     struct file_limit limit;
     pthread_mutex_lock(&sink->lock);
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = GPUT_OK;
     if (!sink->database) {
         base->shared = false; /* a child must leave it alone again */
@@ -126,7 +126,7 @@ static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread
     if (code == GPUT_OK)
         code = sub_tracking_sqlite_insert(
             sink->insert, base->path, sink->columns, row, name->text, name->length, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     pthread_mutex_unlock(&sink->lock);
     return code;
 }

@@ -2,8 +2,8 @@
  * Carbon intensity of electricity by country and year: grams of CO2 equivalents for a kWh.
  *
  * Source: PyPI package codecarbon 3.3.2, codecarbon/data/private_infra/global_energy_mix.json, its
- * "carbon_intensity" and "year"; figures older than 2022, and those of 0, are left out. Made by
- * tools/make-carbon-intensity.py: not to be edited by hand.
+ * "carbon_intensity" and "year"; figures older than 2022, and those of 0, are skipped. Made by
+ * tools/make-carbon-intensity.py: do not edit by hand.
  */
 /* clang-format off */
 #define CARBON_INTENSITY_SOURCE "codecarbon 3.3.2"

@@ -49,7 +49,7 @@ const char *gput_limit_kind_name(enum gput_limit_kind kind)
     return kinds[kind].name;
 }
 
-/* 0 when it is no positive amount in one of the units. */
+/* 0 when the text is not a positive amount in one of the units. */
 static double parse_amount(const char *text, const struct unit *units)
 {
     double number;

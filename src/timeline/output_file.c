@@ -13,7 +13,7 @@
 
 bool output_file_is_straight(const char *path)
 {
-    return strcmp(path, "-") == 0 || file_is_straight(path);
+    return strcmp(path, "-") == 0 || file_is_written_directly(path);
 }
 
 /* A descriptor of its own, so that closing it does not close the standard output. */

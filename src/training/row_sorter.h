@@ -1,6 +1,6 @@
 /*
  * Puts rows of one size in order with bounded memory: what does not fit is sorted in runs, kept in
- * a nameless temporary file, and merged while the rows are walked through. They can be walked
+ * an unnamed temporary file, and merged while the rows are walked through. They can be walked
  * through again and again.
  */
 #ifndef TRAINING_ROW_SORTER_H

@@ -25,7 +25,7 @@ static void members_keep_their_order_and_are_found_by_name(void **state)
     doc_destroy(root);
 }
 
-static void what_is_no_finite_number_is_null(void **state)
+static void numbers_that_are_not_finite_are_null(void **state)
 {
     (void)state;
     struct doc *root = doc_create_array();
@@ -35,7 +35,7 @@ static void what_is_no_finite_number_is_null(void **state)
     doc_destroy(root);
 }
 
-static void a_chain_on_nothing_stays_nothing(void **state)
+static void appending_to_null_returns_null(void **state)
 {
     (void)state;
     assert_null(doc_label(doc_add_int(doc_add_object(NULL, "a"), "b", 1), "c"));
@@ -43,7 +43,7 @@ static void a_chain_on_nothing_stays_nothing(void **state)
     doc_destroy(NULL);
 }
 
-static void a_failure_deep_down_is_seen_at_the_root(void **state)
+static void a_failure_in_a_child_shows_at_the_root(void **state)
 {
     (void)state;
     struct doc *root = doc_create_object();
@@ -57,9 +57,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_keep_their_order_and_are_found_by_name),
-        cmocka_unit_test(what_is_no_finite_number_is_null),
-        cmocka_unit_test(a_chain_on_nothing_stays_nothing),
-        cmocka_unit_test(a_failure_deep_down_is_seen_at_the_root),
+        cmocka_unit_test(numbers_that_are_not_finite_are_null),
+        cmocka_unit_test(appending_to_null_returns_null),
+        cmocka_unit_test(a_failure_in_a_child_shows_at_the_root),
     };
     return cmocka_run_group_tests_name("base/doc", tests, NULL, NULL);
 }

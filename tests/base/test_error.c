@@ -26,7 +26,7 @@ static void a_long_message_is_cut_and_stays_terminated(void **state)
     assert_int_equal(strlen(error.message), sizeof error.message - 1);
 }
 
-static void errno_values_become_codes_and_words(void **state)
+static void errno_values_become_codes_and_messages(void **state)
 {
     (void)state;
     struct gput_error error = {0};
@@ -48,7 +48,7 @@ static int fails_third(int *calls)
     return GPUT_OK;
 }
 
-static void try_passes_the_first_failure_up(void **state)
+static void try_returns_the_first_failure(void **state)
 {
     (void)state;
     int calls = 0;
@@ -61,8 +61,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_has_its_code_and_its_sentence),
         cmocka_unit_test(a_long_message_is_cut_and_stays_terminated),
-        cmocka_unit_test(errno_values_become_codes_and_words),
-        cmocka_unit_test(try_passes_the_first_failure_up),
+        cmocka_unit_test(errno_values_become_codes_and_messages),
+        cmocka_unit_test(try_returns_the_first_failure),
     };
     return cmocka_run_group_tests_name("base/error", tests, NULL, NULL);
 }

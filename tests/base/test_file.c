@@ -39,7 +39,7 @@ static void assert_content(const char *path, const char *expected)
     str_finish(&content);
 }
 
-static void a_file_is_written_whole_and_read_back(void **state)
+static void a_file_is_written_and_read_back(void **state)
 {
     (void)state;
     const char *path = in_folder("a");
@@ -50,7 +50,7 @@ static void a_file_is_written_whole_and_read_back(void **state)
     unlink(path);
 }
 
-static void a_file_takes_its_name_when_it_is_whole(void **state)
+static void a_file_gets_its_name_when_complete(void **state)
 {
     (void)state;
     struct file_writing writing;
@@ -66,7 +66,7 @@ static void a_file_takes_its_name_when_it_is_whole(void **state)
             file_writing_discard(&writing);
     }
     assert_content(path, "one two");
-    unlink(path); /* the folder is empty then, or it cannot be removed at the end */
+    unlink(path); /* else the folder is not empty and cannot be removed at the end */
 }
 
 static void replacing_a_file_keeps_its_mode(void **state)
@@ -82,7 +82,7 @@ static void replacing_a_file_keeps_its_mode(void **state)
     unlink(path);
 }
 
-static void a_failed_write_leaves_nothing_behind(void **state)
+static void a_failed_write_leaves_no_file(void **state)
 {
     (void)state;
     struct gput_error error = {0};
@@ -103,23 +103,23 @@ static void a_failed_write_leaves_nothing_behind(void **state)
     assert_int_equal(entries, 2); /* "." and ".." */
 }
 
-/* As `-o /dev/stdout >>file` does: the link in /proc or /dev is not replaced. */
-static void an_open_file_is_added_to_by_its_link(void **state)
+/* As with `-o /dev/stdout >>file`: the link in /proc or /dev is not replaced. */
+static void an_open_file_is_appended_to_through_its_link(void **state)
 {
     (void)state;
     char link[64], path[] = "/tmp/gput-file-XXXXXX";
     int fd = mkstemp(path);
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     assert_int_equal(write(fd, "one ", 4), 4);
-    assert_true(file_is_straight(link));
-    assert_false(file_is_straight(path));
+    assert_true(file_is_written_directly(link));
+    assert_false(file_is_written_directly(path));
     assert_int_equal(file_write_atomic(link, "two", 3, NULL), GPUT_OK);
     assert_content(path, "one two");
     close(fd);
     unlink(path);
 }
 
-static void a_link_stays_and_what_it_leads_to_is_written(void **state)
+static void a_link_stays_and_its_target_is_written(void **state)
 {
     (void)state;
     char target[4096], *found;
@@ -127,8 +127,8 @@ static void a_link_stays_and_what_it_leads_to_is_written(void **state)
     struct stat status;
     snprintf(target, sizeof target, "%s/target", folder);
     assert_int_equal(symlink("target", link), 0);
-    for (int i = 0; i < 2; i++) { /* where there is nothing yet, and where there is something */
-        assert_false(file_is_straight(link));
+    for (int i = 0; i < 2; i++) { /* without and with an existing target */
+        assert_false(file_is_written_directly(link));
         assert_int_equal(file_check(link, NULL), GPUT_OK);
         assert_int_equal(file_write_atomic(link, "new", 3, NULL), GPUT_OK);
         assert_int_equal(lstat(link, &status), 0);
@@ -142,7 +142,7 @@ static void a_link_stays_and_what_it_leads_to_is_written(void **state)
     unlink(link);
 }
 
-static void links_that_lead_nowhere_are_errors(void **state)
+static void links_that_do_not_resolve_are_errors(void **state)
 {
     (void)state;
     struct gput_error error = {0};
@@ -158,7 +158,7 @@ static void links_that_lead_nowhere_are_errors(void **state)
     unlink(link);
 }
 
-static void what_cannot_be_written_is_told_before(void **state)
+static void a_check_finds_paths_that_cannot_be_written(void **state)
 {
     (void)state;
     struct gput_error error = {0};
@@ -180,7 +180,7 @@ static void a_temporary_file_has_no_name(void **state)
     assert_int_equal(file_open_temporary(folder, &fd, NULL), GPUT_OK);
     assert_int_equal(file_write_fd(fd, "it", "x", 1, NULL), GPUT_OK);
     assert_int_equal(pread(fd, &byte, 1, 0), 1);
-    close(fd); /* the folder is empty then, or it cannot be removed at the end */
+    close(fd); /* else the folder is not empty and cannot be removed at the end */
     assert_int_equal(file_open_temporary(in_folder("missing"), &fd, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "missing"));
 }
@@ -259,14 +259,14 @@ static void reads_from_anywhere_up_to_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_written_whole_and_read_back),
-        cmocka_unit_test(a_file_takes_its_name_when_it_is_whole),
+        cmocka_unit_test(a_file_is_written_and_read_back),
+        cmocka_unit_test(a_file_gets_its_name_when_complete),
         cmocka_unit_test(replacing_a_file_keeps_its_mode),
-        cmocka_unit_test(a_failed_write_leaves_nothing_behind),
-        cmocka_unit_test(an_open_file_is_added_to_by_its_link),
-        cmocka_unit_test(a_link_stays_and_what_it_leads_to_is_written),
-        cmocka_unit_test(links_that_lead_nowhere_are_errors),
-        cmocka_unit_test(what_cannot_be_written_is_told_before),
+        cmocka_unit_test(a_failed_write_leaves_no_file),
+        cmocka_unit_test(an_open_file_is_appended_to_through_its_link),
+        cmocka_unit_test(a_link_stays_and_its_target_is_written),
+        cmocka_unit_test(links_that_do_not_resolve_are_errors),
+        cmocka_unit_test(a_check_finds_paths_that_cannot_be_written),
         cmocka_unit_test(a_temporary_file_has_no_name),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_missing_file_is_named),

@@ -8,15 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Writes past the limit of a file's size. */
+/* Writes past the limit of file sizes. */
 static int write_too_far(int fd)
 {
     char bytes[100] = {0};
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     errno = 0;
     ssize_t done = pwrite(fd, bytes, sizeof bytes, 4096);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return done < 0 ? errno : 0;
 }
 
@@ -46,13 +46,13 @@ static void write_and_live(void)
         _exit(2);
 }
 
-static void writing_past_the_limit_is_an_error_and_not_the_end(void **state)
+static void writing_past_the_limit_is_an_error_without_a_signal(void **state)
 {
     (void)state;
     run_in_child(write_and_live);
 }
 
-/* One of the program's own stays. */
+/* A pending signal of the program itself stays pending. */
 static void write_while_one_is_pending(void)
 {
     sigset_t set, pending;
@@ -66,7 +66,7 @@ static void write_while_one_is_pending(void)
         _exit(2);
 }
 
-static void what_was_pending_stays_so(void **state)
+static void a_pending_signal_stays_pending(void **state)
 {
     (void)state;
     run_in_child(write_while_one_is_pending);
@@ -75,8 +75,8 @@ static void what_was_pending_stays_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writing_past_the_limit_is_an_error_and_not_the_end),
-        cmocka_unit_test(what_was_pending_stays_so),
+        cmocka_unit_test(writing_past_the_limit_is_an_error_without_a_signal),
+        cmocka_unit_test(a_pending_signal_stays_pending),
     };
     return cmocka_run_group_tests_name("base/file_limit", tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void the_last_of_two_members_of_one_name_counts(void **state)
     assert_writes("{\"a\": 1, \"b\": 2, \"a\": 3}", -1, "{\"a\": 3, \"b\": 2}");
 }
 
-static void numbers_of_python_that_json_has_not_are_null(void **state)
+static void numbers_that_only_python_writes_are_null(void **state)
 {
     (void)state;
     static const char text[] =
@@ -147,7 +147,7 @@ static void numbers_of_python_that_json_has_not_are_null(void **state)
     assert_null(doc);
 }
 
-static void a_byte_order_mark_is_passed_over(void **state)
+static void a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
     assert_writes("\xef\xbb\xbf{\"a\": 9223372036854775808}", -1, "{\"a\": 9.223372036854776e+18}");
@@ -166,8 +166,8 @@ int main(void)
         cmocka_unit_test(broken_json_is_refused_with_file_and_line),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(the_last_of_two_members_of_one_name_counts),
-        cmocka_unit_test(numbers_of_python_that_json_has_not_are_null),
-        cmocka_unit_test(a_byte_order_mark_is_passed_over),
+        cmocka_unit_test(numbers_that_only_python_writes_are_null),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
     };
     return cmocka_run_group_tests_name("base/json", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static double double_of_bits(uint64_t bits)
     return value;
 }
 
-/* Doubles of every size, and the kinds of figures that tracking files hold. */
+/* Doubles of every magnitude, and figures like those in tracking files. */
 static double random_double(uint64_t *seed)
 {
     uint64_t bits = next_random(seed);
@@ -207,7 +207,7 @@ static void doubles_are_read_up_to_their_end(void **state)
     assert_reads("9007199254740993.00000000000000000000000", 9007199254740992.0, "");
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void other_texts_are_refused(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -231,7 +231,7 @@ static void reading_never_passes_the_end(void **state)
     assert_null(number_parse_double(text + 19, text + 21, &value));
 }
 
-/* Digits beyond those that a double has, ties among them, are where parsers go wrong. */
+/* Parsers go wrong with more digits than a double has, with ties among them. */
 static void reading_agrees_with_strtod(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void the_locale_does_not_matter(void **state)
     (void)state;
     char text[NUMBER_TEXT_SIZE];
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
-        return; /* no such locale here */
+        return; /* the locale is not installed */
     number_format_double(1.5, text);
     assert_string_equal(text, "1.5");
     assert_reads("9007199254740993.00000000000000000000001", 9007199254740994.0, "");
@@ -312,7 +312,7 @@ int main(void)
         cmocka_unit_test(rounding_is_that_of_python),
         cmocka_unit_test(rounding_agrees_with_printf),
         cmocka_unit_test(doubles_are_read_up_to_their_end),
-        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(other_texts_are_refused),
         cmocka_unit_test(reading_never_passes_the_end),
         cmocka_unit_test(reading_agrees_with_strtod),
         cmocka_unit_test(the_locale_does_not_matter),

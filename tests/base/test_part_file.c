@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void a_part_gets_its_name_when_it_is_whole(void **state)
+static void a_complete_part_is_renamed(void **state)
 {
     (void)state;
     struct part_file part;
@@ -28,7 +28,7 @@ static void a_part_gets_its_name_when_it_is_whole(void **state)
     assert_int_equal(temporary_count(), 1);
 }
 
-static void one_that_is_not_kept_leaves_nothing(void **state)
+static void a_part_that_is_not_kept_is_removed(void **state)
 {
     (void)state;
     struct part_file part;
@@ -44,7 +44,7 @@ static void one_that_is_not_kept_leaves_nothing(void **state)
     assert_non_null(strstr(error.message, "none/x"));
 }
 
-static void what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(void **state)
+static void leftover_parts_are_removed_and_locked_ones_stay(void **state)
 {
     (void)state;
     struct part_file living, part;
@@ -60,7 +60,7 @@ static void what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(vo
     assert_int_equal(temporary_count(), 3);
     assert_int_equal(part_file_create(temporary("x"), "x", &living, &fd, NULL), GPUT_OK);
     close(fd);
-    assert_int_equal(temporary_count(), 3); /* the one left is gone */
+    assert_int_equal(temporary_count(), 3); /* the leftover is removed */
     assert_int_equal(part_file_create(temporary("x"), "x", &part, &fd, NULL), GPUT_OK);
     close(fd);
     assert_int_equal(access(living.path, F_OK), 0);
@@ -72,9 +72,9 @@ static void what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        temporary_test(a_part_gets_its_name_when_it_is_whole),
-        temporary_test(one_that_is_not_kept_leaves_nothing),
-        temporary_test(what_a_killed_writer_left_goes_and_what_a_living_one_writes_stays),
+        temporary_test(a_complete_part_is_renamed),
+        temporary_test(a_part_that_is_not_kept_is_removed),
+        temporary_test(leftover_parts_are_removed_and_locked_ones_stay),
     };
     return cmocka_run_group_tests_name("base/part_file", tests, temporary_create, temporary_remove);
 }

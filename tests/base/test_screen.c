@@ -16,7 +16,7 @@ static void assert_shown(const char *text, size_t length, const char *shown)
 }
 #define SHOWN(text, shown) assert_shown(text, sizeof text - 1, shown)
 
-static void text_of_every_script_stays(void **state)
+static void text_of_every_script_is_kept(void **state)
 {
     (void)state;
     SHOWN("", "");
@@ -32,7 +32,7 @@ static void control_characters_become_question_marks(void **state)
     SHOWN("a\0b", "a?b");
 }
 
-static void c1_controls_do_too(void **state)
+static void c1_controls_become_question_marks(void **state)
 {
     (void)state;
     SHOWN("\xc2\x9b"
@@ -40,7 +40,7 @@ static void c1_controls_do_too(void **state)
         "?31m ? ?");
 }
 
-static void bytes_that_are_no_utf8_do_too(void **state)
+static void invalid_utf8_becomes_question_marks(void **state)
 {
     (void)state;
     SHOWN("\x9b"
@@ -54,10 +54,10 @@ static void bytes_that_are_no_utf8_do_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_of_every_script_stays),
+        cmocka_unit_test(text_of_every_script_is_kept),
         cmocka_unit_test(control_characters_become_question_marks),
-        cmocka_unit_test(c1_controls_do_too),
-        cmocka_unit_test(bytes_that_are_no_utf8_do_too),
+        cmocka_unit_test(c1_controls_become_question_marks),
+        cmocka_unit_test(invalid_utf8_becomes_question_marks),
     };
     return cmocka_run_group_tests_name("base/screen", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void appends_text_and_terminates_it(void **state)
     assert_null(text.data);
 }
 
-static void hands_its_text_over(void **state)
+static void transfers_its_text(void **state)
 {
     (void)state;
     struct str text = {0};
@@ -49,7 +49,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appends_text_and_terminates_it),
-        cmocka_unit_test(hands_its_text_over),
+        cmocka_unit_test(transfers_its_text),
         cmocka_unit_test(stays_failed_without_memory),
     };
     return cmocka_run_group_tests_name("base/str", tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Two rows: 1, 0.5, "a" and nothing at all. */
+/* Two rows: 1, 0.5, "a", and missing values. */
 static struct gput_tables *make_tables(void)
 {
     struct gput_tables *tables = tables_create(), *made;
@@ -21,7 +21,7 @@ static struct gput_tables *make_tables(void)
     return made;
 }
 
-static void gives_back_what_was_put(void **state)
+static void returns_the_cells_that_were_set(void **state)
 {
     (void)state;
     struct gput_tables *tables = make_tables();
@@ -38,7 +38,7 @@ static void gives_back_what_was_put(void **state)
     gput_tables_destroy(tables);
 }
 
-static void columns_lie_side_by_side(void **state)
+static void columns_are_contiguous(void **state)
 {
     (void)state;
     struct gput_tables *tables = tables_create();
@@ -57,7 +57,7 @@ static void columns_lie_side_by_side(void **state)
     gput_tables_destroy(tables);
 }
 
-static void a_half_row_does_not_count(void **state)
+static void an_incomplete_row_does_not_count(void **state)
 {
     (void)state;
     struct gput_tables *tables = make_tables();
@@ -67,7 +67,7 @@ static void a_half_row_does_not_count(void **state)
     gput_tables_destroy(tables);
 }
 
-static void units_are_told_or_in_the_name(void **state)
+static void units_are_set_or_in_the_name(void **state)
 {
     (void)state;
     struct gput_tables *tables = make_tables();
@@ -89,7 +89,7 @@ static void a_retained_table_outlives_its_list(void **state)
     (void)state;
     struct gput_tables *tables = make_tables();
     const struct gput_table *table = gput_table_retain(gput_tables_get(tables, 0));
-    assert_int_equal(gput_tables_keep(tables, "second", NULL), GPUT_OK);
+    assert_int_equal(gput_tables_select(tables, "second", NULL), GPUT_OK);
     gput_tables_destroy(tables);
     assert_string_equal(gput_table_name(table), "first");
     assert_string_equal(gput_table_text(table, 0, 2), "a");
@@ -100,10 +100,10 @@ static void a_retained_table_outlives_its_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_back_what_was_put),
-        cmocka_unit_test(columns_lie_side_by_side),
-        cmocka_unit_test(a_half_row_does_not_count),
-        cmocka_unit_test(units_are_told_or_in_the_name),
+        cmocka_unit_test(returns_the_cells_that_were_set),
+        cmocka_unit_test(columns_are_contiguous),
+        cmocka_unit_test(an_incomplete_row_does_not_count),
+        cmocka_unit_test(units_are_set_or_in_the_name),
         cmocka_unit_test(a_retained_table_outlives_its_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

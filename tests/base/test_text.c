@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "testing.h"
 
-static void what_fits_is_written_whole(void **state)
+static void a_text_that_fits_is_complete(void **state)
 {
     (void)state;
     char text[8];
@@ -9,7 +9,7 @@ static void what_fits_is_written_whole(void **state)
     assert_string_equal(text, "abcd 12");
 }
 
-static void what_is_cut_says_so(void **state)
+static void a_truncated_text_ends_with_an_ellipsis(void **state)
 {
     (void)state;
     char text[8];
@@ -17,7 +17,7 @@ static void what_is_cut_says_so(void **state)
     assert_string_equal(text, "abcd…");
 }
 
-static void no_character_is_cut_apart(void **state)
+static void characters_are_not_split(void **state)
 {
     (void)state;
     char text[8];
@@ -27,7 +27,7 @@ static void no_character_is_cut_apart(void **state)
     assert_string_equal(text, "ab§…");
 }
 
-static void a_place_too_small_for_the_mark_holds_what_it_can(void **state)
+static void a_buffer_too_small_for_the_ellipsis_gets_what_fits(void **state)
 {
     (void)state;
     char text[3];
@@ -38,10 +38,10 @@ static void a_place_too_small_for_the_mark_holds_what_it_can(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_fits_is_written_whole),
-        cmocka_unit_test(what_is_cut_says_so),
-        cmocka_unit_test(no_character_is_cut_apart),
-        cmocka_unit_test(a_place_too_small_for_the_mark_holds_what_it_can),
+        cmocka_unit_test(a_text_that_fits_is_complete),
+        cmocka_unit_test(a_truncated_text_ends_with_an_ellipsis),
+        cmocka_unit_test(characters_are_not_split),
+        cmocka_unit_test(a_buffer_too_small_for_the_ellipsis_gets_what_fits),
     };
     return cmocka_run_group_tests_name("base/text", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static void assert_made(const char *bytes, const char *expected)
     str_finish(&text);
 }
 
-static void keeps_what_is_utf8(void **state)
+static void keeps_valid_utf8(void **state)
 {
     (void)state;
     assert_made("", "");
@@ -23,7 +23,7 @@ static void replaces_every_other_byte(void **state)
     (void)state;
     assert_made("a\xff", "a\xef\xbf\xbd");
     assert_made("\xc3", "\xef\xbf\xbd");                 /* cut off */
-    assert_made("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"); /* longer than it need be */
+    assert_made("\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"); /* an overlong sequence */
     assert_made("\xed\xa0\x80z", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz"); /* a surrogate */
 }
 
@@ -40,7 +40,7 @@ static void replaces_nul(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_what_is_utf8),
+        cmocka_unit_test(keeps_valid_utf8),
         cmocka_unit_test(replaces_every_other_byte),
         cmocka_unit_test(replaces_nul),
     };

@@ -28,7 +28,7 @@ static void reads_times(void **state)
     assert_true(limits.values[GPUT_LIMIT_CPU_SECONDS] == 7200);
 }
 
-static void refuses_what_is_no_limit_and_says_what_is(void **state)
+static void refuses_other_texts_and_names_the_valid_units(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"", "ram", "ram=", "ram=much", "ram=-1GB", "ram=0",
@@ -48,7 +48,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_sizes_in_powers_of_1000_and_1024),
         cmocka_unit_test(reads_times),
-        cmocka_unit_test(refuses_what_is_no_limit_and_says_what_is),
+        cmocka_unit_test(refuses_other_texts_and_names_the_valid_units),
     };
     return cmocka_run_group_tests_name("model/limits", tests, NULL, NULL);
 }

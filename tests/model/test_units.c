@@ -2,7 +2,7 @@
 
 #include <gputracker/units.h>
 
-static void every_word_reads_as_the_unit_that_has_it(void **state)
+static void every_unit_parses_from_its_name(void **state)
 {
     (void)state;
     for (int i = GPUT_BYTES; i <= GPUT_TERABYTES; i++) {
@@ -30,7 +30,7 @@ static void units_are_decimal(void **state)
         assert_true(gput_time_unit_seconds((enum gput_time_unit)i) == seconds[i]);
 }
 
-static void a_word_that_is_no_unit_names_those_that_are(void **state)
+static void an_unknown_unit_lists_the_valid_ones(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -51,9 +51,9 @@ static void a_word_that_is_no_unit_names_those_that_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_word_reads_as_the_unit_that_has_it),
+        cmocka_unit_test(every_unit_parses_from_its_name),
         cmocka_unit_test(units_are_decimal),
-        cmocka_unit_test(a_word_that_is_no_unit_names_those_that_are),
+        cmocka_unit_test(an_unknown_unit_lists_the_valid_ones),
     };
     return cmocka_run_group_tests_name("model/units", tests, NULL, NULL);
 }

@@ -54,12 +54,12 @@ static int reserve(int fd, off_t offset, size_t length)
     struct file_limit limit;
     size_t done = 0;
     ssize_t wrote = 0;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     while (done < length && (wrote >= 0 || errno == EINTR)) {
         wrote = pwrite(fd, zeroes, length - done, offset + (off_t)done);
         done += wrote > 0 ? (size_t)wrote : 0;
     }
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return done == length ? 0 : -1;
 }
 

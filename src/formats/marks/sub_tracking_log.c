@@ -32,8 +32,8 @@ struct log_reader {
     uint32_t *names;    /* numbers in the file to numbers in base.names */
     uint32_t n_names;
     uint32_t names_capacity;
-    uint64_t nameless; /* records left out for want of their name */
-    bool cut;          /* the file lacks a part of the chunks that were handed out */
+    uint64_t unnamed; /* records left out for want of their name */
+    bool cut;         /* the file lacks a part of the chunks that were handed out */
 };
 
 /* ---- Opening ---- */
@@ -185,11 +185,11 @@ static void report_losses(struct log_reader *reader)
     else if (reader->cut)
         sub_tracking_warn(
             &reader->base, "it is cut off; %" PRIu64 " rows were kept.", reader->base.rows);
-    else if (reader->nameless > 0)
+    else if (reader->unnamed > 0)
         sub_tracking_warn(&reader->base,
             "%" PRIu64 " marks whose code block has no name in it were left out; %" PRIu64
             " rows were kept.",
-            reader->nameless, reader->base.rows);
+            reader->unnamed, reader->base.rows);
 }
 
 /* Moves on to the next chunk of marks. */
@@ -266,7 +266,7 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
         reader->time_ns = (int64_t)((uint64_t)reader->time_ns + (word >> 32));
         uint32_t name = (uint32_t)word / 2 - 1;
         if (name >= reader->n_names) {
-            reader->nameless++;
+            reader->unnamed++;
             continue;
         }
         row->process_id = reader->process_id;

@@ -205,9 +205,9 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
     writer->format = formats[driver];
     writer->lock_fd = -1;
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = begin(writer, continues, now_ns, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     if (code == GPUT_OK)
         *result = writer;
     else
@@ -221,9 +221,9 @@ int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t 
     char date[RECORDING_DATE_SIZE];
     recording_date_format(recording_date_of_epoch_ns(time_ns), date);
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = writer->format->add(writer->file, date, metrics, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     writer->has_lines |= code == GPUT_OK;
     return code;
 }
@@ -232,9 +232,9 @@ int energy_recording_writer_end_segment(
     struct energy_recording_writer *writer, struct gput_error *error)
 {
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = writer->format->end_segment(writer->file, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 
@@ -243,9 +243,9 @@ int energy_recording_writer_finish(struct energy_recording_writer *writer, struc
     if (!writer)
         return GPUT_OK;
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = writer->file ? writer->format->finish(writer->file, error) : GPUT_OK;
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     if (!writer->has_lines)
         remove_traces(writer);
     unlock(writer);

@@ -161,10 +161,10 @@ void results_file_update(struct results_file *file, const struct gput_results *r
     off_t at = (off_t)(file->updates % COPIES * sizeof *copy);
     size_t length = used_bytes(copy);
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     if (pwrite(file->fd, copy, length, at) == (ssize_t)length)
         file->updates++;
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
 }
 
 void results_file_remove(struct results_file *file)

@@ -18,9 +18,9 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     *file = NULL;
     TRY(tracking_format_of(path, &format, error));
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = format->create(path, static_data, overwrite, file, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 
@@ -28,18 +28,18 @@ int tracking_file_write_row(struct tracking_file *file, const struct gput_sample
     int64_t now_ns, struct gput_error *error)
 {
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = file->format->write_row(file, sample, now_ns, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 
 int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
 {
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = file->format->flush(file, now_ns, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 
@@ -53,9 +53,9 @@ int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct
     if (!file)
         return GPUT_OK;
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = file->format->finish(file, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     if (rows_lost)
         *rows_lost = file->rows_lost;
     free(file->path);
@@ -75,9 +75,9 @@ int tracking_file_add_table(struct tracking_file *file, const char *name,
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "%s has no room for a table %s; a .sqlite file has", file->path, name);
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = file->format->add_table(file, name, columns, count, table, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }
 
@@ -87,8 +87,8 @@ int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
     if (!tracking_file_has_tables(file))
         return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s has no further tables", file->path);
     struct file_limit limit;
-    file_limit_hold(&limit);
+    file_limit_block_signal(&limit);
     int code = file->format->write_table_row(file, table, values, now_ns, error);
-    file_limit_release(&limit);
+    file_limit_unblock_signal(&limit);
     return code;
 }

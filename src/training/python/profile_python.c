@@ -216,7 +216,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
     }
     TRY(tables_finish_building(made, &tables, error));
     if (format == GPUT_CSV)
-        code = gput_tables_keep(tables, "functions", error);
+        code = gput_tables_select(tables, "functions", error);
     if (code == GPUT_OK)
         code = gput_tables_render(tables, format, text, error);
     gput_tables_destroy(tables);

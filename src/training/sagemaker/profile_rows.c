@@ -74,11 +74,11 @@ static int put_readings(struct profile_frame *frame, const struct gput_profile_o
             table_put_text(table, profile_frame_text(frame, row->dimension));
             table_put_text(table, profile_frame_text(frame, row->node));
             table_put_text(table, profile_frame_text(frame, row->type));
-            TRY(table_flow(table, false, error));
+            TRY(table_pass_rows(table, false, error));
         }
         TRY(profile_frame_next_reading(frame, &row, error));
     }
-    return table_flow(table, true, error);
+    return table_pass_rows(table, true, error);
 }
 
 static void put_times(
@@ -120,11 +120,11 @@ static int put_framework_rows(
     for (bool first = true; row; first = false) {
         if (first || !same_in_framework(&last, row))
             put_framework_row(frame, row, table);
-        TRY(table_flow(table, false, error));
+        TRY(table_pass_rows(table, false, error));
         last = *row;
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return table_flow(table, true, error);
+    return table_pass_rows(table, true, error);
 }
 
 /* Marks which of the metrics that are asked for a row is of. */
@@ -232,8 +232,8 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
     TRY(profile_frame_first_event(frame, &row, error));
     while (row) {
         put_event(frame, row, table);
-        TRY(table_flow(table, false, error));
+        TRY(table_pass_rows(table, false, error));
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return table_flow(table, true, error);
+    return table_pass_rows(table, true, error);
 }

@@ -470,9 +470,9 @@ static void renders_text_json_and_csv(void **state)
     tables = make(GPUT_PROFILE_METRICS, &options);
     struct gput_error error;
     assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL), GPUT_ERROR_INVALID);
-    assert_int_equal(gput_tables_keep(tables, "none", &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(gput_tables_select(tables, "none", &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "There is no table \"none\". There are: system, framework");
-    assert_int_equal(gput_tables_keep(tables, "framework", NULL), GPUT_OK);
+    assert_int_equal(gput_tables_select(tables, "framework", NULL), GPUT_OK);
     assert_int_equal(gput_tables_count(tables), 1);
     gput_tables_destroy(tables);
 }
