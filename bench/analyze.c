@@ -64,7 +64,7 @@ static void write_calls(const char *path, long calls, long names, double seconds
 static int only_read(const char *tracking, const char *marks)
 {
     static struct tracking_row rows[BATCH];
-    static struct sub_tracking_row mark_rows[BATCH];
+    static struct sub_tracking_mark mark_rows[BATCH];
     struct tracking_reader *reader;
     struct sub_tracking_reader *mark_reader;
     struct sub_tracking_names *names = sub_tracking_names_create();

@@ -59,7 +59,7 @@ static void report_progress(
 static int read_marks(
     struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
 {
-    struct sub_tracking_row rows[BATCH];
+    struct sub_tracking_mark rows[BATCH];
     size_t count;
     int64_t first_ns = INT64_MAX;
     do {

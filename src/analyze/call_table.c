@@ -14,7 +14,7 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
 {
     *table = (struct call_table){
         .names = names,
-        .by_thread = columns & SUB_TRACKING_COLUMNS_APART,
+        .by_thread = columns & SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS,
         .has_starts = columns & SUB_TRACKING_COLUMN_STARTED,
         .exact = exact && (columns & SUB_TRACKING_COLUMNS_EXACT),
         .whole_ns = whole_ns,
@@ -92,7 +92,7 @@ static bool lanes_grow(struct call_table *table)
 }
 
 /* The lane of a mark, made when it is the first; NULL without memory. */
-static struct call_lane *lane_of(struct call_table *table, const struct sub_tracking_row *row)
+static struct call_lane *lane_of(struct call_table *table, const struct sub_tracking_mark *row)
 {
     int64_t thread_id = table->by_thread ? row->thread_id : SUB_TRACKING_UNKNOWN;
     if (table->n_lanes == table->n_slots / 2 && !lanes_grow(table))
@@ -146,7 +146,7 @@ static double time_of_ns(const struct call_table *table, int64_t ns)
     return (double)seconds + (double)(ns % NS) / NS;
 }
 
-static double time_of(struct call_table *table, const struct sub_tracking_row *row)
+static double time_of(struct call_table *table, const struct sub_tracking_mark *row)
 {
     if (!table->whole_ns)
         return row->timestamp;
@@ -155,13 +155,13 @@ static double time_of(struct call_table *table, const struct sub_tracking_row *r
     return time_of_ns(table, row->timestamp_ns);
 }
 
-static double started_of(const struct call_table *table, const struct sub_tracking_row *row)
+static double started_of(const struct call_table *table, const struct sub_tracking_mark *row)
 {
     bool tells = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
     return tells ? time_of_ns(table, row->started_ns) : NAN;
 }
 
-int call_table_add(struct call_table *table, const struct sub_tracking_row *rows, size_t count,
+int call_table_add(struct call_table *table, const struct sub_tracking_mark *rows, size_t count,
     struct gput_error *error)
 {
     for (size_t i = 0; i < count; i++) {

@@ -156,7 +156,7 @@ static int add_call(struct exact_figures *figures, const struct counts *start,
     return figures->keeps_calls ? keep(&figures->calls, time, &call, error) : GPUT_OK;
 }
 
-int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_row *row,
+int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_mark *row,
     double time, double started, struct gput_error *error)
 {
     struct counts counts = counts_of(&row->exact);

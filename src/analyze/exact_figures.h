@@ -23,7 +23,7 @@ void exact_figures_destroy(struct exact_figures *figures);
  * tell: to the latest. A figure that a mark lacks, or that sinks from a start to its stop, is
  * unknown from there on. Errors: GPUT_ERROR_MEMORY.
  */
-int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_row *row,
+int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_mark *row,
     double time, double started, struct gput_error *error);
 
 /*

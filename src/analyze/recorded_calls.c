@@ -18,7 +18,7 @@ struct reading {
 };
 
 /* Takes the next marks that are asked for; `*end` at the end of the file. */
-static int next_marks(struct reading *reading, struct sub_tracking_row rows[BATCH], size_t *count,
+static int next_marks(struct reading *reading, struct sub_tracking_mark rows[BATCH], size_t *count,
     bool *end, struct gput_error *error)
 {
     const char *wanted = reading->options->code_block;
@@ -75,7 +75,7 @@ static const char *const exact_columns[] = {"thread_cpu_ns", "process_cpu_ns", "
     "major_faults", "peak_rss_bytes", "energy_uj"};
 
 static void put_mark(struct reading *reading, struct gput_table *table,
-    const struct sub_tracking_row *row, bool exact)
+    const struct sub_tracking_mark *row, bool exact)
 {
     const struct sub_tracking_exact *counts = &row->exact;
     put_block(reading, table, row->process_id, row->thread_id, row->name);
@@ -100,7 +100,7 @@ static int read_marks(struct reading *reading, struct gput_error *error)
     for (size_t i = 0; exact && i < sizeof exact_columns / sizeof *exact_columns; i++)
         table_add_column(table, exact_columns[i], GPUT_COLUMN_INT);
 
-    struct sub_tracking_row rows[BATCH];
+    struct sub_tracking_mark rows[BATCH];
     size_t count;
     bool end = false;
     while (!end) {
@@ -156,7 +156,7 @@ static void put_calls(struct reading *reading, const struct call_table *calls)
 
 static int pair_marks(struct reading *reading, struct call_table *calls, struct gput_error *error)
 {
-    struct sub_tracking_row rows[BATCH];
+    struct sub_tracking_mark rows[BATCH];
     size_t count;
     bool end = false;
     while (!end) {

@@ -61,7 +61,7 @@ bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool la
 }
 
 bool block_losses_add_stop(
-    struct block_losses *losses, const struct block_name *name, const struct sub_tracking_row *row)
+    struct block_losses *losses, const struct block_name *name, const struct sub_tracking_mark *row)
 {
     if (losses->n_waiting == BLOCK_LOSSES_MAX)
         return false;

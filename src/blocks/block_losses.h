@@ -17,7 +17,7 @@
 
 struct block_waiting_stop {
     struct block_name name;
-    struct sub_tracking_row row; /* its times by the sink's clock */
+    struct sub_tracking_mark row; /* its times by the sink's clock */
 };
 
 struct block_lost_start {
@@ -50,8 +50,8 @@ void block_losses_note_start(struct block_losses *losses, uint32_t name);
 bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool latest);
 
 /* A stop that is to be written later. False: it is lost. */
-bool block_losses_add_stop(
-    struct block_losses *losses, const struct block_name *name, const struct sub_tracking_row *row);
+bool block_losses_add_stop(struct block_losses *losses, const struct block_name *name,
+    const struct sub_tracking_mark *row);
 
 /* Forgets the first `count` of those that wait. */
 void block_losses_drop_stops(struct block_losses *losses, size_t count);

@@ -43,7 +43,7 @@ static int create_file(const char *path, enum sub_tracking_format format, bool o
 
 static unsigned columns_of(const struct gput_blocks_options *options)
 {
-    return (options->thread_ids ? SUB_TRACKING_COLUMNS_APART : 0u) |
+    return (options->thread_ids ? SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS : 0u) |
            (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u);
 }
 
@@ -132,7 +132,7 @@ int block_sink_close(struct block_sink *sink, struct gput_error *error)
     return code;
 }
 
-void block_sink_forget(struct block_sink *sink)
+void block_sink_abandon(struct block_sink *sink)
 {
     if (!sink->methods->forget)
         return;
@@ -144,15 +144,15 @@ void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread)
 {
     if (sink && sink->methods->leave)
         sink->methods->leave(sink, thread);
-    block_log_drop_cursor(&thread->cursor);
+    block_log_free_cursor(&thread->cursor);
     str_finish(&thread->line);
     block_losses_finish(&thread->losses);
 }
 
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
-    enum sub_tracking_position position, struct sub_tracking_row *row)
+    enum sub_tracking_position position, struct sub_tracking_mark *row)
 {
-    sub_tracking_row_clear_figures(row);
+    sub_tracking_mark_clear_figures(row);
     row->process_id = sink->process_id;
     row->thread_id = thread->thread_id;
     row->position = (uint8_t)position;

@@ -16,10 +16,10 @@
 /* What a sink keeps for each thread; all zero at first. */
 struct block_sink_thread {
     int64_t thread_id;
-    bool recurses;               /* its next mark begins a block that it has open */
-    int64_t started_ns;          /* its next mark stops the call that was `marked_ns` then; 0 */
-    int64_t marked_ns;           /* when its last mark was made, by the sink's clock */
-    struct sub_tracking_row row; /* of the mark that is made, or could not be */
+    bool recurses;                /* its next mark begins a block that it has open */
+    int64_t started_ns;           /* its next mark stops the call that was `marked_ns` then; 0 */
+    int64_t marked_ns;            /* when its last mark was made, by the sink's clock */
+    struct sub_tracking_mark row; /* of the mark that is made, or could not be */
     struct block_losses losses;
     struct block_log_cursor cursor; /* log */
     struct str line;                /* CSV */
@@ -65,7 +65,7 @@ struct block_sink_methods {
         struct gput_error *error);
     /* Keeps the stop of a row that mark() left, later. Any thread. */
     int (*keep)(struct block_sink *sink, struct block_sink_thread *thread,
-        const struct block_name *name, const struct sub_tracking_row *row,
+        const struct block_name *name, const struct sub_tracking_mark *row,
         struct gput_error *error);
     /* Counts marks that the file lacks, or after all does not (-1). NULL: it does not say. */
     void (*count_lost)(struct block_sink *sink, int marks);
@@ -100,7 +100,7 @@ int block_sink_join(const char *path, const struct gput_blocks_options *options,
 int block_sink_close(struct block_sink *sink, struct gput_error *error);
 
 /* Frees the sink of a parent process, as far as that can be done. */
-void block_sink_forget(struct block_sink *sink);
+void block_sink_abandon(struct block_sink *sink);
 
 /* Gives back what a thread used. `sink` NULL: of a sink that is closed or forgotten. */
 void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread);
@@ -120,6 +120,6 @@ static inline bool block_sink_needs_thread_ids(
 
 /* For the sinks: a row of this moment, all but its name. */
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
-    enum sub_tracking_position position, struct sub_tracking_row *row);
+    enum sub_tracking_position position, struct sub_tracking_mark *row);
 
 #endif

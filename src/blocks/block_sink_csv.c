@@ -144,7 +144,7 @@ static int write_line(struct csv_sink *sink, const struct str *line, struct gput
 static int copy_rows(struct csv_sink *sink, struct sub_tracking_reader *reader,
     struct sub_tracking_writer *writer, const struct sub_tracking_names *names)
 {
-    struct sub_tracking_row rows[64];
+    struct sub_tracking_mark rows[64];
     for (;;) {
         size_t count;
         TRY(sub_tracking_reader_next(reader, rows, 64, &count, NULL));
@@ -189,7 +189,7 @@ static bool is_in_place(const struct csv_sink *sink)
 /* With the lock held. When it cannot be done, the file stays as it is. */
 static void add_thread_ids(struct csv_sink *sink)
 {
-    unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_APART;
+    unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     struct sub_tracking_csv_layout layout;
     if (!remove_torn(sink) || !is_in_place(sink) || !sub_tracking_csv_layout_init(&layout, columns))
         return;
@@ -228,7 +228,7 @@ static void csv_share(struct block_sink *base)
 /* ---- Marks ---- */
 
 static int csv_keep(struct block_sink *base, struct block_sink_thread *thread,
-    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
+    const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
     str_clear(&thread->line);

@@ -33,7 +33,7 @@ static void log_count_lost(struct block_sink *base, int marks)
 static void leave_row(struct block_sink *base, struct block_sink_thread *thread, int64_t now_ns,
     const struct sub_tracking_exact *exact)
 {
-    thread->row = (struct sub_tracking_row){
+    thread->row = (struct sub_tracking_mark){
         .position = SUB_TRACKING_STOP,
         .timestamp_ns = now_ns,
         .started_ns = thread->started_ns,
@@ -77,21 +77,21 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
         now = now_ns();
     }
     if (thread->started_ns != 0)
-        block_log_put_started(log, cursor, thread->started_ns);
+        block_log_put_start_time(log, cursor, thread->started_ns);
     thread->marked_ns = now;
     block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
     return GPUT_OK;
 }
 
 static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
-    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
+    const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     struct block_log *log = ((struct log_sink *)base)->log;
     struct block_log_cursor *cursor = &thread->cursor;
     if (!block_log_has_room(log, cursor))
         TRY(block_log_extend(log, cursor, thread->thread_id, error));
     if (row->started_ns != 0)
-        block_log_put_started(log, cursor, row->started_ns);
+        block_log_put_start_time(log, cursor, row->started_ns);
     block_log_put(
         log, cursor, row->timestamp_ns, block_log_tag(name->number, row->position), &row->exact);
     return GPUT_OK;
@@ -109,7 +109,7 @@ static int log_finish(struct block_sink *base, struct gput_error *error)
 
 static void log_forget(struct block_sink *base)
 {
-    block_log_forget(((struct log_sink *)base)->log);
+    block_log_abandon(((struct log_sink *)base)->log);
 }
 
 const struct block_sink_methods block_sink_log = {

@@ -58,7 +58,7 @@ static int open_database(struct sqlite_sink *sink, struct gput_error *error)
 static int sqlite_join(struct block_sink *base, struct gput_error *error)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    sink->columns = base->columns | SUB_TRACKING_COLUMNS_APART;
+    sink->columns = base->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     TRY(open_database(sink, error));
     pthread_mutex_init(&sink->lock, NULL);
     return GPUT_OK;
@@ -68,7 +68,7 @@ static int sqlite_join(struct block_sink *base, struct gput_error *error)
 static void add_thread_ids(struct sqlite_sink *sink)
 {
     char sql[200];
-    unsigned columns = sink->columns | SUB_TRACKING_COLUMNS_APART;
+    unsigned columns = sink->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     sqlite3_stmt *insert = NULL;
     snprintf(sql, sizeof sql,
         "BEGIN; ALTER TABLE data ADD COLUMN thread_id INTEGER; "
@@ -111,7 +111,7 @@ static void sqlite_share(struct block_sink *base)
 }
 
 static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread,
-    const struct block_name *name, const struct sub_tracking_row *row, struct gput_error *error)
+    const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     (void)thread;
     struct sqlite_sink *sink = (struct sqlite_sink *)base;

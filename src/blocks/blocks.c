@@ -155,7 +155,7 @@ static void become_own(struct gput_blocks *blocks)
     if (blocks->sink && !blocks->sink->methods->forget)
         blocks->parents_sink = blocks->sink;
     else if (blocks->sink)
-        block_sink_forget(blocks->sink);
+        block_sink_abandon(blocks->sink);
     blocks->parents_threads = blocks->threads;
     sub_tracking_names_destroy(blocks->names);
     blocks->generation++;
@@ -568,7 +568,7 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     if (blocks->sink && own)
         code = block_sink_close(blocks->sink, error);
     else if (blocks->sink)
-        block_sink_forget(blocks->sink);
+        block_sink_abandon(blocks->sink);
     pthread_mutex_destroy(&blocks->lock);
     free_blocks(blocks);
     return code;

@@ -12,18 +12,18 @@
 struct csv_reader {
     int fd;
     char *path;
-    char *buffer; /* bytes from `start` to `fill` are read and not given out */
+    char *buffer; /* bytes from `start` to `fill` are read and not returned yet */
     size_t capacity;
     size_t start;
     size_t fill;
-    bool at_end; /* the file has no more */
+    bool at_end; /* the end of the file was reached */
     bool ends_at_lines;
-    uint64_t line;    /* of the file, that `start` is on */
-    uint64_t skipped; /* bytes that have left the buffer */
+    uint64_t line;    /* line number of `start` */
+    uint64_t skipped; /* bytes before the buffer */
     uint64_t size;
 };
 
-/* Where in a cell a byte stands; a line end ends the record except inside quotes. */
+/* The state of the parser at a byte; a line end ends the record except inside quotes. */
 enum place { CELL_START, PLAIN, QUOTED, AFTER_QUOTE };
 
 int csv_reader_open(const char *path, struct csv_reader **reader, struct gput_error *error)
@@ -74,7 +74,7 @@ void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64
     *total = reader->size;
 }
 
-static bool make_room(struct csv_reader *reader)
+static bool reserve_space(struct csv_reader *reader)
 {
     if (reader->start > 0) {
         reader->fill -= reader->start;
@@ -99,7 +99,7 @@ static int read_more(struct csv_reader *reader, struct gput_error *error)
         return error_set(error, GPUT_ERROR_FORMAT,
             "%s is no CSV file: line %llu is longer than %u MB", reader->path,
             (unsigned long long)reader->line, CSV_RECORD_MAX >> 20);
-    if (!make_room(reader))
+    if (!reserve_space(reader))
         return error_memory(error);
     ssize_t got;
     do
@@ -125,8 +125,8 @@ static enum place place_after(enum place place, char byte)
     return byte == ',' ? CELL_START : PLAIN;
 }
 
-/* The line end that ends the record, looked for from `from` on; NULL when it is not in the buffer.
- * `*place` is that of `from`, and afterwards that of the end of the buffer. */
+/* Finds the line end of the record, from `from` on; NULL when it is not in the buffer. `*place` is
+ * the state at `from`, and afterwards that at the end of the buffer. */
 static char *find_record_end(
     const struct csv_reader *reader, char *from, enum place *place, uint64_t *lines)
 {
@@ -155,7 +155,7 @@ static int next_record(
 {
     enum place place = CELL_START;
     uint64_t lines = 0;
-    size_t scanned = 0; /* bytes after `start` that need not be looked at again */
+    size_t scanned = 0; /* bytes after `start` that were scanned */
     char *line_end = NULL;
 
     while (!(line_end = find_record_end(
@@ -190,7 +190,7 @@ int csv_reader_next(
     return GPUT_OK;
 }
 
-bool csv_reader_give_back(struct csv_reader *reader, const struct csv_record *record)
+bool csv_reader_unread_lines(struct csv_reader *reader, const struct csv_record *record)
 {
     const char *line_end = memchr(record->text, '\n', (size_t)(record->end - record->text));
     if (!line_end)
@@ -211,7 +211,7 @@ size_t csv_count_cells(const struct csv_record *record)
     return count;
 }
 
-/* Takes the quotes off the cell at `at`; returns the comma or the end after it. */
+/* Removes the quotes of the cell at `at`; returns the comma or the end after it. */
 static char *unquote(char *at, char *end, struct csv_cell *cell)
 {
     enum place place = CELL_START;

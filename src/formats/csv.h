@@ -1,9 +1,9 @@
 /*
- * CSV files: records in at hundreds of megabytes a second and in constant memory, cells out.
+ * Reads CSV files record by record, at hundreds of megabytes a second and in constant memory.
  *
- * The form is what Python's csv module and pandas write and read: cells separated by commas, quoted
- * with "…" where they hold a comma, a quote (doubled) or a line end; lines end in LF or CRLF; a
- * byte order mark at the start is skipped, as are empty lines.
+ * The format is that of Python's csv module and pandas: cells separated by commas, quoted with "…"
+ * where they contain a comma, a quote (doubled) or a line end; lines end in LF or CRLF; a byte
+ * order mark at the start is skipped, as are empty lines.
  */
 #ifndef FORMATS_CSV_H
 #define FORMATS_CSV_H
@@ -15,21 +15,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No record is longer; what is, is no CSV file. */
+/* The longest record; longer ones are an error. */
 #define CSV_RECORD_MAX (16u << 20)
 
 struct csv_reader;
 
-/* The bytes of a record between its line ends. Valid, and the caller's to change, until the next
- * record is read. */
+/* The bytes of a record between its line ends. Valid until the next record is read; the caller may
+ * change them. */
 struct csv_record {
     char *text;
-    char *end;       /* past its last byte */
-    uint64_t line;   /* of the file, from 1, that it starts on */
-    bool terminated; /* false for a last line without a line end: it may be cut off anywhere */
+    char *end;       /* after its last byte */
+    uint64_t line;   /* number of its first line, from 1 */
+    bool terminated; /* false for a last line without a line end, which may be truncated */
 };
 
-/* The content of a cell, quotes taken off. Not terminated. */
+/* The content of a cell without quotes. Not terminated. */
 struct csv_cell {
     const char *text;
     size_t length;
@@ -39,8 +39,8 @@ struct csv_cell {
 int csv_reader_open(const char *path, struct csv_reader **reader, struct gput_error *error);
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
-/* From here on a line end ends a record also within quotes: a quote that is damage does then not
- * take the lines after it along. For files whose cells have no line ends. */
+/* From here on a line end ends a record also inside quotes, so that a damaged quote does not affect
+ * the lines after it. For files whose cells have no line ends. */
 void csv_reader_end_at_lines(struct csv_reader *reader);
 
 /*
@@ -52,13 +52,12 @@ int csv_reader_next(
     struct csv_reader *reader, struct csv_record *record, bool *end, struct gput_error *error);
 
 /*
- * Gives back all lines of the record just read but its first one: they are read anew. For a record
- * that turned out to be none: a quote that is damage took lines along. False: it is one line. Its
- * bytes must be as they were read.
+ * Makes all lines of the last record except its first one be read again, when a damaged quote has
+ * joined lines that are records. False: the record is one line. Its bytes must be unchanged.
  */
-bool csv_reader_give_back(struct csv_reader *reader, const struct csv_record *record);
+bool csv_reader_unread_lines(struct csv_reader *reader, const struct csv_record *record);
 
-/* How far reading has come, and the size of the file (0 when it is no regular file), in bytes. */
+/* Bytes read so far, and the size of the file (0 when it is not a regular file). */
 void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64_t *total);
 
 /* The number of cells of a record, at least 1. */
@@ -70,7 +69,7 @@ size_t csv_count_cells(const struct csv_record *record);
  */
 size_t csv_split(struct csv_record *record, struct csv_cell *cells, size_t capacity);
 
-/* Appends a cell, quoted when its content asks for it. Separators are the caller's. */
+/* Appends a cell, quoted when its content needs it. The caller appends separators. */
 void csv_append_cell(struct str *text, const char *content, size_t length);
 
 #endif

@@ -13,7 +13,7 @@ int salvage_row(struct salvage *salvage, int code, const struct gput_error *erro
     if (code != GPUT_ERROR_FORMAT || !salvage->wanted)
         return code;
     note(salvage, error);
-    salvage->rows_left_out++;
+    salvage->rows_skipped++;
     return GPUT_OK;
 }
 
@@ -30,11 +30,11 @@ void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct 
 {
     str_clear(text);
     str_append_sentence(text, salvage->first.message);
-    if (salvage->rows_left_out > 0)
-        str_printf(text, "%" PRIu64 " row%s left out%s, ", salvage->rows_left_out,
-            salvage->rows_left_out == 1 ? " was" : "s were",
+    if (salvage->rows_skipped > 0)
+        str_printf(text, "%" PRIu64 " row%s left out%s, ", salvage->rows_skipped,
+            salvage->rows_skipped == 1 ? " was" : "s were",
             salvage->cut_short ? ", and all behind a place that cannot be read" : "");
     else
-        str_append(text, "What comes behind is left out, ");
+        str_append(text, "What follows is left out, ");
     str_printf(text, "%" PRIu64 " %s kept.", rows_kept, rows_kept == 1 ? "was" : "were");
 }

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As long as another program may hold the file locked: pandas reading it, for example. */
+/* How long to wait while another program, such as pandas, has locked the file. */
 #define BUSY_TIMEOUT_MS 2000
 
 static enum gput_code code_of_sqlite(int result)
@@ -56,7 +56,7 @@ int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
     return sqlite_file_error(database, "read", path, error);
 }
 
-/* Opens, and makes SQLite really look at the file. */
+/* Opens the file, and makes SQLite read its header. */
 static int try_open(const char *name, int flags, sqlite3 **database)
 {
     int result = sqlite3_open_v2(name, database, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -67,7 +67,7 @@ static int try_open(const char *name, int flags, sqlite3 **database)
     return result;
 }
 
-/* "file:…?immutable=1": reads the file alone, whatever lies next to it. */
+/* "file:…?immutable=1": reads only the file, without log or journal. */
 static char *immutable_uri(const char *path)
 {
     struct str uri = {0};
@@ -82,7 +82,7 @@ static char *immutable_uri(const char *path)
     return str_steal(&uri);
 }
 
-/* Reading the file alone would leave out what a log or a journal next to it says. */
+/* Reading only the file would miss the content of its log or journal. */
 static int refuse_left_over(const char *path, struct gput_error *error)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -109,7 +109,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
     if (access(path, R_OK) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
 
-    /* Taking in a left-over log is writing; where that is refused, reading alone may do. */
+    /* Recovering a leftover log needs writing; without permission, read-only access may do. */
     int result = try_open(path, SQLITE_OPEN_READWRITE, database);
     if (result == SQLITE_CANTOPEN || (result & 0xff) == SQLITE_READONLY) {
         sqlite3_close(*database);
@@ -133,7 +133,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
     return code;
 }
 
-/* SQLite refuses a file that is shorter than it says, but not to those who repair its schema. */
+/* SQLite refuses a file that is shorter than its header says, except with writable_schema. */
 int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error *error)
 {
     int code = sqlite_file_open(path, database, error);
@@ -167,13 +167,13 @@ int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *
 
 void sqlite_file_use_log(sqlite3 *database)
 {
-    /* Network file systems may refuse the log; the usual journal is as safe, only slower. */
+    /* Network file systems may not support WAL; the default journal is as safe, only slower. */
     if (sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }
 
-/* Whether somebody removed, renamed or replaced the file since it was opened. */
+/* Whether the file was removed, renamed or replaced since it was opened. */
 static bool has_moved(sqlite3 *database)
 {
     int moved = 0;
@@ -184,9 +184,9 @@ static bool has_moved(sqlite3 *database)
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error)
 {
     int result = SQLITE_OK, code = GPUT_OK;
-    /* This moves the log into the file and removes it. A reader that has the file open is in the
-     * way of that; then the log stays, and the last one to close the file moves it. What is now
-     * next to the path of a file that has gone belongs to another database. */
+    /* This checkpoints the log and removes it. While a reader has the file open the log stays, and
+     * the last one to close the file checkpoints it. A log at the path of a removed file belongs to
+     * another database. */
     if (!has_moved(database))
         result = sqlite3_exec(database, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
     if (result != SQLITE_OK && result != SQLITE_BUSY && result != SQLITE_LOCKED)

@@ -13,7 +13,7 @@ static bool is_called(const char *name, const char *expected)
     return strcmp(name, expected) == 0;
 }
 
-/* NULL: the name says it, or it is not one of our tables. */
+/* NULL: the name says it, or it is an unknown table. */
 static const char *unit_of(
     const char *table, const char *column, const struct gput_static_data *data)
 {

@@ -1,6 +1,6 @@
 /*
  * The further tables of a tracking file that is a database: gpu_data, energy_data, process_data,
- * and whatever else somebody put next to `data` and `static_data`.
+ * and all others besides `data` and `static_data`.
  */
 #ifndef FORMATS_SQLITE_TABLES_H
 #define FORMATS_SQLITE_TABLES_H
@@ -14,8 +14,8 @@
 
 /*
  * Adds each to `building`, its rows in the order of the file, its columns by their declared types
- * (INTEGER, TEXT, all others numbers). Ours have units, RAM those of the static data.
- * Errors: GPUT_ERROR_FORMAT (a value that is not of its column's type), GPUT_ERROR_IO,
+ * (INTEGER, TEXT, all others numbers). Columns of our tables have units, RAM those of the static
+ * data. Errors: GPUT_ERROR_FORMAT (a value that is not of its column's type), GPUT_ERROR_IO,
  * GPUT_ERROR_MEMORY.
  */
 int sqlite_tables_read(sqlite3 *database, const char *path, const struct gput_static_data *data,

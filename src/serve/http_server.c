@@ -88,7 +88,7 @@ static void hang_up(struct connection *connection)
 }
 
 /* A free place; when there is none, that of the one that came first. */
-static struct connection *make_room(struct http_server *server)
+static struct connection *make_space(struct http_server *server)
 {
     struct connection *first = NULL;
     for (size_t i = 0; i < server->most_connections; i++) {
@@ -110,7 +110,7 @@ static void accept_one(struct http_server *server)
             server->accept_after_ns = clock_monotonic_ns() + PAUSE_NS;
         return;
     }
-    struct connection *connection = make_room(server);
+    struct connection *connection = make_space(server);
     connection->fd = fd;
     connection->since_ns = clock_monotonic_ns();
     connection->head_length = 0;

@@ -25,11 +25,11 @@ static bool is_of_gpus(int column)
 }
 
 /* After the end of a file: what became of it. */
-static void note_reading(struct read_report *report, const char *warning, uint64_t rows_left_out)
+static void note_reading(struct read_report *report, const char *warning, uint64_t rows_skipped)
 {
     report->files++;
-    report->damaged += rows_left_out;
-    report->truncated += warning && rows_left_out == 0;
+    report->damaged += rows_skipped;
+    report->truncated += warning && rows_skipped == 0;
     read_report_warn(report, warning);
 }
 
@@ -99,7 +99,7 @@ static int add_rows(struct sampling *sampling, struct tracking_reader *reader,
             TRY(add_row(sampling, rows + i, error));
         report->events += count;
     } while (count > 0);
-    note_reading(report, tracking_reader_warning(reader), tracking_reader_rows_left_out(reader));
+    note_reading(report, tracking_reader_warning(reader), tracking_reader_rows_skipped(reader));
     return GPUT_OK;
 }
 
@@ -144,7 +144,7 @@ struct calling {
     uint64_t calls;  /* starts that found their stop */
 };
 
-static int find_thread(struct calling *calling, const struct sub_tracking_row *row,
+static int find_thread(struct calling *calling, const struct sub_tracking_mark *row,
     uint32_t *thread, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &calling->inputs->timeline->tracks;
@@ -178,7 +178,7 @@ static bool add_lane(struct calling *calling, uint32_t name)
 }
 
 /* The lane of a mark, made when it is the first; NULL without memory. */
-static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_row *row)
+static struct block_lane *lane_of(struct calling *calling, const struct sub_tracking_mark *row)
 {
     char key[64];
     int length = snprintf(key, sizeof key, "%" PRIx64 " %" PRIx64 " %" PRIx32,
@@ -200,7 +200,7 @@ static void forget_lanes(struct calling *calling)
 }
 
 static int add_call(struct calling *calling, struct block_lane *lane,
-    const struct sub_tracking_row *row, int64_t start_ns, struct gput_error *error)
+    const struct sub_tracking_mark *row, int64_t start_ns, struct gput_error *error)
 {
     struct timeline_event slice = {.type = 'X', .start_ns = start_ns};
     if (row->timestamp_ns < start_ns ||
@@ -218,7 +218,7 @@ static int add_call(struct calling *calling, struct block_lane *lane,
 /* Finds the start of a stop: the latest of its thread, unless the mark names it. Then the start may
  * also be another thread's, or still come. */
 static bool find_start(
-    struct open_starts *open, const struct sub_tracking_row *row, int64_t *start_ns)
+    struct open_starts *open, const struct sub_tracking_mark *row, int64_t *start_ns)
 {
     if (row->started_ns == SUB_TRACKING_UNKNOWN)
         return open_starts_pop_latest(open, start_ns);
@@ -228,7 +228,7 @@ static bool find_start(
 }
 
 static int add_mark(
-    struct calling *calling, const struct sub_tracking_row *row, struct gput_error *error)
+    struct calling *calling, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     struct block_lane *lane = lane_of(calling, row);
     int64_t start_ns;
@@ -250,7 +250,7 @@ static int add_marks(
     struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
 {
     struct read_report *report = &calling->inputs->report;
-    struct sub_tracking_row rows[ROWS_AT_ONCE];
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
     size_t count;
     do {
         TRY(sub_tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error));
@@ -259,7 +259,7 @@ static int add_marks(
         report->events += count;
     } while (count > 0);
     note_reading(
-        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_left_out(reader));
+        report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
     if (calling->starts > calling->calls)
         report->unusable += calling->starts - calling->calls;
     return GPUT_OK;

@@ -92,7 +92,7 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
 }
 
 /* Space for one row more. */
-static int make_room(struct row_sorter *sorter, struct gput_error *error)
+static int make_space(struct row_sorter *sorter, struct gput_error *error)
 {
     size_t most = sorter->memory.bytes / sorter->order.row_size;
     if (sorter->count < sorter->capacity)
@@ -112,7 +112,7 @@ static int make_room(struct row_sorter *sorter, struct gput_error *error)
 
 int row_sorter_add(struct row_sorter *sorter, const void *row, struct gput_error *error)
 {
-    TRY(make_room(sorter, error));
+    TRY(make_space(sorter, error));
     memcpy(sorter->rows + sorter->count++ * sorter->order.row_size, row, sorter->order.row_size);
     sorter->sorted = false;
     return GPUT_OK;

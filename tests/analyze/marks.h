@@ -21,14 +21,14 @@ static inline int pair_marks(struct marked_calls *marked, const char *text, bool
 {
     memset(marked, 0, sizeof *marked);
     marked->names = sub_tracking_names_create();
-    call_table_init(
-        &marked->table, marked->names, threads ? SUB_TRACKING_COLUMNS_APART : 0, false, false);
+    call_table_init(&marked->table, marked->names,
+        threads ? SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS : 0, false, false);
     while (*text) {
         char name[32];
         int position, used;
         long long process_id, thread_id = SUB_TRACKING_UNKNOWN;
         double started;
-        struct sub_tracking_row row = {.started_ns = SUB_TRACKING_UNKNOWN};
+        struct sub_tracking_mark row = {.started_ns = SUB_TRACKING_UNKNOWN};
         sscanf(text, " %31s %lld %d %lf%n", name, &process_id, &position, &row.timestamp, &used);
         text += used;
         if (threads) {

@@ -108,8 +108,8 @@ static void many_calls_that_are_open_at_once_are_paired(void **state)
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
     struct gput_error error;
-    call_table_init(&table, names, SUB_TRACKING_COLUMNS_APART, true, false);
-    struct sub_tracking_row row = {.name = sub_tracking_names_add(names, "a", 1)};
+    call_table_init(&table, names, SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS, true, false);
+    struct sub_tracking_mark row = {.name = sub_tracking_names_add(names, "a", 1)};
     for (int64_t i = 0; i < 2 * COUNT; i++) {
         row.position = i < COUNT ? SUB_TRACKING_START : SUB_TRACKING_STOP;
         row.timestamp_ns = i;
@@ -154,7 +154,7 @@ static void a_time_that_is_no_number_is_refused(void **state)
     (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
-    struct sub_tracking_row row = {.timestamp = 0.0 / 0.0};
+    struct sub_tracking_mark row = {.timestamp = 0.0 / 0.0};
     row.name = sub_tracking_names_add(names, "a", 1);
     call_table_init(&table, names, 0, false, false);
     assert_int_equal(call_table_add(&table, &row, 1, NULL), GPUT_ERROR_FORMAT);
@@ -168,7 +168,7 @@ static void a_log_keeps_every_nanosecond(void **state)
     (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct call_table table;
-    struct sub_tracking_row rows[2] = {
+    struct sub_tracking_mark rows[2] = {
         {.timestamp_ns = INT64_C(1745449609123456789), .position = SUB_TRACKING_START},
         {.timestamp_ns = INT64_C(1745449609123456796), .position = SUB_TRACKING_STOP},
     };
@@ -190,7 +190,7 @@ static void figures_of_the_kernel_are_kept_where_asked_for_and_there(void **stat
     for (unsigned i = 0; i < 4; i++) {
         struct call_table table;
         bool exact = i & 1, there = i & 2;
-        struct sub_tracking_row rows[2] = {
+        struct sub_tracking_mark rows[2] = {
             {.timestamp = 1, .position = 0, .exact = {.thread_cpu_ns = 100}},
             {.timestamp = 2, .position = 1, .exact = {.thread_cpu_ns = 150}},
         };
@@ -212,7 +212,7 @@ static void thousands_of_lanes_are_kept_apart(void **state)
     for (int i = 0; i < 3000; i++) {
         char name[16];
         snprintf(name, sizeof name, "b%d", i % 100);
-        struct sub_tracking_row row = {.process_id = i / 100, .timestamp = i};
+        struct sub_tracking_mark row = {.process_id = i / 100, .timestamp = i};
         row.name = sub_tracking_names_add(names, name, strlen(name));
         assert_int_equal(call_table_add(&table, &row, 1, NULL), GPUT_OK);
         row.position = SUB_TRACKING_STOP;

@@ -7,9 +7,9 @@
 #define STOP SUB_TRACKING_STOP
 #define UNKNOWN SUB_TRACKING_UNKNOWN
 
-static struct sub_tracking_row mark(uint8_t position, int64_t count)
+static struct sub_tracking_mark mark(uint8_t position, int64_t count)
 {
-    return (struct sub_tracking_row){.position = position,
+    return (struct sub_tracking_mark){.position = position,
         .exact = {.thread_cpu_ns = count * 1000000000,
             .process_cpu_ns = count * 2000000000,
             .minor_faults = count * 3,
@@ -21,7 +21,7 @@ static struct sub_tracking_row mark(uint8_t position, int64_t count)
 /* A mark at the time of its counts; a stop may tell its start. */
 static void add(struct exact_figures *figures, uint8_t position, int64_t count, double started)
 {
-    struct sub_tracking_row row = mark(position, count);
+    struct sub_tracking_mark row = mark(position, count);
     assert_int_equal(exact_figures_add_mark(figures, &row, (double)count, started, NULL), GPUT_OK);
 }
 
@@ -34,7 +34,7 @@ static void read_sums(const struct exact_figures *figures, double sums[GPUT_EXAC
 
 /* The sums over those marks, of a fresh list of figures. */
 static void sum_up(
-    const struct sub_tracking_row *rows, size_t count, double sums[GPUT_EXACT_FIGURE_COUNT])
+    const struct sub_tracking_mark *rows, size_t count, double sums[GPUT_EXACT_FIGURE_COUNT])
 {
     struct exact_figures *figures = exact_figures_create(false);
     for (size_t i = 0; i < count; i++)
@@ -47,7 +47,7 @@ static void each_nested_call_counts_its_own(void **state)
 {
     (void)state;
     /* Calls of 20 and of 70, and one that is still open. */
-    const struct sub_tracking_row rows[] = {
+    const struct sub_tracking_mark rows[] = {
         mark(START, 10), mark(START, 20), mark(STOP, 40), mark(STOP, 80), mark(START, 90)};
     double sums[GPUT_EXACT_FIGURE_COUNT];
     sum_up(rows, 5, sums);
@@ -58,7 +58,7 @@ static void each_nested_call_counts_its_own(void **state)
 static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
 {
     (void)state;
-    struct sub_tracking_row rows[] = {mark(START, 1), mark(STOP, 2), mark(START, 3), mark(STOP, 4),
+    struct sub_tracking_mark rows[] = {mark(START, 1), mark(STOP, 2), mark(START, 3), mark(STOP, 4),
         mark(START, 5), mark(STOP, 6)};
     double sums[GPUT_EXACT_FIGURE_COUNT];
     rows[2].exact.energy_uj = UNKNOWN;
@@ -73,13 +73,14 @@ static void what_makes_no_sense_is_unknown(void **state)
 {
     (void)state;
     double sums[GPUT_EXACT_FIGURE_COUNT];
-    const struct sub_tracking_row sinking[] = {mark(START, 5), mark(STOP, 4)};
+    const struct sub_tracking_mark sinking[] = {mark(START, 5), mark(STOP, 4)};
     sum_up(sinking, 2, sums);
     assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
-    const struct sub_tracking_row lone[] = {mark(STOP, 4), mark(START, 5), mark(STOP, 6)};
+    const struct sub_tracking_mark lone[] = {mark(STOP, 4), mark(START, 5), mark(STOP, 6)};
     sum_up(lone, 3, sums);
     assert_true(isnan(sums[GPUT_EXACT_PEAK_RSS_RISE]));
-    struct sub_tracking_row huge[] = {mark(START, 0), mark(STOP, 1), mark(START, 0), mark(STOP, 1)};
+    struct sub_tracking_mark huge[] = {
+        mark(START, 0), mark(STOP, 1), mark(START, 0), mark(STOP, 1)};
     huge[1].exact.minor_faults = huge[3].exact.minor_faults = INT64_MAX;
     sum_up(huge, 4, sums);
     assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
@@ -89,7 +90,7 @@ static void what_makes_no_sense_is_unknown(void **state)
 static void marks_of_any_depth_are_paired(void **state)
 {
     (void)state;
-    struct sub_tracking_row rows[200];
+    struct sub_tracking_mark rows[200];
     double sums[GPUT_EXACT_FIGURE_COUNT];
     for (int i = 0; i < 200; i++)
         rows[i] = mark(i < 100 ? START : STOP, i);

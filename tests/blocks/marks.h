@@ -13,7 +13,7 @@
 
 struct content {
     struct sub_tracking_names *names;
-    struct sub_tracking_row *rows;
+    struct sub_tracking_mark *rows;
     size_t count;
     char warning[512];
 };
@@ -64,7 +64,7 @@ static inline void assert_paired(const struct content *content, size_t pairs)
     size_t n_threads = 0;
     size_t stops = 0;
     for (size_t i = 0; i < content->count; i++) {
-        const struct sub_tracking_row *row = &content->rows[i];
+        const struct sub_tracking_mark *row = &content->rows[i];
         size_t t = 0;
         while (t < n_threads && threads[t] != row->thread_id)
             t++;

@@ -41,7 +41,7 @@ static void stops_wait_in_their_order(void **state)
     struct block_losses losses = {0};
     for (uint32_t i = 0; i < 20; i++) {
         struct block_name name = {.number = i, .text = "x", .length = 1};
-        struct sub_tracking_row row = {.timestamp_ns = 100 + i};
+        struct sub_tracking_mark row = {.timestamp_ns = 100 + i};
         assert_true(block_losses_add_stop(&losses, &name, &row));
     }
     block_losses_drop_stops(&losses, 0);
@@ -57,7 +57,7 @@ static void there_is_an_end_of_what_is_kept(void **state)
     (void)state;
     struct block_losses losses = {0};
     struct block_name name = {.number = 1};
-    struct sub_tracking_row row = {0};
+    struct sub_tracking_mark row = {0};
     for (size_t i = 0; i < BLOCK_LOSSES_MAX; i++) {
         assert_true(block_losses_add_stop(&losses, &name, &row));
         block_losses_add_start(&losses, 1);

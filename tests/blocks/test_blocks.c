@@ -385,7 +385,7 @@ static void stops_tell_their_start_where_calls_overlap(void **state)
         int64_t starts[3];
         size_t n_starts = 0, n_told = 0;
         for (size_t row = 0; row < content.count; row++) {
-            const struct sub_tracking_row *mark = &content.rows[row];
+            const struct sub_tracking_mark *mark = &content.rows[row];
             if (mark->position == SUB_TRACKING_START && n_starts < 3)
                 starts[n_starts++] = mark->timestamp_ns;
             if (mark->started_ns != SUB_TRACKING_UNKNOWN)

@@ -123,7 +123,7 @@ static void assert_calls_are_whole(const struct content *content)
 
 static int by_time(const void *left, const void *right)
 {
-    const struct sub_tracking_row *a = left, *b = right;
+    const struct sub_tracking_mark *a = left, *b = right;
     return (a->timestamp_ns > b->timestamp_ns) - (a->timestamp_ns < b->timestamp_ns);
 }
 

@@ -42,7 +42,7 @@ static void a_finished_database_is_one_file(void **state)
     assert_int_equal(temporary_count(), 1);
 }
 
-/* Leaves the file as a writer does that was killed after its last commit. */
+/* Leaves the file like a writer that was killed after its last commit. */
 static void die_after_commit(const char *path)
 {
     pid_t child = fork();
@@ -64,7 +64,7 @@ static void what_a_killed_writer_committed_is_read(void **state)
     assert_int_equal(count_rows(path), 1);
 }
 
-/* As somebody who may read the file and its log, but not write to their folder. */
+/* Opens it as a user who may read the file and its log, but not write to their folder. */
 static int open_as_a_guest(const char *path, const char *folder)
 {
     pid_t child = fork();
@@ -85,7 +85,7 @@ static int open_as_a_guest(const char *path, const char *folder)
     return WEXITSTATUS(status);
 }
 
-static void a_log_that_cannot_be_taken_in_is_not_passed_over(void **state)
+static void a_log_that_cannot_be_recovered_is_not_ignored(void **state)
 {
     (void)state;
     const char *path = temporary("x.sqlite");
@@ -95,11 +95,11 @@ static void a_log_that_cannot_be_taken_in_is_not_passed_over(void **state)
     if (code == 99)
         skip();
     assert_int_equal(code, GPUT_ERROR_PERMISSION);
-    assert_int_equal(count_rows(path), 1); /* takes the log in */
+    assert_int_equal(count_rows(path), 1); /* recovers the log */
     assert_int_equal(open_as_a_guest(path, temporary(".")), GPUT_OK);
 }
 
-static void finishing_beside_a_reader_loses_nothing(void **state)
+static void finishing_with_a_reader_loses_nothing(void **state)
 {
     (void)state;
     const char *path = temporary("x.sqlite");
@@ -116,7 +116,7 @@ static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **s
     const char *path = temporary("x.sqlite");
     sqlite3 *first = create_with_row(path);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* what lies next to it */
+    assert_int_equal(sqlite_file_remove(path, NULL), GPUT_OK); /* the log next to it */
     sqlite3 *second = create_with_row(path);
     assert_int_equal(sqlite_file_finish(first, path, NULL), GPUT_OK);
     assert_int_equal(sqlite_file_run(second, "INSERT INTO t VALUES (2)", path, NULL), GPUT_OK);
@@ -126,7 +126,7 @@ static void finishing_a_file_that_was_replaced_leaves_the_new_one_alone(void **s
     assert_int_equal(count_rows(path), 2);
 }
 
-static void what_is_no_database_is_refused(void **state)
+static void other_files_are_refused(void **state)
 {
     (void)state;
     sqlite3 *database;
@@ -141,7 +141,7 @@ static void what_is_no_database_is_refused(void **state)
     assert_non_null(strstr(error.message, path));
 }
 
-static void a_folder_that_is_not_there_is_an_error(void **state)
+static void a_missing_folder_is_an_error(void **state)
 {
     (void)state;
     sqlite3 *database;
@@ -152,7 +152,7 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
     assert_non_null(strstr(error.message, "none/x.sqlite"));
 }
 
-static void removing_takes_the_journals_too(void **state)
+static void removing_includes_the_journals(void **state)
 {
     (void)state;
     const char *path = temporary("x.sqlite");
@@ -177,12 +177,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(a_finished_database_is_one_file),
         temporary_test(what_a_killed_writer_committed_is_read),
-        temporary_test(a_log_that_cannot_be_taken_in_is_not_passed_over),
-        temporary_test(finishing_beside_a_reader_loses_nothing),
+        temporary_test(a_log_that_cannot_be_recovered_is_not_ignored),
+        temporary_test(finishing_with_a_reader_loses_nothing),
         temporary_test(finishing_a_file_that_was_replaced_leaves_the_new_one_alone),
-        temporary_test(what_is_no_database_is_refused),
-        temporary_test(a_folder_that_is_not_there_is_an_error),
-        temporary_test(removing_takes_the_journals_too),
+        temporary_test(other_files_are_refused),
+        temporary_test(a_missing_folder_is_an_error),
+        temporary_test(removing_includes_the_journals),
         temporary_test(names_are_quoted),
     };
     return cmocka_run_group_tests_name(

@@ -46,7 +46,7 @@ static void values_have_the_types_of_their_columns(void **state)
     gput_tables_destroy(tables);
 }
 
-static void our_own_have_units(void **state)
+static void our_tables_have_units(void **state)
 {
     (void)state;
     struct gput_tables *tables = tables_of(
@@ -90,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(values_have_the_types_of_their_columns),
-        temporary_test(our_own_have_units),
+        temporary_test(our_tables_have_units),
         temporary_test(a_value_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name(

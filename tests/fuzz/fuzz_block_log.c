@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct sub_tracking_reader *reader;
     if (sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK) {
-        struct sub_tracking_row rows[16];
+        struct sub_tracking_mark rows[16];
         size_t count;
         while (sub_tracking_reader_next(reader, rows, 16, &count, NULL) == GPUT_OK && count > 0)
             for (size_t i = 0; i < count; i++)

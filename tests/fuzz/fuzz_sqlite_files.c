@@ -145,7 +145,7 @@ static void read_marks(int open_reader(const char *path, struct sub_tracking_nam
 {
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct sub_tracking_reader *reader;
-    struct sub_tracking_row rows[3];
+    struct sub_tracking_mark rows[3];
     size_t count;
     if (open_reader(paths[MARKS], names, &reader, NULL) == GPUT_OK) {
         while (sub_tracking_reader_next(reader, rows, 3, &count, NULL) == GPUT_OK && count > 0)

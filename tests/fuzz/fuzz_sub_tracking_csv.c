@@ -15,7 +15,7 @@ static void read_all(
     struct sub_tracking_names *names = sub_tracking_names_create();
     struct sub_tracking_reader *reader;
     if (open_reader(path, names, &reader, NULL) == GPUT_OK) {
-        struct sub_tracking_row rows[16];
+        struct sub_tracking_mark rows[16];
         size_t count;
         while (sub_tracking_reader_next(reader, rows, 16, &count, NULL) == GPUT_OK && count > 0)
             for (size_t i = 0; i < count; i++)

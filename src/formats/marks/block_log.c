@@ -18,16 +18,16 @@ _Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the h
 _Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
 _Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format");
 
-/* A word of a mark, and before it up to four of state: time, thread, process, start. */
+/* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
 #define MARK_BYTES (8 + 4 * 16)
 
 /* No log grows beyond this: chunks are counted in 32 bits. */
 #define MAX_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
 
-/* A full disk is tried again after this long. */
+/* A full disk is retried after this time. */
 #define RETRY_NS (NS_PER_SECOND / 20)
 
-/* One moment by both clocks: of several tries the one that was interrupted least. */
+/* Reads both clocks at one moment: of several attempts the one with the shortest interruption. */
 static void read_both_clocks(struct block_log_header *header)
 {
     int64_t best = INT64_MAX;
@@ -44,9 +44,9 @@ static void read_both_clocks(struct block_log_header *header)
 }
 
 /*
- * Writes zeroes to a part of the file: that takes its space on the disk, so that no later store to
- * it can fail, and its pages are then at hand when they are mapped. (Reserving by fallocate() makes
- * each first store to a page four times as dear.)
+ * Writes zeroes to a part of the file. That allocates its space on the disk, so that no later store
+ * to it can fail, and its pages are in the page cache when they are mapped. (After fallocate() each
+ * first store to a page costs four times as much.)
  */
 static int reserve(int fd, off_t offset, size_t length)
 {
@@ -137,22 +137,22 @@ static off_t chunk_offset(uint32_t chunk)
     return BLOCK_LOG_HEADER_BYTES + (off_t)chunk * BLOCK_LOG_CHUNK_BYTES;
 }
 
-/* Chunks are mapped at their own addresses, aligned to pages only: so the start of one is found
- * from the end that its cursor keeps. */
+/* Chunks are mapped separately and only page-aligned: the start of one is computed from the end
+ * that its cursor has. */
 static void unmap_chunk(char *end)
 {
     if (end)
         unmap_part(end - BLOCK_LOG_CHUNK_BYTES, BLOCK_LOG_CHUNK_BYTES);
 }
 
-void block_log_drop_cursor(struct block_log_cursor *cursor)
+void block_log_free_cursor(struct block_log_cursor *cursor)
 {
     unmap_chunk(cursor->end);
     *cursor = (struct block_log_cursor){0};
 }
 
-/* Whether somebody has cut off what is mapped: the pages are gone, and what was stored there since
- * went nowhere. The number of chunks may be gone with them. */
+/* Whether another program has truncated the mapped file: its pages do not exist any more, and later
+ * stores to them are lost. So may be the number of chunks. */
 static bool is_cut(const struct block_log *log)
 {
     struct stat status;
@@ -185,7 +185,7 @@ int block_log_close(struct block_log *log, struct gput_error *error)
     return code;
 }
 
-void block_log_forget(struct block_log *log)
+void block_log_abandon(struct block_log *log)
 {
     close(log->fd);
     unmap_part(log->header, sizeof *log->header);
@@ -201,7 +201,7 @@ static int no_chunk(struct block_log *log, struct gput_error *error)
     return error_set_errno(error, errno, "Cannot extend the block log; further marks are lost");
 }
 
-/* Whether none is to be tried: the limit is for good, a disk that was full is tried again after a
+/* Whether no chunk is to be requested: the size limit is final, a full disk is retried after a
  * while. */
 static bool is_closed(struct block_log *log)
 {
@@ -213,7 +213,7 @@ static bool is_closed(struct block_log *log)
 static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gput_error *error)
 {
     int saved = errno;
-    /* Given back; one before that of another thread stays as a hole in the file. */
+    /* returned; a chunk before that of another thread stays as a hole in the file */
     uint32_t handed_out = chunk + 1;
     if (code == GPUT_ERROR_STATE)
         atomic_fetch_sub(&log->header->n_chunks, 1);
@@ -232,7 +232,7 @@ static void raise_to(_Atomic uint64_t *most, uint64_t bytes)
         ;
 }
 
-/* Hands out the next chunk. One atomic add, so that threads do not wait for one another. */
+/* Allocates the next chunk by one atomic add, so that threads do not wait for each other. */
 static int new_chunk(
     struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
 {
@@ -305,7 +305,7 @@ static bool claim_free_chunk(struct block_log *log, struct block_log_cursor *cur
 int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
     struct gput_error *error)
 {
-    block_log_drop_cursor(cursor);
+    block_log_free_cursor(cursor);
     if (!claim_free_chunk(log, cursor)) {
         char *start;
         TRY(new_chunk(log, log->kind, &start, error));
@@ -320,7 +320,7 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
 {
     bool kept = false;
-    if (block_log_has_room(log, cursor)) { /* for a mark and its thread, at least */
+    if (block_log_has_room(log, cursor)) { /* space for at least a mark and its thread */
         pthread_mutex_lock(&log->lock);
         kept = log->n_free < BLOCK_LOG_FREE_CHUNKS;
         if (kept)
@@ -330,5 +330,5 @@ void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
     if (kept)
         *cursor = (struct block_log_cursor){0};
     else
-        block_log_drop_cursor(cursor);
+        block_log_free_cursor(cursor);
 }

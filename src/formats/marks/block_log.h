@@ -1,8 +1,8 @@
 /*
  * The block log (.gputblocks): marks of code blocks as fixed-size records in a file that is mapped
  * into the memory of the program that marks. A mark is a store to memory: no system call, no lock.
- * It is the kernel that keeps the pages, so that every mark survives the death of the program, by
- * SIGKILL too (not that of the machine).
+ * The pages belong to the kernel's page cache, so every mark survives the end of the program, also
+ * by SIGKILL (but not a crash of the machine).
  *
  * The file, in the byte order of the machine that wrote it:
  *
@@ -15,21 +15,20 @@
  * - names: struct block_log_name and its bytes, padded to 8; names are numbered from 0 in the order
  *   of the file;
  * - marks: words of 8 bytes, see block_log_word(): which block, start or stop, and the nanoseconds
- *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the word
- * that follows is a time, thread id or process id that holds from there on;
- *   BLOCK_LOG_TAG_STARTED: the word after it is the time of the start that the next mark, a stop,
- *   belongs to;
+ *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the next
+ * word is a time, thread id or process id that is valid from there on; BLOCK_LOG_TAG_STARTED: the
+ * word after it is the time of the start that the next mark, a stop, belongs to;
  * - exact marks: the same, each mark followed by a struct sub_tracking_exact.
  *
  * Each record is published by its first word (a name by its `length`), which is written last. A
- * chunk whose `kind` is 0 was handed out but never begun, and is skipped. Marks of one thread are
- * in the order of time, those of several are not.
+ * chunk whose `kind` is 0 was allocated but never used, and is skipped. Marks of one thread are in
+ * the order of time, those of several are not.
  *
  * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
- * further marks are counted in `marks_lost` instead of being kept. Space is reserved on the disk
- * before a chunk is used: a full disk costs marks, never the program (a store to a page that has no
- * space on the disk would be a SIGBUS). So would be one to a page that another program has cut off:
- * see mapped_guard.h.
+ * further marks are counted in `marks_lost` instead of being written. Space on the disk is
+ * allocated before a chunk is used: on a full disk marks are lost, but the program goes on (a store
+ * to a page without space on the disk raises SIGBUS). A store to a truncated page does so too: see
+ * mapped_guard.h.
  */
 #ifndef FORMATS_MARKS_BLOCK_LOG_H
 #define FORMATS_MARKS_BLOCK_LOG_H
@@ -62,8 +61,8 @@ struct block_log_header {
     int64_t monotonic_ns;
     uint64_t limit_bytes;
     _Atomic uint64_t marks_lost;
-    _Atomic uint32_t n_chunks; /* handed out so far */
-    _Atomic uint32_t columns;  /* enum sub_tracking_columns: what its marks have */
+    _Atomic uint32_t n_chunks; /* allocated so far */
+    _Atomic uint32_t columns;  /* enum sub_tracking_columns: the columns of its marks */
 };
 
 enum block_log_kind {
@@ -76,7 +75,7 @@ enum block_log_kind {
 struct block_log_chunk {
     uint32_t magic;
     _Atomic uint32_t kind; /* written last */
-    uint64_t reserved[7];  /* records begin on a cache line */
+    uint64_t reserved[7];  /* records start on a cache line */
 };
 
 struct block_log_name {
@@ -100,7 +99,7 @@ static inline uint32_t block_log_tag(uint32_t name, unsigned position)
     return (name + 1) * 2 + position;
 }
 
-/* Tags of words that say what the word after them is; it holds for the rest of the chunk. */
+/* Tags of state words: the word after them is valid for the rest of the chunk. */
 #define BLOCK_LOG_TAG_TIME UINT32_C(1) /* the time of "the mark before" */
 #define BLOCK_LOG_TAG_STARTED (UINT32_MAX - 2)
 #define BLOCK_LOG_TAG_THREAD (UINT32_MAX - 1) /* at first SUB_TRACKING_UNKNOWN */
@@ -108,7 +107,7 @@ static inline uint32_t block_log_tag(uint32_t name, unsigned position)
 
 /* ---- Writing ---- */
 
-/* Where one thread writes its next record. All zero at first; one thread's own. */
+/* Where a thread writes its next record. All zero at first; used by one thread. */
 struct block_log_cursor {
     char *next;
     char *end;
@@ -117,58 +116,59 @@ struct block_log_cursor {
 
 #define BLOCK_LOG_NO_TIME INT64_MIN
 
-/* So many chunks that are not full are kept for later threads; the rest of further ones is wasted.
+/* The most partly used chunks that are kept for later threads; the rest of further ones is wasted.
  */
 #define BLOCK_LOG_FREE_CHUNKS 64
 
-/* A log that this process writes. Its members are for the inline functions below. */
+/* A log that this process writes. Its members are used by the inline functions below. */
 struct block_log {
     int fd;
     struct block_log_header *header; /* mapped */
     enum block_log_kind kind;        /* of the marks */
-    uint32_t mark_bytes;             /* of one mark, with all that may have to go before it */
+    uint32_t mark_bytes;             /* of one mark and the state that may have to precede it */
     uint32_t max_chunks;
-    _Atomic uint64_t reserved_bytes; /* that the file has, unless somebody cut it */
-    _Atomic int failed;       /* the code of the last chunk that could not be had; 0: it could */
-    _Atomic int64_t retry_ns; /* when one is tried again that the disk had no space for */
-    pthread_mutex_t lock;     /* of what follows; not taken while there is space in a chunk */
+    _Atomic uint64_t reserved_bytes; /* size of the file, unless it was truncated */
+    _Atomic int failed;              /* error code of the last chunk allocation; 0: success */
+    _Atomic int64_t retry_ns;        /* when allocation is retried after a full disk */
+    pthread_mutex_t lock;            /* of the members below; not taken while a chunk has space */
     uint32_t n_free;
-    struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* left by threads that ended */
+    struct block_log_cursor
+        free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* partly used, of threads that ended */
     struct block_log_cursor names;
 };
 
 struct block_log_setup {
     unsigned columns;     /* enum sub_tracking_columns */
-    int64_t process_id;   /* whose marks they are until a process record says otherwise */
+    int64_t process_id;   /* of the marks before the first process record */
     uint64_t limit_bytes; /* of the file */
-    bool epoch_times;     /* times of records are of the epoch, not monotonic */
+    bool epoch_times;     /* times of records are since the epoch, not monotonic */
 };
 
 /*
- * Starts a log in the empty file `fd`, which the log owns from here on, also on failure. `path` is
+ * Creates a log in the empty file `fd`, which the log owns from here on, also on failure. `path` is
  * for messages. On success the caller owns `*log`.
  */
 int block_log_create(int fd, const char *path, const struct block_log_setup *setup,
     struct block_log **log, struct gput_error *error);
 
 /*
- * Cuts the file to what was used, closes and frees. No thread may be marking; each cursor is to be
- * released before or dropped after.
+ * Truncates the file to its used part, closes it and frees the log. No thread may be marking; each
+ * cursor is released before or freed after.
  */
 int block_log_close(struct block_log *log, struct gput_error *error);
 
-/* In a child after fork: lets go of the parent's log without touching its file. What another thread
- * of the parent may have been changing at that moment stays in memory. */
-void block_log_forget(struct block_log *log);
+/* In a child after fork: unmaps and closes the parent's log without changing its file. Memory that
+ * another thread of the parent may have been changing at the fork is not freed. */
+void block_log_abandon(struct block_log *log);
 
-/* Adds the next name: number 0, 1, 2 …; to be called once a name, in their order. Any thread. */
+/* Adds the next name, number 0, 1, 2 …; called once for each name, in this order. Any thread. */
 int block_log_add_name(
     struct block_log *log, const char *name, size_t length, struct gput_error *error);
 
 /*
- * Gives the cursor space for a mark more: a new chunk, or one that another thread left; and writes
- * there whose marks follow. GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later call) or
- * GPUT_ERROR_IO (no space, for now).
+ * Gives the cursor space for another mark, in a new chunk or one of a thread that ended, and writes
+ * thread and process there. Returns GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later
+ * call) or GPUT_ERROR_IO (no space at the moment).
  */
 int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
     struct gput_error *error);
@@ -176,8 +176,8 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
 /* Leaves the rest of a chunk to other threads; the cursor is all zero again. */
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor);
 
-/* Frees the memory of a cursor whose log is closed or forgotten. */
-void block_log_drop_cursor(struct block_log_cursor *cursor);
+/* Frees the memory of a cursor whose log is closed or abandoned. */
+void block_log_free_cursor(struct block_log_cursor *cursor);
 
 static inline bool block_log_has_room(
     const struct block_log *log, const struct block_log_cursor *cursor)
@@ -190,7 +190,7 @@ static inline void block_log_publish(char *at, uint64_t word)
     atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
 }
 
-/* Writes what holds from here on, of one of the tags above; there must be space. */
+/* Writes state of one of the tags above; there must be space. */
 static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t tag, int64_t value)
 {
     *(int64_t *)(cursor->next + 8) = value;
@@ -198,8 +198,8 @@ static inline void block_log_put_state(struct block_log_cursor *cursor, uint32_t
     cursor->next += 16;
 }
 
-/* Says which start the next mark belongs to; there must be space for both. */
-static inline void block_log_put_started(
+/* Writes the start time of the call that the next mark stops; there must be space for both. */
+static inline void block_log_put_start_time(
     struct block_log *log, struct block_log_cursor *cursor, int64_t started_ns)
 {
     if (!(log->header->columns & SUB_TRACKING_COLUMN_STARTED))

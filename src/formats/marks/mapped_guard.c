@@ -11,7 +11,7 @@
 
 #define PARTS_OF_A_TABLE 256
 
-/* Tables are added and never freed: the handler may be looking at them. */
+/* Tables are added and never freed: the handler may be reading them. */
 struct table {
     struct part {
         _Atomic uintptr_t start; /* 0: free */
@@ -37,7 +37,7 @@ static struct part *find(uintptr_t address)
     return NULL;
 }
 
-/* mmap() is a system call and nothing more: safe in a handler. */
+/* mmap() is a plain system call, which is safe in a handler. */
 static bool replace_page(uintptr_t address)
 {
     void *page = (void *)(address & ~(page_bytes - 1));
@@ -52,7 +52,7 @@ static void hand_on(int number, siginfo_t *info, void *context)
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(number);
     else
-        sigaction(number, &before, NULL); /* the fault comes again, and does what it does */
+        sigaction(number, &before, NULL); /* the fault is raised again, with its default action */
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -69,7 +69,7 @@ static void install(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, NULL, &before); /* known before the handler can run */
+    sigaction(SIGBUS, NULL, &before); /* set before the handler can run */
     sigaction(SIGBUS, &action, NULL);
 }
 

@@ -1,11 +1,11 @@
 /*
- * A store to a mapped file whose end somebody has cut off is a SIGBUS, which would end the program
- * that marks. Parts of files that are guarded get memory of their own in the place of a page that
- * is gone: what is stored there goes nowhere, and the program lives.
+ * A store to a mapped page beyond the end of a truncated file raises SIGBUS, which would end the
+ * program that marks. In guarded mappings such a page is replaced by private memory: stores to it
+ * are lost, and the program goes on.
  *
- * There is one handler of a signal in a process, so this is the library's one piece of state that
- * belongs to the process. It is set when the first part is guarded; faults elsewhere go on to what
- * was set before. A program that sets a handler of its own later goes without the guard.
+ * A process has one handler for each signal, so this is the library's only process-wide state. The
+ * handler is installed with the first guarded mapping; other faults are passed to the previous
+ * handler. A program that installs a handler later has no guard.
  */
 #ifndef FORMATS_MARKS_MAPPED_GUARD_H
 #define FORMATS_MARKS_MAPPED_GUARD_H
@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Guards what was mapped at `start`. False without memory: then it is not guarded. Any thread. */
+/* Guards the mapping at `start`. False without memory: then it is not guarded. Any thread. */
 bool mapped_guard_add(void *start, size_t length);
 
-/* To be called before it is unmapped. What is not guarded is fine. */
+/* To be called before unmapping. Mappings that are not guarded are ignored. */
 void mapped_guard_remove(void *start);
 
 #endif

@@ -17,7 +17,7 @@ static void enter(struct open_starts *open, uint32_t place)
     *slot = place + 1;
 }
 
-/* All places are in use then. */
+/* Called when all places are in use. */
 static bool grow(struct open_starts *open)
 {
     uint32_t capacity = open->capacity ? open->capacity * 2 : 4, earliest = open->latest;

@@ -1,6 +1,6 @@
 /*
- * The starts of one block in one thread that wait for their stops: the latest is at hand, and any
- * other by its time, in whatever order they came and go. Memory is that of those which are open.
+ * The starts of one block in one thread whose stops have not come yet: finds the latest one, or one
+ * by its time, in constant time. Memory grows with the most starts that were open at once.
  */
 #ifndef FORMATS_MARKS_OPEN_STARTS_H
 #define FORMATS_MARKS_OPEN_STARTS_H
@@ -13,7 +13,7 @@ struct open_start {
     int64_t time;
     uint32_t before;       /* the place of the start before it + 1; of a free place: the next one */
     uint32_t after;        /* the same of the one after it; 0: none */
-    uint32_t next_in_slot; /* those before it that hash alike */
+    uint32_t next_in_slot; /* the next one of the same slot */
 };
 
 /* An empty set is all zeroes. */
@@ -30,14 +30,14 @@ struct open_starts {
  * False without memory. */
 bool open_starts_push(struct open_starts *open, int64_t time);
 
-/* Takes out the latest start; false when none is open. */
+/* Removes the latest start; false when none is open. */
 bool open_starts_pop_latest(struct open_starts *open, int64_t *time);
 
-/* Takes out the latest start of that time; false when none is open. */
+/* Removes the latest start of that time; false when none is open. */
 bool open_starts_pop(struct open_starts *open, int64_t time);
 
-/* Where callers keep more about a start: its place, below `capacity`, right after it was pushed,
- * and right after it was taken out. */
+/* The place of a start, below `capacity`, under which callers can store data of their own: valid
+ * right after it was pushed, and right after it was removed. */
 static inline uint32_t open_starts_pushed_place(const struct open_starts *open)
 {
     return open->latest - 1;
@@ -48,11 +48,11 @@ static inline uint32_t open_starts_taken_place(const struct open_starts *open)
     return open->first_free - 1;
 }
 
-/* What a time in seconds is known by. */
+/* The key of a time in seconds. */
 static inline int64_t open_starts_key(double seconds)
 {
     int64_t key;
-    seconds += 0.0; /* one zero */
+    seconds += 0.0; /* 0 and -0 have one key */
     memcpy(&key, &seconds, sizeof key);
     return key;
 }

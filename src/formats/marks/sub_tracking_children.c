@@ -30,7 +30,7 @@ static struct parts split(const char *path)
     return (struct parts){path, (int)(name - path), name, (size_t)(extension - name), extension};
 }
 
-/* "-4711": what follows it, or NULL. */
+/* Skips "-4711"; NULL when there is none. */
 static const char *skip_number(const char *text, int64_t *number)
 {
     if (text[0] != '-' || !isdigit((unsigned char)text[1]))
@@ -55,7 +55,7 @@ static int64_t process_id_of(const struct parts *parts, const char *name)
 static bool is_of_this_run(const char *path, int64_t first_mark_ns)
 {
     struct stat status;
-    /* The times of files are a little after. */
+    /* modification times are a little coarser */
     int64_t earliest_seconds = first_mark_ns / 1000000000 - 1;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
            (int64_t)status.st_mtim.tv_sec >= earliest_seconds;
@@ -64,7 +64,7 @@ static bool is_of_this_run(const char *path, int64_t first_mark_ns)
 /* -1 when there is none, or the file cannot be read. */
 static int64_t process_id_of_first_mark(const char *path)
 {
-    struct sub_tracking_row row = {.process_id = -1};
+    struct sub_tracking_mark row = {.process_id = -1};
     struct sub_tracking_reader *reader = NULL;
     struct sub_tracking_names *names = sub_tracking_names_create();
     size_t count;
@@ -75,7 +75,8 @@ static int64_t process_id_of_first_mark(const char *path)
     return row.process_id;
 }
 
-/* A repeat of a run may be called "marks-2.csv", too: a child's own file begins with its mark. */
+/* "marks-2.csv" may also be a repeated run: the file of a child begins with a mark of that process.
+ */
 static bool is_child(const struct parts *parts, const char *name, int64_t first_mark_ns)
 {
     int64_t process_id = process_id_of(parts, name);
@@ -89,7 +90,7 @@ static bool is_child(const struct parts *parts, const char *name, int64_t first_
     return child;
 }
 
-/* Whether "marks-*.csv" stands for it. */
+/* Whether "marks-*.csv" matches it. */
 static bool fits_pattern(const struct parts *parts, const char *name)
 {
     size_t length = strlen(name), extension = strlen(parts->extension);
@@ -101,7 +102,7 @@ static bool fits_pattern(const struct parts *parts, const char *name)
 struct children {
     struct dirent **files; /* sorted by their names */
     size_t count;
-    bool apart; /* nothing else fits the pattern */
+    bool apart; /* no other file matches the pattern */
 };
 
 static int by_name(const struct dirent **a, const struct dirent **b)

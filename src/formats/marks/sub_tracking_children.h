@@ -1,5 +1,5 @@
 /*
- * Files of code blocks that forked children wrote next to that of their parent.
+ * Sub-tracking files that forked children wrote into the folder of their parent's.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_CHILDREN_H
 #define FORMATS_MARKS_SUB_TRACKING_CHILDREN_H
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * One sentence that names them ("marks-4711.csv" of "marks.csv", with a first mark of process 4711)
- * and says how to take them in; NULL when there are none. Those last written before
+ * A sentence that names them ("marks-4711.csv" of "marks.csv", with a first mark of process 4711)
+ * and says how to include them; NULL when there are none. Files last written before
  * `first_mark_ns`, the epoch time of the first mark of the file at `path`, are of an earlier run
- * and do not count. The caller frees it.
+ * and are skipped. The caller frees the text.
  */
 char *sub_tracking_children_warning(const char *path, int64_t first_mark_ns);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FIGURE(member) offsetof(struct sub_tracking_row, member)
+#define FIGURE(member) offsetof(struct sub_tracking_mark, member)
 
 static const struct column {
     const char *name;
@@ -62,12 +62,12 @@ unsigned sub_tracking_columns_of(
     return count;
 }
 
-int64_t *sub_tracking_column_figure(struct sub_tracking_row *row, enum sub_tracking_column column)
+int64_t *sub_tracking_column_figure(struct sub_tracking_mark *row, enum sub_tracking_column column)
 {
     return (int64_t *)((char *)row + columns_table[column].figure);
 }
 
-void sub_tracking_row_clear_figures(struct sub_tracking_row *row)
+void sub_tracking_mark_clear_figures(struct sub_tracking_mark *row)
 {
     row->thread_id = row->started_ns = SUB_TRACKING_UNKNOWN;
     memset(&row->exact, 0xff, sizeof row->exact); /* each SUB_TRACKING_UNKNOWN, which is -1 */
@@ -123,18 +123,18 @@ double sub_tracking_seconds_of_ns(int64_t ns)
     return seconds;
 }
 
-size_t sub_tracking_format_timestamp(const struct sub_tracking_row *row, char *text)
+size_t sub_tracking_format_timestamp(const struct sub_tracking_mark *row, char *text)
 {
     if (sub_tracking_seconds_of_ns(row->timestamp_ns) != row->timestamp)
         return number_format_double(row->timestamp, text);
     return sub_tracking_format_ns(row->timestamp_ns, text);
 }
 
-/* What the last of so many decimals is worth, in nanoseconds. */
+/* The value of the last of so many decimals, in nanoseconds. */
 static const uint32_t decimal_weights[] = {
     1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
 
-/* Up to `most` digits; `*digits` is how many there were. */
+/* Parses up to `most` digits; `*digits` is their number. */
 static uint64_t parse_digits(const char **text, const char *end, int most, int *digits)
 {
     const char *begin = *text;
@@ -148,8 +148,8 @@ static uint64_t parse_digits(const char **text, const char *end, int most, int *
     return value;
 }
 
-/* Nanoseconds of a plain decimal "-12.345", rounded to the nearest. False for other forms, and for
- * more than ten digits before the point. */
+/* Parses a plain decimal "-12.345" as nanoseconds, rounded to the nearest. False for other forms,
+ * and for more than ten digits before the point. */
 static bool decimal_ns(const char *text, const char *end, int64_t *ns)
 {
     bool negative = text < end && *text == '-';
@@ -173,8 +173,8 @@ static bool decimal_ns(const char *text, const char *end, int64_t *ns)
     return true;
 }
 
-/* "1745449609.7528222" and the like; NULL for anything else, which takes the longer way. */
-static const char *parse_usual_timestamp(
+/* The fast path for "1745449609.7528222" and the like; NULL for other forms. */
+static const char *parse_plain_timestamp(
     const char *text, const char *end, double *seconds, int64_t *ns)
 {
     int digits;
@@ -194,7 +194,7 @@ static const char *parse_usual_timestamp(
 const char *sub_tracking_parse_timestamp(
     const char *text, const char *end, double *seconds, int64_t *ns)
 {
-    const char *after = parse_usual_timestamp(text, end, seconds, ns);
+    const char *after = parse_plain_timestamp(text, end, seconds, ns);
     if (after)
         return after;
     after = number_parse_double(text, end, seconds);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Rows are handed on so many at a time. */
+/* Marks are copied in batches of this many. */
 #define BATCH_ROWS 1024
 
 struct combination {
@@ -17,8 +17,8 @@ struct combination {
     size_t n_paths;
     const struct gput_combine_options *options;
     struct sub_tracking_writer *writer;
-    struct sub_tracking_row *rows;
-    uint64_t bytes_done; /* of the files that are read to their end */
+    struct sub_tracking_mark *rows;
+    uint64_t bytes_done; /* of the files that are read completely */
     uint64_t bytes_total;
 };
 
@@ -27,7 +27,7 @@ struct gput_combine_options gput_combine_options_default(void)
     return (struct gput_combine_options){0};
 }
 
-/* ---- What is asked for ---- */
+/* ---- Preparation ---- */
 
 /* ".csv" of "a/b.csv", "" when there is none. */
 static const char *extension_of(const char *path)
@@ -59,7 +59,7 @@ static int check_paths(const char *output, const struct combination *work, struc
     return GPUT_OK;
 }
 
-/* Looks at the head of each file: that it is one, which columns it has, how long it is. */
+/* Reads the header of each file: validates it, collects its columns and its size. */
 static int survey(struct combination *work, unsigned *columns, struct gput_error *error)
 {
     *columns = 0;
@@ -82,7 +82,7 @@ static int survey(struct combination *work, unsigned *columns, struct gput_error
     return GPUT_OK;
 }
 
-/* ---- Doing it ---- */
+/* ---- Copying ---- */
 
 static void report_progress(
     const struct combination *work, const struct sub_tracking_reader *reader)
@@ -113,7 +113,7 @@ static int copy_rows(struct combination *work, struct sub_tracking_reader *reade
     return GPUT_OK;
 }
 
-/* Each file has a name table of its own, so that memory is bounded by the names of one. */
+/* Each file has its own name table, so that memory is bounded by the names of one file. */
 static int copy_file(struct combination *work, const char *path, struct gput_error *error)
 {
     struct sub_tracking_names *names = sub_tracking_names_create();
@@ -172,7 +172,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Not the directory's own entries, nor what a killed writer leaves next to its file. */
+/* Skips "." and "..", and what a killed writer leaves. */
 static int is_wanted(const struct dirent *entry)
 {
     const char *name = entry->d_name;
@@ -181,7 +181,7 @@ static int is_wanted(const struct dirent *entry)
            !ends_with(name, ".part");
 }
 
-/* By bytes, which is by code points, whatever the locale. */
+/* By bytes, which is by code points, independent of the locale. */
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);

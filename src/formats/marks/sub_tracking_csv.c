@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A writer hands its text to the system in pieces of this size. */
+/* A writer writes its text in blocks of this size. */
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
 struct sub_tracking_csv_reader {
@@ -44,7 +44,7 @@ static const char *parse_digits(const char *text, const char *end, int64_t *valu
     return at > text && (at == end || *at == ',') ? at : NULL;
 }
 
-/* A whole number; also as "12.0", which is how some tools write such a column. */
+/* An integer; also as "12.0", which some tools write. */
 static const char *parse_whole(const char *text, const char *end, int64_t *value)
 {
     const char *after = parse_digits(text, end, value);
@@ -57,7 +57,7 @@ static const char *parse_whole(const char *text, const char *end, int64_t *value
     return text ? skip_blanks(text, end) : NULL;
 }
 
-/* Most stops follow their own start: no need to look the name up again. */
+/* Most stops follow their own start: then the name need not be looked up. */
 static bool same_as_last_name(
     const struct sub_tracking_csv_reader *reader, const char *name, size_t length)
 {
@@ -66,7 +66,7 @@ static bool same_as_last_name(
 }
 
 static char *parse_name(
-    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_row *row)
+    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
 {
     struct csv_record rest = {.text = text, .end = end};
     struct csv_cell name = {.text = text};
@@ -93,17 +93,17 @@ static char *parse_name(
 }
 
 static const char *parse_figure(const char *text, const char *end, enum sub_tracking_column column,
-    struct sub_tracking_row *row)
+    struct sub_tracking_mark *row)
 {
     text = skip_blanks(text, end);
     if (text == end || *text == ',')
-        return text; /* empty: stays unknown */
+        return text; /* empty: unknown */
     return parse_whole(text, end, sub_tracking_column_figure(row, column));
 }
 
-/* What follows the field, NULL when it is not what its column holds. */
+/* Parses a field; returns its end, or NULL when it is invalid for its column. */
 static char *parse_field(struct sub_tracking_csv_reader *reader, char *text, char *end,
-    enum sub_tracking_column column, struct sub_tracking_row *row)
+    enum sub_tracking_column column, struct sub_tracking_mark *row)
 {
     int64_t position;
     const char *after;
@@ -129,9 +129,9 @@ static char *parse_field(struct sub_tracking_csv_reader *reader, char *text, cha
     }
 }
 
-/* Some programs write every field in quotes. */
+/* Some programs quote every field. */
 static char *parse_quoted_number(struct sub_tracking_csv_reader *reader, char *text, char *end,
-    enum sub_tracking_column column, struct sub_tracking_row *row)
+    enum sub_tracking_column column, struct sub_tracking_mark *row)
 {
     char *after = (char *)sub_tracking_csv_field_end(text, end);
     if (after - text < 2 || after[-1] != '"')
@@ -145,7 +145,7 @@ static char *parse_quoted_number(struct sub_tracking_csv_reader *reader, char *t
 
 /* ROW_FINE, ROW_TOO_LONG, or the number of the field that is wrong. */
 static int parse_row(
-    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_row *row)
+    struct sub_tracking_csv_reader *reader, char *text, char *end, struct sub_tracking_mark *row)
 {
     const struct sub_tracking_csv_layout *layout = &reader->layout;
     for (unsigned i = 0; i < layout->count; i++) {
@@ -178,11 +178,11 @@ static int row_error(
         column < SUB_TRACKING_REQUIRED_COLUMNS ? expected[column] : "what its column holds");
 }
 
-/* A name may have line ends; but a quote that is damage takes lines along that are rows: those are
- * read anew. The bytes of the record must be as they were read. */
+/* A name may have line ends; but when a damaged quote has joined lines that are rows, these are
+ * read again. The bytes of the record must be unchanged. */
 static bool lines_are_rows(struct sub_tracking_csv_reader *reader, const struct csv_record *record)
 {
-    return reader->base.salvage.wanted && csv_reader_give_back(reader->csv, record);
+    return reader->base.salvage.wanted && csv_reader_unread_lines(reader->csv, record);
 }
 
 static int open_quote_error(
@@ -192,10 +192,9 @@ static int open_quote_error(
         &reader->base, error, "line %" PRIu64 " has a quote that is not closed.", line);
 }
 
-/* Of rows that may have to be read anew, parses a copy: names lose their quotes where they stand.
- */
+/* Parses a copy of rows that may have to be read again: parsing unquotes names in place. */
 static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv_record *record,
-    struct sub_tracking_row *row, struct gput_error *error)
+    struct sub_tracking_mark *row, struct gput_error *error)
 {
     struct salvage *salvage = &reader->base.salvage;
     size_t length = (size_t)(record->end - record->text);
@@ -204,7 +203,7 @@ static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv
     if (spans_lines && !copy)
         return error_memory(error);
     char *text = copy ? memcpy(copy, record->text, length) : record->text;
-    sub_tracking_row_clear_figures(row);
+    sub_tracking_mark_clear_figures(row);
     int field = parse_row(reader, text, text + length, row);
     free(copy);
     if (field == ROW_FINE)
@@ -213,7 +212,7 @@ static int parse_record(struct sub_tracking_csv_reader *reader, const struct csv
                                           : row_error(reader, record->line, field, error);
 }
 
-static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
+static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
@@ -227,12 +226,12 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_row *r
             TRY(salvage_row(&base->salvage, open_quote_error(reader, record.line, error), error));
             continue;
         }
-        if (!record.terminated) { /* every writer ends a row with a line end */
+        if (!record.terminated) { /* writers end every row with a line end */
             sub_tracking_warn(&reader->base,
                 "the last line is cut off (it has no line end) and was left out; %" PRIu64
                 " rows were kept.",
                 base->rows + *count);
-            base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
+            base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
             return GPUT_OK;
         }
         int code = parse_record(reader, &record, &rows[*count], error);
@@ -303,7 +302,7 @@ static int csv_create(struct sub_tracking_writer *base, int fd, struct gput_erro
     return GPUT_OK;
 }
 
-static int csv_add(struct sub_tracking_writer *base, const struct sub_tracking_row *rows,
+static int csv_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
     size_t count, const struct sub_tracking_names *names, struct gput_error *error)
 {
     struct sub_tracking_csv_writer *writer = (struct sub_tracking_csv_writer *)base;

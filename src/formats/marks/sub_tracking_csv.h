@@ -1,5 +1,5 @@
 /*
- * Rows of sub-tracking files as CSV text, for whoever writes such files.
+ * Rows of sub-tracking files as CSV text, for all writers of such files.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_CSV_H
 #define FORMATS_MARKS_SUB_TRACKING_CSV_H
@@ -8,7 +8,7 @@
 #include "formats/csv.h"
 #include "formats/marks/sub_tracking_columns.h"
 
-/* Which column each field of a line is. */
+/* The column of each field of a line. */
 struct sub_tracking_csv_layout {
     unsigned count;
     enum sub_tracking_column *fields; /* owned */
@@ -19,32 +19,32 @@ bool sub_tracking_csv_layout_init(struct sub_tracking_csv_layout *layout, unsign
 
 /*
  * Reads a header record, which is used up. `*have` becomes the set of 1 << column.
- * GPUT_ERROR_MEMORY, or GPUT_OK: whether all required columns are there is the caller's to see.
+ * GPUT_ERROR_MEMORY, or GPUT_OK: the caller checks whether all required columns are there.
  */
 int sub_tracking_csv_layout_parse(struct sub_tracking_csv_layout *layout, struct csv_record *header,
     unsigned *have, struct gput_error *error);
 
 /*
- * Reads the header of the file at `path`, for who adds to it. The caller finishes `*layout`,
- * whatever comes back. Errors: as sub_tracking_reader_open().
+ * Reads the header of the file at `path`, for appending to it. The caller finishes `*layout`, also
+ * on failure. Errors: as sub_tracking_reader_open().
  */
 int sub_tracking_csv_layout_read(
     struct sub_tracking_csv_layout *layout, const char *path, struct gput_error *error);
 
-/* Its set of enum sub_tracking_columns. */
+/* Its optional columns, a set of enum sub_tracking_columns. */
 unsigned sub_tracking_csv_layout_columns(const struct sub_tracking_csv_layout *layout);
 
 void sub_tracking_csv_layout_finish(struct sub_tracking_csv_layout *layout);
 
 /*
  * The end of the field that begins at `text`: its comma, or `end`. A field that begins with a quote
- * may have commas between its quotes; elsewhere a quote is a byte like any other.
+ * may have commas between its quotes; elsewhere a quote has no meaning.
  */
 const char *sub_tracking_csv_field_end(const char *text, const char *end);
 
 /* Appends the header line or a row's line, newline included. */
 void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_csv_layout *layout);
 void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,
-    const struct sub_tracking_row *row, const char *name, size_t name_length);
+    const struct sub_tracking_mark *row, const char *name, size_t name_length);
 
 #endif

@@ -56,7 +56,7 @@ int sub_tracking_csv_layout_parse(struct sub_tracking_csv_layout *layout, struct
     *have = 0;
     for (unsigned i = 0; i < layout->count; i++) {
         enum sub_tracking_column column = column_of_cell(cells[i]);
-        if (*have & 1u << column) /* a second column of that name is not looked at */
+        if (*have & 1u << column) /* a second column of that name is ignored */
             column = SUB_TRACKING_OTHER_COLUMN;
         layout->fields[i] = column;
         *have |= 1u << column;
@@ -111,7 +111,7 @@ static void append_int(struct str *text, int64_t value)
 }
 
 static void append_field(struct str *text, enum sub_tracking_column column,
-    const struct sub_tracking_row *row, const char *name, size_t name_length)
+    const struct sub_tracking_mark *row, const char *name, size_t name_length)
 {
     switch (column) {
     case SUB_TRACKING_PROCESS_ID:
@@ -130,7 +130,7 @@ static void append_field(struct str *text, enum sub_tracking_column column,
     case SUB_TRACKING_OTHER_COLUMN:
         break;
     default: {
-        int64_t figure = *sub_tracking_column_figure((struct sub_tracking_row *)row, column);
+        int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, column);
         if (figure != SUB_TRACKING_UNKNOWN)
             append_int(text, figure);
     }
@@ -138,7 +138,7 @@ static void append_field(struct str *text, enum sub_tracking_column column,
 }
 
 void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,
-    const struct sub_tracking_row *row, const char *name, size_t name_length)
+    const struct sub_tracking_mark *row, const char *name, size_t name_length)
 {
     for (unsigned i = 0; i < layout->count; i++) {
         if (i > 0)

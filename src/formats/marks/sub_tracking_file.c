@@ -111,9 +111,9 @@ int sub_tracking_reader_salvage(const char *path, struct sub_tracking_names *nam
     return open_reader(path, names, true, reader, error);
 }
 
-uint64_t sub_tracking_reader_rows_left_out(const struct sub_tracking_reader *reader)
+uint64_t sub_tracking_reader_rows_skipped(const struct sub_tracking_reader *reader)
 {
-    return reader->salvage.rows_left_out;
+    return reader->salvage.rows_skipped;
 }
 
 void sub_tracking_reader_close(struct sub_tracking_reader *reader)
@@ -126,7 +126,7 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
     free(reader);
 }
 
-int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_row *rows,
+int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct gput_error damage;
@@ -204,8 +204,9 @@ int sub_tracking_writer_create(const char *path, unsigned columns,
     return GPUT_OK;
 }
 
-int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
-    size_t count, const struct sub_tracking_names *names, struct gput_error *error)
+int sub_tracking_writer_add(struct sub_tracking_writer *writer,
+    const struct sub_tracking_mark *rows, size_t count, const struct sub_tracking_names *names,
+    struct gput_error *error)
 {
     return writer->methods->add(writer, rows, count, names, error);
 }

@@ -1,12 +1,12 @@
 /*
- * Sub-tracking files: when each call of a code block started and stopped, a row a mark. One vtable,
- * one source file a format:
+ * Sub-tracking files: the start and stop of each call of a code block; each mark is a row. One
+ * vtable, one source file a format:
  *
  *   .csv         sub_tracking_csv.c      header process_id,code_block_name,position,timestamp
  *   .sqlite      sub_tracking_sqlite.c   table `data` with the same columns
- *   .gputblocks  sub_tracking_log.c      our own log of fixed-size records (block_log.h)
+ *   .gputblocks  sub_tracking_log.c      a log of fixed-size records (block_log.h)
  *
- * Readers and writers stream: they hold a buffer and the distinct names, never the rows.
+ * Readers and writers stream: in memory are a buffer and the distinct names, never all marks.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_FILE_H
 #define FORMATS_MARKS_SUB_TRACKING_FILE_H
@@ -20,41 +20,42 @@
 
 enum sub_tracking_position { SUB_TRACKING_START = 0, SUB_TRACKING_STOP = 1 };
 
-/* A figure that the file does not have. */
+/* The value of a missing figure. */
 #define SUB_TRACKING_UNKNOWN INT64_C(-1)
 
 /*
- * What the kernel had counted at the moment of the mark: the figures of a call are those at its
- * stop less those at its start. Each is SUB_TRACKING_UNKNOWN where the file has none.
+ * The kernel's counters at the moment of the mark: the figures of a call are those at its stop
+ * minus those at its start. Each is SUB_TRACKING_UNKNOWN where the file has none.
  */
 struct sub_tracking_exact {
     int64_t thread_cpu_ns;  /* CPU time of the marking thread */
     int64_t process_cpu_ns; /* CPU time of its process, all threads */
-    int64_t minor_faults;   /* page faults of the thread that needed no reading from a disk */
-    int64_t major_faults;   /* those that did */
-    int64_t peak_rss_bytes; /* highest RSS of the process until then: a rise is a new peak */
-    int64_t energy_uj;      /* energy counter of the machine's processor packages, microjoules */
+    int64_t minor_faults;   /* of the thread: page faults without I/O */
+    int64_t major_faults;   /* of the thread: page faults with I/O */
+    int64_t peak_rss_bytes; /* peak RSS of the process so far: an increase is a new peak */
+    int64_t energy_uj;      /* energy counter of the machine's CPU packages, microjoules */
 };
 
-/* A row. */
-struct sub_tracking_row {
+/* A mark, which is a row of the file. */
+struct sub_tracking_mark {
     int64_t process_id;
-    int64_t thread_id;    /* SUB_TRACKING_UNKNOWN when the file does not tell */
-    int64_t started_ns;   /* of a stop: `timestamp_ns` of its start, where the file tells */
-    int64_t timestamp_ns; /* nanoseconds since the epoch, exactly what the file's decimals say */
-    double timestamp;     /* seconds since the epoch: the double nearest to what the file says */
-    uint32_t name;        /* in the reader's name table */
+    int64_t thread_id;    /* SUB_TRACKING_UNKNOWN when the file has none */
+    int64_t started_ns;   /* of a stop: `timestamp_ns` of its start, where the file has it */
+    int64_t timestamp_ns; /* nanoseconds since the epoch, exactly as in the file */
+    double timestamp;     /* seconds since the epoch: the double nearest to the file's */
+    uint32_t name;        /* index in the reader's name table */
     uint8_t position;     /* enum sub_tracking_position, nothing else */
     struct sub_tracking_exact exact;
 };
 
-/* Which optional columns a file has; a set of bits. */
+/* The optional columns of a file; a set of bits. */
 enum sub_tracking_columns {
     SUB_TRACKING_COLUMN_THREAD_ID = 1 << 0,
     SUB_TRACKING_COLUMNS_EXACT = 1 << 1, /* at least one column of `exact` */
     SUB_TRACKING_COLUMN_STARTED = 1 << 2,
-    /* What tells calls of one block apart that run at the same time. */
-    SUB_TRACKING_COLUMNS_APART = SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMN_STARTED,
+    /* Columns that distinguish calls of one block that run at the same time. */
+    SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS =
+        SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMN_STARTED,
 };
 
 enum sub_tracking_format {
@@ -64,9 +65,9 @@ enum sub_tracking_format {
 };
 
 /*
- * The format that the extension of `path` stands for.
- * Errors: GPUT_ERROR_INVALID with the old tool's message: `Invalid file name: "x". Valid file
- * extensions are ".csv" and ".sqlite".`, and after it what it did not know of.
+ * The format for the extension of `path`. Errors: GPUT_ERROR_INVALID with the old tool's message:
+ * `Invalid file name: "x". Valid file extensions are ".csv" and ".sqlite".`, and after it the newer
+ * formats.
  */
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error);
@@ -74,7 +75,7 @@ int sub_tracking_format_of(
 /* ".csv", ".sqlite", ".gputblocks". */
 const char *sub_tracking_extension(enum sub_tracking_format format);
 
-/* The double nearest to that many nanoseconds in seconds; what a CSV file of them reads back as. */
+/* Converts nanoseconds to the nearest double of seconds, as a CSV file of them reads back. */
 double sub_tracking_seconds_of_ns(int64_t ns);
 
 /* ---- Reading ---- */
@@ -83,52 +84,50 @@ struct sub_tracking_reader;
 
 /*
  * Opens a file by its extension and reads its header. Names are added to `names`, which the caller
- * owns, keeps for as long as the reader lives, and may share between readers.
+ * owns, which must outlive the reader, and which readers may share.
  *
- * On success the caller owns `*reader` (sub_tracking_reader_close()).
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension),
- * GPUT_ERROR_FORMAT (`Sub-tracking file x is invalid: …`: a column is missing, no table `data`, no
- * log of ours), GPUT_ERROR_MEMORY.
+ * On success the caller owns `*reader` (sub_tracking_reader_close()). Errors: GPUT_ERROR_NOT_FOUND,
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension), GPUT_ERROR_FORMAT (`Sub-tracking file
+ * x is invalid: …`: a column is missing, no table `data`, not a log), GPUT_ERROR_MEMORY.
  */
 int sub_tracking_reader_open(const char *path, struct sub_tracking_names *names,
     struct sub_tracking_reader **reader, struct gput_error *error);
 
 /*
- * The same for a file of which whatever is whole will do: rows that are damaged are left out, of a
- * database that is cut off or damaged those that can be reached are read. The warning counts them.
+ * The same for a damaged file: damaged rows are skipped; of a truncated or damaged database the
+ * rows that can be reached are read. The warning counts them.
  */
 int sub_tracking_reader_salvage(const char *path, struct sub_tracking_names *names,
     struct sub_tracking_reader **reader, struct gput_error *error);
 
-/* How many damaged rows were left out so far. */
-uint64_t sub_tracking_reader_rows_left_out(const struct sub_tracking_reader *reader);
+/* How many damaged rows were skipped so far. */
+uint64_t sub_tracking_reader_rows_skipped(const struct sub_tracking_reader *reader);
 
 /* NULL is fine. */
 void sub_tracking_reader_close(struct sub_tracking_reader *reader);
 
 /*
- * Reads the next rows, at most `capacity` of them (a few hundred at a time is quick), in the order
- * of the file, which need not be that of time. `*count` is 0 at the end of the file and
- * after an error, only then.
+ * Reads the next marks, at most `capacity` of them (a few hundred at a time is fast), in the order
+ * of the file, which need not be that of time. `*count` is 0 only at the end of the file and after
+ * an error.
  *
- * A last line that was cut off (the writer was killed, the disk was full) ends the file: see
- * sub_tracking_reader_warning().
- * Errors: GPUT_ERROR_FORMAT (the message names the line), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * A truncated last line (the writer was killed, the disk was full) is skipped: see
+ * sub_tracking_reader_warning(). Errors: GPUT_ERROR_FORMAT (the message names the line),
+ * GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_row *rows,
+int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error);
 
 /* The optional columns that the file has; known once it is open. */
 unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader);
 
-/* How far reading has come, and the whole, in bytes (SQLite: of the file, estimated): for progress.
- */
+/* Bytes read so far and in total (SQLite: estimated), for progress. */
 void sub_tracking_reader_progress(
     const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total);
 
 /*
- * After the end of the file: one sentence about what had to be left out ("Sub-tracking file x: the
- * last line is cut off and was left out; 123 rows were kept."), or NULL. Owned by the reader.
+ * After the end of the file: one sentence about what was skipped ("Sub-tracking file x: the last
+ * line is cut off and was left out; 123 rows were kept."), or NULL. Owned by the reader.
  */
 const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader);
 
@@ -137,21 +136,22 @@ const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader
 struct sub_tracking_writer;
 
 /*
- * Starts a new file at `path`, in the format of its extension, with the given optional columns.
- * Rows go to a file next to it until sub_tracking_writer_finish() puts it in place; what was at
- * `path` before stays until then.
+ * Starts a new file at `path`, in the format of its extension, with the given optional columns. It
+ * is written to a temporary path until sub_tracking_writer_finish() renames it; a file at `path`
+ * stays until then.
  *
  * On success the caller owns `*writer`, and ends it by _finish() or _abandon().
  */
 int sub_tracking_writer_create(const char *path, unsigned columns,
     struct sub_tracking_writer **writer, struct gput_error *error);
 
-/* Adds rows; their names are those of `names`. After an error only _abandon() is left to call. */
-int sub_tracking_writer_add(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
-    size_t count, const struct sub_tracking_names *names, struct gput_error *error);
+/* Adds marks; their names are those of `names`. After an error only _abandon() may be called. */
+int sub_tracking_writer_add(struct sub_tracking_writer *writer,
+    const struct sub_tracking_mark *rows, size_t count, const struct sub_tracking_names *names,
+    struct gput_error *error);
 
-/* Completes the file, puts it in place and frees the writer, also when it fails (then nothing is
- * left behind). */
+/* Completes the file, renames it and frees the writer. On failure the file is removed and the
+ * writer freed. */
 int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error);
 
 /* Removes what was written and frees the writer. NULL is fine. */

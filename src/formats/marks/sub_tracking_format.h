@@ -1,6 +1,6 @@
 /*
- * What each format of sub-tracking files implements, and what all of its readers and writers begin
- * with. For the formats' own sources only.
+ * The vtable of the formats of sub-tracking files, and the members that all readers and writers
+ * share. For the formats' own sources only.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_FORMAT_H
 #define FORMATS_MARKS_SUB_TRACKING_FORMAT_H
@@ -16,7 +16,7 @@ struct sub_tracking_reader {
     char *path;
     struct sub_tracking_names *names; /* the caller's */
     unsigned columns;
-    uint64_t rows; /* given out so far */
+    uint64_t rows; /* returned so far */
     struct salvage salvage;
     char *warning; /* or NULL */
 };
@@ -24,31 +24,31 @@ struct sub_tracking_reader {
 /* First member of each format's writer. */
 struct sub_tracking_writer {
     const struct sub_tracking_format_methods *methods;
-    char *path;            /* as it was given, for messages */
-    char *target;          /* where the file will be: where the links at `path` lead */
-    struct part_file part; /* where it is until then */
+    char *path;            /* as given, for messages */
+    char *target;          /* `path` with its links resolved */
+    struct part_file part; /* the temporary path until then */
     unsigned columns;
 };
 
 struct sub_tracking_format_methods {
     const char *extension;
-    size_t reader_bytes; /* what to allocate for a reader, all zero before open() */
+    size_t reader_bytes; /* size of a reader, all zero before open() */
     size_t writer_bytes;
 
     /* Opens reader->path, sets reader->columns. After a failure close() is called as well. */
     int (*open)(struct sub_tracking_reader *reader, struct gput_error *error);
-    int (*next)(struct sub_tracking_reader *reader, struct sub_tracking_row *rows, size_t capacity,
+    int (*next)(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows, size_t capacity,
         size_t *count, struct gput_error *error);
     void (*progress)(const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total);
-    /* Gives back what open() took, but not the reader itself. */
+    /* Frees what open() allocated, without the reader itself. */
     void (*close)(struct sub_tracking_reader *reader);
 
-    /* Starts to write to `fd`, which is the empty file writer->part and the method's to close,
-     * whatever happens. */
+    /* Starts to write to `fd`, the empty file writer->part, which the method closes, also on
+     * failure. */
     int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
-    int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_row *rows,
+    int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_mark *rows,
         size_t count, const struct sub_tracking_names *names, struct gput_error *error);
-    /* Writes what is left and closes, also after a failure; not called when create() failed. */
+    /* Writes the rest and closes, also after a failure; not called when create() failed. */
     int (*complete)(struct sub_tracking_writer *writer, struct gput_error *error);
 };
 

@@ -10,30 +10,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a file may say of its chunks; others than ours are read as well. */
-#define SMALLEST_CHUNK_BYTES UINT32_C(4096)
-#define LARGEST_CHUNK_BYTES (UINT32_C(16) * 1024 * 1024)
+/* Limits of chunk sizes in a file; sizes other than ours are valid. */
+#define MIN_CHUNK_BYTES UINT32_C(4096)
+#define MAX_CHUNK_BYTES (UINT32_C(16) * 1024 * 1024)
 
 struct log_reader {
     struct sub_tracking_reader base;
     int fd;
     uint64_t bytes;
     struct block_log_header header;
-    uint32_t n_chunks;  /* that the file has, the last perhaps in part */
-    uint32_t chunk;     /* the next to be read */
+    uint32_t n_chunks;  /* in the file, the last one perhaps truncated */
+    uint32_t chunk;     /* the next one to read */
     char *buffer;       /* one chunk */
     const char *at;     /* in the buffer: the next record */
     const char *end;    /* of the chunk's bytes */
     uint32_t kind;      /* of the chunk */
     int64_t process_id; /* of the marks that follow */
     int64_t thread_id;
-    int64_t time_ns;    /* of the mark before */
-    int64_t started_ns; /* of the call that the next mark stops; SUB_TRACKING_UNKNOWN */
+    int64_t time_ns;    /* of the previous mark */
+    int64_t started_ns; /* of the call that the next mark stops, or SUB_TRACKING_UNKNOWN */
     uint32_t *names;    /* numbers in the file to numbers in base.names */
     uint32_t n_names;
     uint32_t names_capacity;
-    uint64_t unnamed; /* records left out for want of their name */
-    bool cut;         /* the file lacks a part of the chunks that were handed out */
+    uint64_t unnamed; /* records skipped because their name is missing */
+    bool cut;         /* the file lacks a part of the allocated chunks */
 };
 
 /* ---- Opening ---- */
@@ -57,9 +57,9 @@ static int check_header(struct log_reader *reader, size_t got, struct gput_error
         return sub_tracking_invalid(&reader->base, error,
             "it is of version %" PRIu32 ", this program reads %d.", header->version,
             BLOCK_LOG_VERSION);
-    if (header->header_bytes < sizeof *header || header->header_bytes > LARGEST_CHUNK_BYTES ||
-        header->chunk_bytes < SMALLEST_CHUNK_BYTES || header->chunk_bytes % 64 != 0 ||
-        header->chunk_bytes > LARGEST_CHUNK_BYTES)
+    if (header->header_bytes < sizeof *header || header->header_bytes > MAX_CHUNK_BYTES ||
+        header->chunk_bytes < MIN_CHUNK_BYTES || header->chunk_bytes % 64 != 0 ||
+        header->chunk_bytes > MAX_CHUNK_BYTES)
         return sub_tracking_invalid(&reader->base, error, "its header is damaged.");
     return GPUT_OK;
 }
@@ -69,7 +69,7 @@ static uint64_t chunk_offset(const struct log_reader *reader, uint32_t chunk)
     return reader->header.header_bytes + (uint64_t)chunk * reader->header.chunk_bytes;
 }
 
-/* The kind of a chunk; BLOCK_LOG_UNUSED when there is nothing in it. */
+/* The kind of a chunk; BLOCK_LOG_UNUSED when it is empty. */
 static int chunk_kind(
     struct log_reader *reader, uint32_t chunk, uint32_t *kind, struct gput_error *error)
 {
@@ -81,7 +81,7 @@ static int chunk_kind(
     return GPUT_OK;
 }
 
-/* Reads a chunk to the buffer; what follows its header is then between `at` and `end`. */
+/* Reads a chunk to the buffer; its records are then between `at` and `end`. */
 static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_error *error)
 {
     size_t got;
@@ -154,7 +154,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     size_t got;
     TRY(read_at(reader, &reader->header, sizeof reader->header, 0, &got, error));
     TRY(check_header(reader, got, error));
-    struct stat status; /* after the header: a log that still grows is then not taken for cut */
+    struct stat status; /* after the header, so that a growing log does not look truncated */
     if (fstat(reader->fd, &status) != 0)
         return error_set_errno(error, errno, "Cannot read %s", base->path);
     reader->bytes = (uint64_t)status.st_size;
@@ -164,8 +164,8 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         reader->bytes > begin ? (reader->bytes - begin + chunk_bytes - 1) / chunk_bytes : 0;
     reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
     reader->cut = reader->bytes < chunk_offset(reader, reader->header.n_chunks);
-    base->columns =
-        reader->header.columns & (SUB_TRACKING_COLUMNS_APART | SUB_TRACKING_COLUMNS_EXACT);
+    base->columns = reader->header.columns &
+                    (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_EXACT);
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);
@@ -220,15 +220,14 @@ static bool take(struct log_reader *reader, void *bytes, size_t length)
     return true;
 }
 
-/* Ends the chunk: nothing of it is looked at any more. */
+/* Ends the chunk: the rest of it is skipped. */
 static bool end_of_chunk(struct log_reader *reader)
 {
     reader->at = reader->end;
     return false;
 }
 
-/* The first word of the next mark, after taking in what goes before it. False at the chunk's end.
- */
+/* The first word of the next mark, after the state words before it. False at the chunk's end. */
 static bool next_mark(struct log_reader *reader, uint64_t *word)
 {
     while (take(reader, word, sizeof *word) && *word != 0) {
@@ -253,12 +252,12 @@ static int64_t epoch_ns(const struct log_reader *reader, int64_t time_ns)
                      (uint64_t)reader->header.monotonic_ns);
 }
 
-/* The next row of the chunk. False at its end. */
-static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
+/* The next mark of the chunk. False at its end. */
+static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
 {
     uint64_t word;
     while (next_mark(reader, &word)) {
-        sub_tracking_row_clear_figures(row);
+        sub_tracking_mark_clear_figures(row);
         if (reader->kind == BLOCK_LOG_EXACT_MARKS && !take(reader, &row->exact, sizeof row->exact))
             return end_of_chunk(reader);
         int64_t started_ns = reader->started_ns;
@@ -282,7 +281,7 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_row *row)
     return false;
 }
 
-static int log_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
+static int log_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct log_reader *reader = (struct log_reader *)base;
@@ -330,7 +329,7 @@ struct log_writer {
     struct sub_tracking_names *names; /* in the order of the file */
     int64_t process_id;               /* of the marks that follow in this chunk */
     int64_t thread_id;
-    bool any; /* whether there are any in it */
+    bool any; /* whether it has any */
 };
 
 static int log_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
@@ -357,9 +356,9 @@ static int file_name(struct log_writer *writer, const char *text, size_t length,
     return *name < before ? GPUT_OK : block_log_add_name(writer->log, text, length, error);
 }
 
-/* Space for a mark, and before it what has changed since the one before. */
+/* Writes the state that changed since the previous mark, and ensures space for the next one. */
 static int put_state(
-    struct log_writer *writer, const struct sub_tracking_row *row, struct gput_error *error)
+    struct log_writer *writer, const struct sub_tracking_mark *row, struct gput_error *error)
 {
     if (!block_log_has_room(writer->log, &writer->cursor)) {
         TRY(block_log_extend(writer->log, &writer->cursor, row->thread_id, error));
@@ -379,7 +378,7 @@ static int put_state(
     return GPUT_OK;
 }
 
-static int add_row(struct log_writer *writer, const struct sub_tracking_row *row,
+static int add_row(struct log_writer *writer, const struct sub_tracking_mark *row,
     const struct sub_tracking_names *names, struct gput_error *error)
 {
     uint32_t name;
@@ -391,7 +390,7 @@ static int add_row(struct log_writer *writer, const struct sub_tracking_row *row
     return GPUT_OK;
 }
 
-static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_row *rows,
+static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
     size_t count, const struct sub_tracking_names *names, struct gput_error *error)
 {
     for (size_t i = 0; i < count; i++)
@@ -402,7 +401,7 @@ static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_r
 static int log_complete(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct log_writer *writer = (struct log_writer *)base;
-    block_log_drop_cursor(&writer->cursor);
+    block_log_free_cursor(&writer->cursor);
     sub_tracking_names_destroy(writer->names);
     return block_log_close(writer->log, error);
 }

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Another program may hold the database locked for so long. */
+/* How long to wait while another program has locked the database. */
 #define BUSY_TIMEOUT_MS 10000
 
-/* How many bytes there are after the last line end: of a row that was cut off, 0 of a header. */
+/* How many bytes follow the last line end: those of a truncated row, 0 for a header. */
 static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
 {
     struct csv_reader *reader;
@@ -36,8 +36,8 @@ static int find_torn_row(const char *path, size_t *bytes, struct gput_error *err
     return code;
 }
 
-/* Makes the file, which is locked, end in a whole line: a row that has no line end, which no reader
- * counts, is taken away. */
+/* Makes the locked file end in a complete line: removes a row without a line end, which no reader
+ * counts. */
 static int end_last_line(
     int fd, const char *path, off_t size, struct str *text, struct gput_error *error)
 {
@@ -53,8 +53,8 @@ static int end_last_line(
     return GPUT_OK;
 }
 
-/* What is to be written at the end of the file, which is locked. */
-static int compose(int fd, const char *path, const struct sub_tracking_row *row, const char *name,
+/* The text to append to the locked file. */
+static int compose(int fd, const char *path, const struct sub_tracking_mark *row, const char *name,
     struct str *text, struct gput_error *error)
 {
     struct stat status;
@@ -77,14 +77,13 @@ static int compose(int fd, const char *path, const struct sub_tracking_row *row,
     return code == GPUT_OK && text->failed ? error_memory(error) : code;
 }
 
-static int mark_csv(const char *path, const struct sub_tracking_row *row, const char *name,
+static int mark_csv(const char *path, const struct sub_tracking_mark *row, const char *name,
     struct gput_error *error)
 {
     int fd;
     TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
     struct str text = {0};
-    flock(
-        fd, LOCK_EX); /* against others like us; where there are no locks, writing is still whole */
+    flock(fd, LOCK_EX); /* against other writers; without file locks, one write is still atomic */
     int code = compose(fd, path, row, name, &text, error);
     if (code == GPUT_OK)
         code = file_write_fd(fd, path, text.data, text.length, error);
@@ -94,7 +93,7 @@ static int mark_csv(const char *path, const struct sub_tracking_row *row, const 
     return code;
 }
 
-static int mark_sqlite(const char *path, const struct sub_tracking_row *row, const char *name,
+static int mark_sqlite(const char *path, const struct sub_tracking_mark *row, const char *name,
     struct gput_error *error)
 {
     sqlite3 *database = NULL;
@@ -119,12 +118,12 @@ static int mark_sqlite(const char *path, const struct sub_tracking_row *row, con
 int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
     enum gput_block_position position, struct gput_error *error)
 {
-    struct sub_tracking_row row = {
+    struct sub_tracking_mark row = {
         .process_id = process_id,
         .position = position == GPUT_BLOCK_STOP ? SUB_TRACKING_STOP : SUB_TRACKING_START,
         .timestamp_ns = clock_realtime_ns(),
     };
-    sub_tracking_row_clear_figures(&row);
+    sub_tracking_mark_clear_figures(&row);
     row.timestamp = sub_tracking_seconds_of_ns(row.timestamp_ns);
     enum sub_tracking_format format;
     TRY(sub_tracking_format_of(path, &format, error));

@@ -17,7 +17,7 @@ struct entry {
 };
 
 /* Open addressing; a slot holds the number of a name plus one. Replaced by a larger one when half
- * full; those that were replaced are kept, for a thread may still be looking into them. */
+ * full; replaced ones are kept, since a thread may still be reading them. */
 struct index {
     struct index *replaced;
     size_t mask;
@@ -128,7 +128,7 @@ static void index_insert(struct index *index, uint32_t hash, uint32_t name)
 }
 
 /* Keeps the index at most half full for one name more. */
-static bool make_room(struct sub_tracking_names *names, uint32_t count)
+static bool reserve_slot(struct sub_tracking_names *names, uint32_t count)
 {
     struct index *index = atomic_load(&names->index);
     if ((size_t)count * 2 < index->mask)
@@ -158,7 +158,8 @@ static uint32_t insert(
     struct sub_tracking_names *names, const char *name, size_t length, uint32_t hash)
 {
     uint32_t count = atomic_load(&names->count);
-    if (count >= SUB_TRACKING_NAMES_MAX || !make_room(names, count) || !make_segment(names, count))
+    if (count >= SUB_TRACKING_NAMES_MAX || !reserve_slot(names, count) ||
+        !make_segment(names, count))
         return SUB_TRACKING_NO_NAME;
     struct entry *entry = malloc(sizeof *entry + length + 1);
     if (!entry)

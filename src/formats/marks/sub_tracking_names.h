@@ -1,7 +1,7 @@
 /*
- * The names of code blocks, each kept once under a small number. A name never moves and never goes
- * away before the table does, so that finding one takes no lock: threads that mark blocks and
- * readers of files use the same table.
+ * A table that gives each name of a code block a number. A name is never moved, and lives as long
+ * as the table, so that finding one takes no lock. Threads that mark blocks and readers of files
+ * use the same table.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_NAMES_H
 #define FORMATS_MARKS_SUB_TRACKING_NAMES_H
@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No name: memory ran out, or there are SUB_TRACKING_NAMES_MAX of them already. */
+/* No name: memory ran out, or the table has SUB_TRACKING_NAMES_MAX names. */
 #define SUB_TRACKING_NO_NAME UINT32_MAX
 
-/* So many different names a table takes. */
+/* The most names in a table. */
 #define SUB_TRACKING_NAMES_MAX (UINT32_C(1) << 30)
 
 struct sub_tracking_names;
@@ -22,16 +22,16 @@ struct sub_tracking_names *sub_tracking_names_create(void);
 void sub_tracking_names_destroy(struct sub_tracking_names *names); /* NULL is fine */
 
 /*
- * The number of that name, given out in the order of first use from 0. The bytes are copied when
- * they are new (they need no NUL at their end; a NUL among them ends the name). Any thread; a lock
- * is taken only for a new name. SUB_TRACKING_NO_NAME when it cannot be added.
+ * The number of that name, from 0 in the order of first use. The bytes are copied when they are new
+ * (they need no NUL at their end; a NUL among them ends the name). Any thread; a lock is taken only
+ * for a new name. SUB_TRACKING_NO_NAME when it cannot be added.
  */
 uint32_t sub_tracking_names_add(struct sub_tracking_names *names, const char *name, size_t length);
 
 /* How many there are. */
 uint32_t sub_tracking_names_count(const struct sub_tracking_names *names);
 
-/* The name of a number that was given out: terminated, owned by the table. */
+/* The name of that number: terminated, owned by the table. */
 const char *sub_tracking_names_text(const struct sub_tracking_names *names, uint32_t name);
 size_t sub_tracking_names_length(const struct sub_tracking_names *names, uint32_t name);
 

@@ -55,7 +55,7 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
     return sub_tracking_require_columns(&reader->base, have, error);
 }
 
-/* A database that nothing was ever committed to. (One without a page was cut.) */
+/* A database without any commit. (An empty file was truncated.) */
 static bool is_blank(sqlite3 *database)
 {
     sqlite3_stmt *statement = NULL;
@@ -87,7 +87,7 @@ static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *erro
     return GPUT_OK;
 }
 
-/* A whole number, also where it is kept as a float. */
+/* An integer, also where it is stored as a float. */
 static bool whole(sqlite3_stmt *select, int field, int64_t *value)
 {
     int type = sqlite3_column_type(select, field);
@@ -102,7 +102,7 @@ static bool whole(sqlite3_stmt *select, int field, int64_t *value)
     return true;
 }
 
-static bool read_name(struct sqlite_reader *reader, struct sub_tracking_row *row)
+static bool read_name(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
     int field = reader->fields[SUB_TRACKING_NAME];
     const char *name = (const char *)sqlite3_column_text(reader->select, field);
@@ -113,7 +113,7 @@ static bool read_name(struct sqlite_reader *reader, struct sub_tracking_row *row
     return row->name != SUB_TRACKING_NO_NAME;
 }
 
-static bool read_time(struct sqlite_reader *reader, struct sub_tracking_row *row)
+static bool read_time(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
     int field = reader->fields[SUB_TRACKING_TIMESTAMP];
     int type = sqlite3_column_type(reader->select, field);
@@ -122,9 +122,9 @@ static bool read_time(struct sqlite_reader *reader, struct sub_tracking_row *row
            sub_tracking_ns_of_seconds(row->timestamp, &row->timestamp_ns);
 }
 
-static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_row *row)
+static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_mark *row)
 {
-    sub_tracking_row_clear_figures(row);
+    sub_tracking_mark_clear_figures(row);
     if (!reader->base.columns)
         return true;
     for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < SUB_TRACKING_COLUMN_COUNT; i++) {
@@ -133,14 +133,14 @@ static bool read_figures(struct sqlite_reader *reader, struct sub_tracking_row *
             !whole(reader->select, field, sub_tracking_column_figure(row, i)))
             return false;
     }
-    /* The start itself was read from a double. */
+    /* the start was also read from a double */
     return row->started_ns == SUB_TRACKING_UNKNOWN ||
            sub_tracking_ns_of_seconds(
                sub_tracking_seconds_of_ns(row->started_ns), &row->started_ns);
 }
 
 static int read_row(
-    struct sqlite_reader *reader, struct sub_tracking_row *row, struct gput_error *error)
+    struct sqlite_reader *reader, struct sub_tracking_mark *row, struct gput_error *error)
 {
     int64_t position = -1;
     const char *wrong = NULL;
@@ -162,7 +162,7 @@ static int read_row(
     return GPUT_OK;
 }
 
-static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_row *rows,
+static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
@@ -242,7 +242,7 @@ int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned co
 }
 
 int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
-    const struct sub_tracking_row *row, const char *name, size_t name_length,
+    const struct sub_tracking_mark *row, const char *name, size_t name_length,
     struct gput_error *error)
 {
     sqlite3_bind_int64(insert, 1, row->process_id);
@@ -253,7 +253,7 @@ int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned 
         enum sub_tracking_column list[SUB_TRACKING_COLUMN_COUNT];
         unsigned count = sub_tracking_columns_of(columns, list);
         for (unsigned i = SUB_TRACKING_REQUIRED_COLUMNS; i < count; i++) {
-            int64_t figure = *sub_tracking_column_figure((struct sub_tracking_row *)row, list[i]);
+            int64_t figure = *sub_tracking_column_figure((struct sub_tracking_mark *)row, list[i]);
             if (figure == SUB_TRACKING_UNKNOWN)
                 sqlite3_bind_null(insert, (int)i + 1);
             else
@@ -268,7 +268,7 @@ int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned 
 
 static int begin(struct sqlite_writer *writer, struct gput_error *error)
 {
-    /* The file is nobody's until it is renamed: no journal, no waiting for the disk. */
+    /* Nobody uses the file before it is renamed: no journal, no sync. */
     const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
     const char *path = writer->base.path;
     if (sqlite3_open(writer->base.part.path, &writer->database) != SQLITE_OK)
@@ -290,7 +290,7 @@ static int sqlite_create(struct sub_tracking_writer *base, int fd, struct gput_e
     return code;
 }
 
-static int sqlite_add(struct sub_tracking_writer *base, const struct sub_tracking_row *rows,
+static int sqlite_add(struct sub_tracking_writer *base, const struct sub_tracking_mark *rows,
     size_t count, const struct sub_tracking_names *names, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)base;

@@ -1,5 +1,5 @@
 /*
- * The SQL of sub-tracking files, for whoever writes marks to a database.
+ * The SQL of sub-tracking files, for all writers of marks to a database.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_SQLITE_H
 #define FORMATS_MARKS_SUB_TRACKING_SQLITE_H
@@ -17,7 +17,7 @@ int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned co
 
 /* Adds a row by that statement. */
 int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
-    const struct sub_tracking_row *row, const char *name, size_t name_length,
+    const struct sub_tracking_mark *row, const char *name, size_t name_length,
     struct gput_error *error);
 
 #endif

@@ -40,7 +40,7 @@ void energy_record_destroy(struct energy_record *record)
     free(record);
 }
 
-/* Space for the number of those that are not there. */
+/* Space for the number of further warnings. */
 #define MORE_SIZE 40
 
 void energy_record_warn(struct energy_record *record, const char *format, ...)

@@ -1,6 +1,6 @@
 /*
- * What was read of a power recording: a number for each moment and metric. Filled by the readers of
- * its files (energy_recording.h), and by nobody else.
+ * The content of a power recording: a number for each moment and metric. Filled only by the readers
+ * of its files (energy_recording.h).
  */
 #ifndef FORMATS_POWER_ENERGY_RECORD_H
 #define FORMATS_POWER_ENERGY_RECORD_H
@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 struct recorded_metric {
-    char *name; /* of a GPU's with a colon and the GPU after it, "per_gpu_power_draw:0"; owned */
-    const char *device; /* in the name, "0"; NULL: of no GPU alone */
+    char *name;         /* with the GPU of a metric of one GPU: "per_gpu_power_draw:0"; owned */
+    const char *device; /* in the name, "0"; NULL: not of one GPU */
     const char *group;  /* "cpu", "gpu", "experiment", "wattmeter"; static text */
     double *values;     /* one for each moment of its series; NaN: missing; owned */
     size_t capacity;
 };
 
-/* Metrics that share their moments. */
+/* Metrics with the same moments. */
 struct recorded_series {
-    int64_t *times_us;  /* store/recording_date.h */
-    uint32_t *segments; /* 0, 1, … : nothing is known between two of them */
+    int64_t *times_us;  /* formats/power/recording_date.h */
+    uint32_t *segments; /* 0, 1, …; the curve has a gap between two of them */
     size_t count, capacity;
     struct recorded_metric *metrics;
     size_t n_metrics;
@@ -34,15 +34,14 @@ enum { RECORDED_POWER, RECORDED_EXPERIMENT, RECORDED_WATTMETER, RECORDED_SERIES 
 struct energy_record {
     char *folder;
     struct recorded_series series[RECORDED_SERIES];
-    struct doc *metadata; /* NULL: no such file; owned, as are the next two */
-    struct doc *model;    /* model_summary.json */
-    struct doc
-        *experiment;    /* results_exp.json as it is, also where no series could be made of it */
-    char warnings[768]; /* what was left out, a sentence each; "" */
-    unsigned more_warnings; /* that there was no space for */
+    struct doc *metadata;   /* NULL: no such file; owned, as are the next two */
+    struct doc *model;      /* model_summary.json */
+    struct doc *experiment; /* results_exp.json, also where it gave no series */
+    char warnings[768];     /* what was skipped, a sentence each; "" */
+    unsigned more_warnings; /* that did not fit */
 };
 
-/* Of that folder, still empty; NULL when there is no memory. */
+/* Creates an empty record of that folder. NULL without memory. */
 struct energy_record *energy_record_create(const char *folder);
 void energy_record_destroy(struct energy_record *record); /* NULL is fine */
 
@@ -57,11 +56,11 @@ bool recorded_metric_is(const struct recorded_metric *metric, const char *name, 
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error);
 
-/* Keeps a sentence that is worth a warning; those that there is no space for are counted. */
+/* Adds a warning, one sentence; those that do not fit are counted. */
 void energy_record_warn(struct energy_record *record, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says how many of them there was no space for. After the last one. */
+/* Adds how many did not fit. To be called after the last warning. */
 void energy_record_end_warnings(struct energy_record *record);
 
 #endif

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* These are a few lines. */
+/* Such files have a few lines. */
 #define MAX_BYTES ((size_t)64 << 20)
 
-/* A small file that holds one JSON value. *doc stays NULL when there is none. */
+/* Reads a small file of one JSON value. *doc stays NULL when there is no file. */
 static int read_doc(const struct energy_record *record, const char *file, struct doc **doc,
     struct gput_error *error)
 {
@@ -24,7 +24,7 @@ static int read_doc(const struct energy_record *record, const char *file, struct
     return code == GPUT_ERROR_NOT_FOUND ? GPUT_OK : code;
 }
 
-/* The same where the rest is worth reading without it. */
+/* The same for an optional file: errors except running out of memory become warnings. */
 static int try_doc(
     struct energy_record *record, const char *file, struct doc **doc, struct gput_error *error)
 {
@@ -68,8 +68,8 @@ const char *energy_recording_gpu_name(const char *name)
     return name;
 }
 
-/* Next to its GPUs per_gpu_attributable_power has "all", their sum: added to them it would count
- * twice. */
+/* per_gpu_attributable_power also has "all", the sum of the GPUs, which must not be added to them.
+ */
 int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
     double value, struct gput_error *error)
 {

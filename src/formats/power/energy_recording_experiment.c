@@ -1,5 +1,5 @@
 /*
- * results_exp.json: what an experiment reached, epoch by epoch. Several forms are taken:
+ * results_exp.json: results of an experiment by epoch. Several forms are read:
  *
  *     [{"epoch": 1, "accuracy": 0.8, "end_training_epoch": DATE}, …]
  *     {"1": {"accuracy": 0.8, "end_training_epoch": DATE}, …}
@@ -56,7 +56,7 @@ static int add_epoch(
     return GPUT_OK;
 }
 
-/* Takes the next item of every column; those next to no date are passed over. */
+/* Adds the next item of every column; items without a date are skipped. */
 static int add_row(struct recorded_series *series, const struct doc *columns,
     const struct doc **items, const struct doc *date, struct gput_error *error)
 {
@@ -122,7 +122,7 @@ int energy_recording_read_experiment(struct energy_record *record, struct gput_e
     const struct doc *dates = doc_get(root, date_key);
     if (dates && dates->kind == DOC_ARRAY)
         return add_columns(series, root, error);
-    /* Curves have moments of their own: nothing is to be drawn from one to the next. */
+    /* Each curve has its own moments: a segment each. */
     uint32_t segment = 0;
     for (const struct doc *child = root->first; child; child = child->next) {
         if (child->kind == DOC_OBJECT && doc_get(child, date_key))

@@ -1,5 +1,5 @@
 /*
- * Writing power_metrics.json: a JSON object a line, and what closes a segment.
+ * Writes power_metrics.json: a JSON object a line, and a line at the end of a segment.
  */
 #include "base/file.h"
 #include "base/file_target.h"
@@ -15,13 +15,13 @@
 struct json_file {
     char *path;
     int fd;
-    bool has_lines;  /* in the segment that is open */
+    bool has_lines;  /* in the current segment */
     struct str line; /* scratch */
 };
 
 static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"\n";
 
-/* What a recording before left behind: a line that was cut off, a segment that was not closed. */
+/* Repairs the end of a previous recording: a truncated line, a segment without its end. */
 static int close_old_segment(struct json_file *file, struct gput_error *error)
 {
     char tail[sizeof segment_end];
@@ -39,7 +39,8 @@ static int close_old_segment(struct json_file *file, struct gput_error *error)
     return file_write_fd(file->fd, file->path, segment_end, length, error);
 }
 
-/* One write, so that a kill can cut off one line at most; what a full disk cut off goes again. */
+/* One write, so that a kill truncates one line at most; a line truncated by a full disk is removed.
+ */
 static int append(
     struct json_file *file, const char *bytes, size_t length, struct gput_error *error)
 {
@@ -63,7 +64,7 @@ static int finish(void *opened, struct gput_error *error)
 {
     struct json_file *file = opened;
     int code = end_segment(file, error);
-    /* One that never began is in nobody's way. */
+    /* an empty file is removed */
     if (file->fd >= 0 && lseek(file->fd, 0, SEEK_END) == 0)
         unlink(file->path);
     if (file->fd >= 0)

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number that a value counts as: itself, or the sum of the numbers in it; NaN when there is
- * none. */
+/* A value as a number: itself, or the sum of the numbers in it; NaN when there is none. */
 static double value_of(const struct doc *value)
 {
     double sum = NAN;
@@ -28,7 +27,7 @@ static double value_of(const struct doc *value)
             if (!isnan(part))
                 sum = (isnan(sum) ? 0 : sum) + part;
         }
-        /* No process is a sum of nothing. */
+        /* without processes the sum is 0 */
         return value->count == 0 && value->kind == DOC_OBJECT ? 0 : sum;
     default:
         return NAN;
@@ -59,7 +58,7 @@ static int add_cpu(
     return GPUT_OK;
 }
 
-/* What is an object has a value for each GPU. */
+/* An object has a value for each GPU. */
 static int add_gpus(
     struct recorded_series *series, const struct doc *metrics, struct gput_error *error)
 {
@@ -74,7 +73,7 @@ static int add_gpus(
     return GPUT_OK;
 }
 
-/* What a line says. */
+/* Parses lines. */
 struct line_reader {
     struct energy_record *record;
     const char *path;
@@ -108,15 +107,15 @@ static bool is_blank(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* Whether it begins as a line of a recording does: an object, or what closes a segment. */
+/* Whether it begins like a line of a recording: an object, or the end of a segment. */
 static bool begins_as_line(const char *text)
 {
     static const char segment_end[] = "\"" ENERGY_RECORDING_SEGMENT_END "\"";
     return text[0] == '{' || strncmp(text, segment_end, strcspn(text, "\r\n")) == 0;
 }
 
-/* A line that is no JSON: the last one was cut off; one where recording began anew was cut off by a
- * kill, so nothing is known from it to the next. */
+/* A line that is not JSON: a truncated last line; or one truncated by a kill before recording
+ * started again, which ends the segment. */
 static int parse_text(
     struct line_reader *reader, const char *text, size_t length, struct gput_error *error)
 {

@@ -1,8 +1,8 @@
 /*
- * power_metrics.sqlite: the table power_metrics has a row for each number, with the columns
+ * power_metrics.sqlite: its table power_metrics has a row for each number, with the columns
  *
  *     date     as in power_metrics.json
- *     segment  0, 1, …: nothing is known between two of them
+ *     segment  0, 1, …; the curve has a gap between two of them
  *     device   "cpu" or "gpu"
  *     name     the metric
  *     key      the process or GPU that the number is of; NULL where the metric is one number
@@ -39,7 +39,7 @@ static int finish(void *opened, struct gput_error *error)
     struct sqlite_recording *file = opened;
     sqlite3_finalize(file->insert);
     int code = file->database ? sqlite_file_finish(file->database, file->path, error) : GPUT_OK;
-    /* One that never began is in nobody's way. */
+    /* an empty file is removed */
     if (file->is_new && !file->has_rows)
         sqlite_file_remove(file->path, NULL);
     free(file->path);
@@ -47,7 +47,7 @@ static int finish(void *opened, struct gput_error *error)
     return code;
 }
 
-/* The segment after those that are there. */
+/* The number of the next segment. */
 static int find_segment(struct sqlite_recording *file, struct gput_error *error)
 {
     sqlite3_stmt *statement;
@@ -82,7 +82,7 @@ static int open_database(struct sqlite_recording *file, struct gput_error *error
 static int open_sqlite(const char *path, bool continues, void **opened, struct gput_error *error)
 {
     struct sqlite_recording *file = calloc(1, sizeof *file);
-    (void)continues; /* the writer has seen to it that there is no other one */
+    (void)continues; /* the writer has checked that there is no other one */
     if (!file || !(file->path = strdup(path))) {
         free(file);
         return error_memory(error);
@@ -101,7 +101,7 @@ static int insert(struct sqlite_recording *file, const char *name, const char *k
 {
     double number = value->kind == DOC_DOUBLE ? value->number : (double)value->integer;
     if ((value->kind != DOC_DOUBLE && value->kind != DOC_INT) || isnan(number))
-        return GPUT_OK; /* what is missing has no row */
+        return GPUT_OK; /* missing values have no row */
     sqlite3_bind_text(file->insert, 4, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(file->insert, 5, key, -1, SQLITE_STATIC); /* NULL binds NULL */
     sqlite3_bind_double(file->insert, 6, number);
@@ -172,7 +172,7 @@ struct sums_reader {
     const char *path;
     sqlite3_stmt *rows;
     uint32_t segment;     /* of the series */
-    int64_t file_segment; /* that it stands for */
+    int64_t file_segment; /* the number in the file */
     int64_t time_us;
     bool has_moment;
 };
@@ -183,7 +183,7 @@ static const char *text_at(const struct sums_reader *reader, int column)
     return text ? text : "";
 }
 
-/* Begins a moment where the row is of another than the one before. */
+/* Starts a new moment when the row's date differs from the previous one. */
 static int read_moment_row(struct sums_reader *reader, struct gput_error *error)
 {
     int64_t time_us, segment = sqlite3_column_int64(reader->rows, SEGMENT);
@@ -230,7 +230,7 @@ static int read_database(
 {
     struct recorded_series *series = &record->series[RECORDED_POWER];
     struct sums_reader reader = {.series = series, .path = path};
-    /* Behind what was recorded in the other form. */
+    /* after what was recorded in the other format */
     if (series->count > 0)
         reader.segment = series->segments[series->count - 1];
     if (!sqlite_file_has_table(database, table_name))

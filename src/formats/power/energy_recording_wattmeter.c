@@ -1,7 +1,6 @@
 /*
  * omegawatt.csv: an external wattmeter. The second line is the header: #timestamp, #frame_is_ok,
- * readings in watts. Rows whose frame is not ok do not count, nor does the last one when it is cut
- * off.
+ * readings in watts. Rows whose frame is not ok are skipped, as is a truncated last row.
  */
 #include "base/file.h"
 #include "base/number.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A year of one reading a second. */
+/* more than a year of one reading a second */
 #define MAX_BYTES ((size_t)1 << 30)
 
 #define MAX_COLUMNS 64
@@ -42,7 +41,7 @@ static size_t split(char *line, const char *separators, char *cells[MAX_COLUMNS]
 struct table {
     char *columns[MAX_COLUMNS];
     size_t count;
-    size_t time, ok; /* places; `count`: there is none */
+    size_t time, ok; /* indexes; `count`: there is none */
     char separators[3];
 };
 
@@ -118,7 +117,7 @@ static int parse_lines(struct energy_record *record, char *text, struct gput_err
     char *line = text;
     for (unsigned number = 1; line; number++) {
         char *end = strchr(line, '\n');
-        if (!end && number > 2) { /* the last row, cut off */
+        if (!end && number > 2) { /* a truncated last row */
             if (*line)
                 energy_record_warn(record,
                     "%.120s/omegawatt.csv: the last line is cut off and was left out.",

@@ -18,9 +18,9 @@ struct energy_recording_writer {
     const struct energy_recording_format *format;
     void *file; /* the format's */
     char *folder;
-    int lock_fd; /* of metadata.json, locked while the recording goes on; -1: not to be had */
-    /* What is taken away again when nothing was recorded: */
-    size_t made_length; /* of the path of the first folder that was made; 0: none */
+    int lock_fd; /* of metadata.json, locked during the recording; -1: not available */
+    /* Removed when nothing was recorded: */
+    size_t made_length; /* of the path of the first folder that was created; 0: none */
     bool made_metadata;
     bool has_lines;
 };
@@ -55,8 +55,8 @@ static int write_metadata(
     return code;
 }
 
-/* Two at once would be one segment. Of what cannot be locked, on some network file systems, we do
- * not know whether it is. */
+/* Two recordings at once would mix in one segment. Some network file systems have no locks: then it
+ * is not checked. */
 static int lock(struct energy_recording_writer *writer, struct gput_error *error)
 {
     struct str path = {0};
@@ -81,11 +81,11 @@ static void unlock(struct energy_recording_writer *writer)
 {
     if (writer->lock_fd < 0)
         return;
-    flock(writer->lock_fd, LOCK_UN); /* also where a fork has it open */
+    flock(writer->lock_fd, LOCK_UN); /* explicitly, since a forked child may have it open */
     close(writer->lock_fd);
 }
 
-/* Makes the folder, and those above it. */
+/* Creates the folder and its parents. */
 static int make_folders(struct energy_recording_writer *writer, struct gput_error *error)
 {
     char *path = writer->folder;
@@ -105,7 +105,7 @@ static int make_folders(struct energy_recording_writer *writer, struct gput_erro
     }
 }
 
-/* From the last one up. */
+/* Removes the created folders, the deepest first. */
 static void remove_folders(struct energy_recording_writer *writer)
 {
     for (size_t length = strlen(writer->folder); length >= writer->made_length; length--) {
@@ -116,7 +116,7 @@ static void remove_folders(struct energy_recording_writer *writer)
     }
 }
 
-/* A recording that never began is in nobody's way. */
+/* Removes an empty recording. */
 static void remove_traces(struct energy_recording_writer *writer)
 {
     struct str path = {0};
@@ -135,7 +135,7 @@ static int name_file(const char *folder, const struct energy_recording_format *f
     return path->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* A recording in any form is in the way of a new one. */
+/* A folder with a recording of either format is refused. */
 static int check_folder(const char *folder, struct gput_error *error)
 {
     struct str path = {0};
@@ -162,7 +162,7 @@ static int open_file(
     return code;
 }
 
-/* Another's link to a folder, too, leads to where it wants. */
+/* Links to folders are checked as links to files: see file_target.h. */
 static int check_links(const char *folder, struct gput_error *error)
 {
     size_t length = strlen(folder);

@@ -10,7 +10,7 @@ struct energy_table {
     char *path;
     sqlite3 *database;
     sqlite3_stmt *rows;
-    int timestamp; /* place of the column; -1: there is none */
+    int timestamp; /* index of the column; -1: there is none */
     int figures[GPUT_ENERGY_FIGURE_COUNT];
 };
 

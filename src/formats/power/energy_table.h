@@ -1,6 +1,6 @@
 /*
- * Reading the energy that a tracking file keeps (SQLite, table energy_data): joules since the start
- * of the session, at moments in time.
+ * Reads the energy in a tracking file (SQLite, table energy_data): joules since the start of the
+ * session, at moments in time.
  */
 #ifndef FORMATS_POWER_ENERGY_TABLE_H
 #define FORMATS_POWER_ENERGY_TABLE_H
@@ -13,15 +13,15 @@
 
 struct energy_row {
     double timestamp;                        /* seconds since the epoch */
-    double joules[GPUT_ENERGY_FIGURE_COUNT]; /* NaN: not known */
+    double joules[GPUT_ENERGY_FIGURE_COUNT]; /* NaN: unknown */
 };
 
 struct energy_table;
 
 /*
  * Opens the table of a tracking file. `*table` is NULL when there is none: a CSV file, or a session
- * that could not tell. Otherwise the caller calls energy_table_close().
- * Errors: those of reading a tracking file.
+ * without energy. Otherwise the caller calls energy_table_close(). Errors: those of reading a
+ * tracking file.
  */
 int energy_table_open(const char *path, struct energy_table **table, struct gput_error *error);
 void energy_table_close(struct energy_table *table); /* NULL is fine */

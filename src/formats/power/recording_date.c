@@ -8,7 +8,7 @@
 
 #define US_PER_SECOND INT64_C(1000000)
 
-/* Digits of a fraction, as microseconds; further ones are cut. */
+/* Parses digits of a fraction as microseconds; further ones are dropped. */
 static const char *parse_fraction(const char *text, int64_t *microseconds)
 {
     int64_t weight = US_PER_SECOND / 10;

@@ -1,7 +1,7 @@
 /*
  * Moments in recordings of power: "YYYY-MM-DD HH:MM:SS.ffffff", the local time of the machine that
- * recorded, as microseconds on a calendar without time zones. Differences are exact; a clock change
- * in the middle of a recording shows as one.
+ * recorded, as microseconds on a calendar without time zones. Differences are exact, except across
+ * a change of the local time zone's offset.
  */
 #ifndef FORMATS_POWER_RECORDING_DATE_H
 #define FORMATS_POWER_RECORDING_DATE_H
@@ -12,8 +12,8 @@
 
 #define RECORDING_DATE_SIZE 32
 
-/* Reads a date (a fraction of up to nine digits, 'T' for the blank, and a zone at its end, which
- * does not count, are fine). False when it is none. */
+/* Parses a date. A fraction of up to nine digits, 'T' instead of the blank, and a time zone at the
+ * end, which is ignored, are accepted. False when it is not a date. */
 bool recording_date_parse(const char *text, int64_t *microseconds);
 
 /* Writes it as Python's str(datetime) does: without a fraction when that is zero. */

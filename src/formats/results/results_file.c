@@ -18,15 +18,15 @@
 #define FORMAT_VERSION 1
 #define COPIES 2
 
-/* A copy as it stands in the file; results follow as they are in memory, so that only the same
- * version on the same kind of machine reads them. */
+/* A copy in the file; results are stored as in memory, so that only the same version on the same
+ * architecture reads them. */
 struct copy {
     char magic[16];
     uint32_t format_version;
     uint32_t size;     /* of the results */
     uint32_t checksum; /* CRC-32 of all that follows it */
     char version[20];  /* of gpu-tracker */
-    uint64_t number;   /* counts updates: the higher of two whole copies is the later */
+    uint64_t number;   /* number of the update: the higher of two valid copies is the later */
     struct gput_results results;
 };
 
@@ -37,7 +37,7 @@ struct results_file {
     struct copy copy; /* the last one */
 };
 
-/* Bytes of results up to the last GPU that is used: those of others are most of them. */
+/* Bytes of results up to the last used GPU: unused ones are most of the struct. */
 static size_t bytes_of_results(const struct gput_results *results)
 {
     uint32_t gpus = results->n_gpus < GPUT_MAX_GPUS ? results->n_gpus : GPUT_MAX_GPUS;
@@ -70,7 +70,7 @@ static void append_uuid(struct str *text)
     }
 }
 
-/* The name in full; NULL without memory. */
+/* The absolute path; NULL without memory. */
 static char *absolute_path(const char *path)
 {
     struct str text = {0};
@@ -91,9 +91,8 @@ static char *absolute_path(const char *path)
 }
 
 /*
- * Empties an existing file that may be replaced: an earlier one of ours. One that is new or empty
- * is not cut: ext4 takes that for the beginning of a replacement, and close() would wait for the
- * disk.
+ * Truncates an existing file of ours, which may be replaced. A new or empty file is not truncated:
+ * ext4 takes that for a replacement, and close() would wait for the disk.
  */
 static int empty(const struct results_file *file, struct gput_error *error)
 {
@@ -199,7 +198,7 @@ static void terminate(char *text, size_t size)
     text[size - 1] = '\0';
 }
 
-/* A byte of a file that is read as a bool: any but 0 and 1 is undefined. */
+/* A byte of a file that is read as a bool: values other than 0 and 1 are undefined behaviour. */
 static bool is_bool(const bool *flag)
 {
     unsigned char byte;
@@ -270,9 +269,9 @@ static void terminate_texts(struct gput_results *results)
 }
 
 /*
- * The checksum says that the bytes are as written, not that we wrote them. Each member of struct
- * gput_results that indexes, counts or chooses is checked here, and each text ended: what is loaded
- * is used without further checks.
+ * The checksum proves that the bytes are as written, not that we wrote them. Each member of struct
+ * gput_results that is an index, a count or an enum is checked here, and each text terminated:
+ * later code does not check them.
  */
 static bool results_are_sane(struct gput_results *results)
 {

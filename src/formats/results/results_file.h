@@ -1,9 +1,9 @@
 /*
- * Results so far, kept on disk while tracking runs, so that they survive the tracker's own death:
- * gput_results_load() reads them back.
+ * The results so far, written during tracking, so that they survive the tracker's own death:
+ * gput_results_load() reads them.
  *
- * The file is two copies, each after a header with a checksum. Updates take turns, so that one of
- * them is whole at any moment, also when the tracker dies in the middle of a write.
+ * The file has two copies, each with a header and a checksum. Updates alternate between them, so
+ * that one is valid at any moment, also when the tracker dies during a write.
  */
 #ifndef FORMATS_RESULTS_RESULTS_FILE_H
 #define FORMATS_RESULTS_RESULTS_FILE_H
@@ -17,8 +17,8 @@ struct results_file;
 
 /*
  * Creates the file at `path`, which is only replaced when it is one of ours. NULL stands for a
- * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in what is the working directory
- * now; the first update creates it, and where that cannot be, tracking goes on without.
+ * hidden file of a random name, `.gpu-tracker_<uuid>.results`, in the current working directory;
+ * the first update creates it, and if that fails, tracking goes on without.
  *
  * On success the caller ends it by results_file_remove() or results_file_close().
  * Errors: GPUT_ERROR_EXISTS (another kind of file), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
@@ -26,21 +26,21 @@ struct results_file;
  */
 int results_file_create(const char *path, struct results_file **file, struct gput_error *error);
 
-/* Where it is: absolute, so that it stays right when the program changes its directory. */
+/* Its absolute path, which stays valid when the program changes its directory. */
 const char *results_file_path(const struct results_file *file);
 
-/* Keeps these results, by one write. A failure is passed over: the next one may succeed. NULL is
+/* Writes these results, by one write. A failure is ignored: the next update may succeed. NULL is
  * fine. */
 void results_file_update(struct results_file *file, const struct gput_results *results);
 
-/* Removes the file and frees `file`: a good end. NULL is fine. */
+/* Removes the file and frees `file`, after a regular end. NULL is fine. */
 void results_file_remove(struct results_file *file);
 
 /* Frees `file` and leaves the file on disk. NULL is fine. */
 void results_file_close(struct results_file *file);
 
-/* The newest results in the content of such a file. `path` is used in messages.
- * Errors: GPUT_ERROR_FORMAT when the file is none of ours, or damaged. */
+/* The newest results in the content of such a file. `path` is used in messages. Errors:
+ * GPUT_ERROR_FORMAT when the file is not one of ours, or damaged. */
 int results_file_parse(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error);
 

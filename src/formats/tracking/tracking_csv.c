@@ -67,13 +67,13 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
 
 static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
 {
-    /* Of a pipe, rows that nobody reads are lost: sampling does not wait. */
+    /* rows that the reader of a pipe does not read in time are lost: sampling does not wait */
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
     int code = file_target_open(path, flags, 0666, fd, error);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
     code = tracking_lock(*fd, path, error);
-    /* What cannot be cut is no regular file. */
+    /* EINVAL: not a regular file */
     if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)
         code = error_set_errno(error, errno, "Cannot write %s", path);
     if (code != GPUT_OK)
@@ -121,7 +121,7 @@ static size_t format_row(
     return (size_t)(at - text);
 }
 
-/* Takes a part of a row off the end of the file again. */
+/* Removes a partly written row from the end of the file. */
 static void remove_torn(int fd, size_t written)
 {
     struct stat status;
@@ -159,7 +159,7 @@ static int flush_csv(struct tracking_file *file, int64_t now_ns, struct gput_err
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
-    flock(writer->fd, LOCK_UN); /* also where a fork has it open */
+    flock(writer->fd, LOCK_UN); /* explicitly, since a forked child may have it open */
     if (close(writer->fd) != 0)
         return error_set_errno(error, errno, "Cannot write %s", file->path);
     return GPUT_OK;
@@ -171,7 +171,7 @@ struct csv_tracking_reader {
     struct tracking_reader base;
     struct csv_reader *csv;
     size_t column_count;
-    int *columns; /* by their place in the file: the index of the column, -1: not one of ours */
+    int *columns; /* for each column of the file its index; -1: unknown */
 };
 
 static int next_line(struct csv_tracking_reader *reader, const char *what,
@@ -258,7 +258,7 @@ static void close_csv(struct tracking_reader *reader)
     free(csv->columns);
 }
 
-/* The quick way for rows of plain numbers. False when the row is anything else. */
+/* The fast path for rows of plain numbers. False for other rows. */
 static bool parse_plain_row(
     const struct csv_tracking_reader *reader, const struct csv_record *record, double *values)
 {
@@ -289,7 +289,7 @@ static struct csv_cell trim(struct csv_cell cell)
     return cell;
 }
 
-/* The careful way: quotes, blanks, and errors in words. */
+/* The general path: quotes, blanks, and error messages. */
 static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *record,
     struct csv_cell *cells, double *values, struct gput_error *error)
 {
@@ -332,8 +332,8 @@ static int wrong_cells(struct tracking_reader *reader, uint64_t line, size_t cel
         columns);
 }
 
-/* A row that is not whole, or that has no line end, which every writer ends a row with: the last
- * line was cut off; in the middle, the file is damaged. */
+/* An incomplete row, or one without a line end, which all writers write: at the end of the file the
+ * row is truncated, elsewhere the file is damaged. */
 static int end_with_torn_row(
     struct csv_tracking_reader *reader, const struct csv_record *record, struct gput_error *error)
 {
@@ -349,11 +349,11 @@ static int end_with_torn_row(
     str_printf(&base->warning,
         "Tracking file %s: the last line is cut off%s and was left out; %llu rows were kept.",
         base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
-    base->salvage.rows_left_out += base->salvage.rows_left_out > 0;
+    base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
     return base->warning.failed ? error_memory(error) : GPUT_OK;
 }
 
-/* `*torn`: it is not whole. */
+/* `*torn`: it is incomplete. */
 static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
     bool *torn, struct gput_error *error)
 {

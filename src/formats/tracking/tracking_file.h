@@ -1,17 +1,17 @@
 /*
- * Writing a tracking file: the static data once, then a row a sample. One vtable, one source file a
+ * Writes a tracking file: the static data once, then a row a sample. One vtable, one source file a
  * format, chosen by the extension:
  *
  *   .csv     tracking_csv.c      lines 1 and 2: header and values of the static data; line 3:
  * header of the rows that follow. A row is on disk when the call returns. .sqlite tracking_sqlite.c
- * tables `static_data` (one row) and `data`. Rows are committed at the latest one second after the
- * first that is not.
+ * tables `static_data` (one row) and `data`. Rows are committed at most one second after they were
+ * written.
  *
- * RAM is in the units of the static data, percent and counts are as they are, a missing figure is
- * an empty cell or NULL, the timestamp is in seconds since the epoch with six decimals.
+ * RAM is in the units of the static data; a missing figure is an empty cell or NULL; the timestamp
+ * is in seconds since the epoch with six decimals.
  *
- * A row that cannot be written (a full disk) is lost whole: never a part of it stays in the file,
- * and later rows are tried again.
+ * A row that cannot be written (a full disk) is lost completely: no part of it stays in the file.
+ * Later rows are written again when possible.
  */
 #ifndef FORMATS_TRACKING_TRACKING_FILE_H
 #define FORMATS_TRACKING_TRACKING_FILE_H
@@ -27,9 +27,8 @@
 
 struct tracking_file;
 
-/* Whether the extension is one that we write.
- * Errors: GPUT_ERROR_INVALID: `Invalid file name: "x". Valid file extensions are ".csv" and
- * ".sqlite".` */
+/* Whether the extension is a supported one. Errors: GPUT_ERROR_INVALID: `Invalid file name: "x".
+ * Valid file extensions are ".csv" and ".sqlite".` */
 int tracking_file_check_name(const char *path, struct gput_error *error);
 
 /*
@@ -51,11 +50,11 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error);
 
-/* Commits what has waited for a second at `now_ns`; INT64_MAX: whatever waits. To be called when no
- * row came for that long. */
+/* Commits rows that are a second old at `now_ns`; INT64_MAX: all rows. To be called when no row
+ * came for that long. */
 int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error);
 
-/* The timestamp that the row of a sample has: seconds, cut to microseconds. For the rows of further
+/* The timestamp in the row of a sample: seconds, truncated to microseconds. For the rows of further
  * tables. */
 double tracking_timestamp(const struct gput_sample *sample);
 
@@ -106,7 +105,7 @@ static inline struct tracking_value tracking_integer(int64_t integer)
 
 #define TRACKING_FILE_MAX_TABLES 8
 
-/* Whether the format has space for further tables (SQLite has, CSV has not). */
+/* Whether the format supports further tables (SQLite does, CSV does not). */
 bool tracking_file_has_tables(const struct tracking_file *file);
 
 /*
@@ -117,7 +116,7 @@ bool tracking_file_has_tables(const struct tracking_file *file);
 int tracking_file_add_table(struct tracking_file *file, const char *name,
     const struct tracking_column *columns, size_t count, unsigned *table, struct gput_error *error);
 
-/* Adds a row to such a table: a value for each of its columns. Batched as rows of samples are. */
+/* Adds a row to such a table: a value for each of its columns. Batched like rows of samples. */
 int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
 

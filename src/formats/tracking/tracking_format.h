@@ -1,7 +1,8 @@
 /*
- * What is after tracking_file.h and tracking_reader.h: the formats, and what they share.
+ * The implementation of tracking_file.h and tracking_reader.h: the formats, and what they share.
  *
- * A format embeds struct tracking_file or struct tracking_reader as the first member of its own.
+ * The file or reader of a format has struct tracking_file or struct tracking_reader as its first
+ * member.
  */
 #ifndef FORMATS_TRACKING_TRACKING_FORMAT_H
 #define FORMATS_TRACKING_TRACKING_FORMAT_H
@@ -14,8 +15,8 @@
 struct tracking_format {
     const char *extension; /* ".csv" */
 
-    /* Writing: as the functions of the same names in tracking_file.h, but that `finish` leaves the
-     * shared part for its caller to free. */
+    /* Writing: as the functions of the same names in tracking_file.h, except that the caller of
+     * `finish` frees the shared part. */
     int (*create)(const char *path, const struct gput_static_data *static_data, bool overwrite,
         struct tracking_file **file, struct gput_error *error);
     int (*write_row)(struct tracking_file *file, const struct gput_sample *sample, int64_t now_ns,
@@ -28,8 +29,8 @@ struct tracking_format {
     int (*write_table_row)(struct tracking_file *file, unsigned table,
         const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
 
-    /* Reading: likewise. `open` reads the static data and the header. Readers give up at damage by
-     * an error; where only whole rows are wanted, rows go through salvage_row(). */
+    /* Reading: likewise. `open` reads the static data and the header. Readers stop with an error at
+     * damage; with salvage, errors of rows go through salvage_row(). */
     int (*open)(
         const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error);
     int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
@@ -37,14 +38,13 @@ struct tracking_format {
     int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,
         struct gput_error *error); /* NULL: there are none */
     void (*progress)(const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
-    void (*close)(struct tracking_reader *reader); /* may be given one that `open` made half */
+    void (*close)(struct tracking_reader *reader); /* also after `open` failed */
 };
 
 extern const struct tracking_format tracking_csv;
 extern const struct tracking_format tracking_sqlite;
 
-/* The format that the extension of `path` stands for.
- * Errors: GPUT_ERROR_INVALID. */
+/* The format for the extension of `path`. Errors: GPUT_ERROR_INVALID. */
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error);
 
@@ -52,9 +52,9 @@ int tracking_format_of(
 int tracking_error_exists(const char *path, struct gput_error *error);
 
 /*
- * Locks the open file of a tracker until it unlocks it or dies: two that write to one file would
- * mix their rows. Where the file system knows no locks, none is taken.
- * Errors: GPUT_ERROR_EXISTS: another tracker writes to it.
+ * Locks the open file until the tracker unlocks it or dies: two trackers that write to one file
+ * would mix their rows. Without support of the file system nothing is locked. Errors:
+ * GPUT_ERROR_EXISTS: another tracker writes to it.
  */
 int tracking_lock(int fd, const char *path, struct gput_error *error);
 
@@ -73,7 +73,7 @@ int tracking_column_find(const char *name, size_t length);
 
 extern const struct tracking_column tracking_static_columns[TRACKING_STATIC_COLUMNS];
 
-/* What stands in that column of the static data, in its units. */
+/* The value of that column of the static data, in its units. */
 struct tracking_value tracking_static_value(
     const struct gput_static_data *static_data, size_t column);
 
@@ -100,7 +100,7 @@ struct tracking_reader {
     struct tracking_static_cell *cells; /* `name` and `text` are owned */
     size_t cell_count;
     bool has[TRACKING_COLUMNS];
-    uint64_t rows; /* given out so far */
+    uint64_t rows; /* returned so far */
     struct salvage salvage;
     struct str warning;
 };
@@ -116,10 +116,10 @@ int tracking_reader_invalid(struct tracking_reader *reader, struct gput_error *e
 int tracking_reader_add_cell(struct tracking_reader *reader, const char *name, size_t name_length,
     const char *text, size_t text_length, struct gput_error *error);
 
-/* Makes static_data of the cells. */
+/* Fills static_data from the cells. */
 int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gput_error *error);
 
-/* Checks that the columns marked in `has` are enough to be a tracking file. */
+/* Checks that `has` has all columns that a tracking file needs. */
 int tracking_reader_check_columns(struct tracking_reader *reader, struct gput_error *error);
 
 #endif

@@ -62,9 +62,9 @@ const struct tracking_static_cell *tracking_reader_static_cells(
     return reader->cells;
 }
 
-uint64_t tracking_reader_rows_left_out(const struct tracking_reader *reader)
+uint64_t tracking_reader_rows_skipped(const struct tracking_reader *reader)
 {
-    return reader->salvage.rows_left_out;
+    return reader->salvage.rows_skipped;
 }
 
 bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measurement_id id)
@@ -155,7 +155,7 @@ static const char *cell_text(const struct tracking_reader *reader, const char *n
     return NULL;
 }
 
-/* NaN when the file does not say. */
+/* NaN when the file does not have it. */
 static int cell_number(
     struct tracking_reader *reader, const char *name, double *value, struct gput_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * Reading a tracking file back, ours or the old tool's, CSV or SQLite: the static data, then the
- * rows, in constant memory. Columns may stand in any order; columns that we do not know are passed
- * over; measurements that the file does not have, and empty cells, are NaN.
+ * Reads a tracking file, ours or the old tool's, CSV or SQLite: the static data, then the rows, in
+ * constant memory. Columns may be in any order; unknown columns are skipped; missing measurements
+ * and empty cells are NaN.
  */
 #ifndef FORMATS_TRACKING_TRACKING_READER_H
 #define FORMATS_TRACKING_TRACKING_READER_H
@@ -18,13 +18,13 @@
 struct gput_tables;
 struct tracking_reader;
 
-/* A timepoint, in the units of the file's static data. */
+/* A row, in the units of the file's static data. */
 struct tracking_row {
     double values[GPUT_TRACKING_FILE_COLUMNS]; /* by enum gput_measurement_id */
     double timestamp;                          /* seconds since the epoch */
 };
 
-/* A cell of the static data as the file has it. */
+/* A cell of the static data as in the file. */
 struct tracking_static_cell {
     const char *name;
     const char *text; /* "gigabytes", "67.25414912000001", "12"; "" when missing */
@@ -41,14 +41,14 @@ int tracking_reader_open(
     const char *path, struct tracking_reader **reader, struct gput_error *error);
 
 /*
- * The same for a file of which whatever is whole will do: rows that are damaged are left out, of a
- * database that is cut off or damaged those that can be reached are read. The warning counts them.
+ * The same for a damaged file: damaged rows are skipped; of a truncated or damaged database the
+ * rows that can be reached are read. The warning counts them.
  */
 int tracking_reader_salvage(
     const char *path, struct tracking_reader **reader, struct gput_error *error);
 
-/* How many damaged rows were left out so far. */
-uint64_t tracking_reader_rows_left_out(const struct tracking_reader *reader);
+/* How many damaged rows were skipped so far. */
+uint64_t tracking_reader_rows_skipped(const struct tracking_reader *reader);
 
 void tracking_reader_close(struct tracking_reader *reader); /* NULL is fine */
 
@@ -67,12 +67,12 @@ const struct tracking_static_cell *tracking_reader_static_cells(
 bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measurement_id id);
 
 /*
- * Reads the next rows, at most `capacity` of them (a few hundred at a time is quick), in the order
+ * Reads the next rows, at most `capacity` of them (a few hundred at a time is fast), in the order
  * of the file. `*count` is 0 only at the end.
  *
- * A last line that was cut off (the tracker was killed, the disk was full) ends the file: see
- * tracking_reader_warning().
- * Errors: GPUT_ERROR_FORMAT (the message names line and column), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * A truncated last line (the tracker was killed, the disk was full) is skipped: see
+ * tracking_reader_warning(). Errors: GPUT_ERROR_FORMAT (the message names line and column),
+ * GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error);
@@ -82,13 +82,12 @@ int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *ro
 int tracking_reader_tables(
     struct tracking_reader *reader, struct gput_tables *building, struct gput_error *error);
 
-/* How far reading has come, and the whole, in bytes (SQLite: in rows), for progress. Total 0:
- * unknown. */
+/* Bytes read so far and in total (SQLite: rows), for progress. Total 0: unknown. */
 void tracking_reader_progress(
     const struct tracking_reader *reader, uint64_t *done, uint64_t *total);
 
-/* After the end: one sentence about what had to be left out ("Tracking file x: the last line is cut
- * off and was left out; 123 rows were kept."), or NULL. Owned by the reader. */
+/* After the end: one sentence about what was skipped ("Tracking file x: the last line is cut off
+ * and was left out; 123 rows were kept."), or NULL. Owned by the reader. */
 const char *tracking_reader_warning(const struct tracking_reader *reader);
 
 #endif

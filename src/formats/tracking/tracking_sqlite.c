@@ -1,8 +1,8 @@
 /*
  * Tracking files as SQLite databases: tables `static_data` and `data`, and further tables.
  *
- * Rows are committed in batches: a transaction costs several times what its rows do. The first row
- * of a batch waits no longer than a second, and not at all when the next row is expected later.
+ * Rows are committed in batches: a transaction costs several times as much as its rows. The first
+ * row of a batch waits a second at most, and not at all when the next row is expected later.
  */
 #include "base/clock.h"
 #include "base/number.h"
@@ -29,7 +29,7 @@ struct table {
 struct sqlite_writer {
     struct tracking_file base;
     sqlite3 *database;
-    struct part_file part; /* which the file was at first; holds the lock */
+    struct part_file part; /* the first file at the path, which is locked */
     struct table data;
     struct table tables[TRACKING_FILE_MAX_TABLES];
     unsigned table_count;
@@ -127,8 +127,8 @@ static int write_static_data(struct sqlite_writer *writer, struct gput_error *er
     return code;
 }
 
-/* Makes the tables in a file that nobody knows yet: a tracker that is killed meanwhile leaves no
- * file that lacks them. */
+/* Creates the tables in a file at a temporary path: a tracker that is killed meanwhile leaves no
+ * file without them. */
 static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
 {
     const char *path = writer->base.path;
@@ -172,7 +172,7 @@ static void finalize_statements(struct sqlite_writer *writer)
         sqlite3_finalize(writer->tables[i].insert);
 }
 
-/* Holds the lock of the file that is to be replaced; -1: there is none. */
+/* Locks the file that is to be replaced; -1: there is none. */
 static int lock_old(const char *path, int *fd, struct gput_error *error)
 {
     *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -182,7 +182,7 @@ static int lock_old(const char *path, int *fd, struct gput_error *error)
     return code;
 }
 
-/* Puts the part in the place of what is there. */
+/* Renames the part file over the existing one. */
 static int replace_old(struct sqlite_writer *writer, struct gput_error *error)
 {
     const char *path = writer->base.path;
@@ -213,7 +213,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
         sqlite_file_remove(path, NULL);
         return code;
     }
-    /* From here on a tick must not wait for a reader; a busy file is tried again later. */
+    /* from here on a tick must not wait for a reader; a locked file is retried later */
     sqlite3_busy_timeout(writer->database, 0);
     return GPUT_OK;
 }
@@ -239,7 +239,7 @@ static int create_sqlite(const char *path, const struct gput_static_data *static
     return GPUT_OK;
 }
 
-/* After a failure: what was not committed is gone. */
+/* After a failure: rows that were not committed are lost. */
 static int give_up_batch(struct sqlite_writer *writer, struct gput_error *error)
 {
     int code = writer_error(writer, error);
@@ -250,7 +250,7 @@ static int give_up_batch(struct sqlite_writer *writer, struct gput_error *error)
     return code;
 }
 
-/* A file that a reader has locked is left for the next time, unless this is the last. */
+/* Does nothing while a reader has locked the file, unless this is the last commit. */
 static int commit(struct sqlite_writer *writer, bool last, struct gput_error *error)
 {
     if (writer->waiting == 0)
@@ -315,7 +315,8 @@ static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
     int code = commit(writer, true, error);
     finalize_statements(writer);
     int finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
-    part_file_close(&writer->part); /* not before: closing a file drops SQLite's own locks of it */
+    part_file_close(
+        &writer->part); /* not earlier: closing a file releases SQLite's own locks of it */
     return code ? code : finished;
 }
 
@@ -326,7 +327,8 @@ static int add_sqlite_table(struct tracking_file *file, const char *name,
     if (writer->table_count == TRACKING_FILE_MAX_TABLES)
         return error_set(error, GPUT_ERROR_STATE, "%s has %d further tables, more are not possible",
             file->path, TRACKING_FILE_MAX_TABLES);
-    TRY(commit(writer, false, error)); /* so that losing a batch cannot take the table along */
+    TRY(commit(
+        writer, false, error)); /* committed first, so that a lost batch does not lose the table */
     struct table made = {0};
     TRY(make_table(writer, name, columns, count, &made, error));
     *table = writer->table_count;
@@ -351,7 +353,7 @@ struct sqlite_tracking_reader {
     struct tracking_reader base;
     sqlite3 *database;
     sqlite3_stmt *rows;
-    int *columns; /* by their place in the table: the index of the column, -1: not one of ours */
+    int *columns; /* for each column of the table its index; -1: unknown */
     int column_count;
     bool at_end;
     uint64_t total;
@@ -468,13 +470,13 @@ static void close_sqlite(struct tracking_reader *reader)
 
 static unsigned long long row_number(const struct sqlite_tracking_reader *reader)
 {
-    return reader->base.rows + reader->base.salvage.rows_left_out + 1;
+    return reader->base.rows + reader->base.salvage.rows_skipped + 1;
 }
 
 static int read_value(
     struct sqlite_tracking_reader *reader, int place, double *value, struct gput_error *error)
 {
-    sqlite3_value *cell = sqlite3_column_value(reader->rows, place); /* looked up once: quicker */
+    sqlite3_value *cell = sqlite3_column_value(reader->rows, place); /* looked up once */
     switch (sqlite3_value_type(cell)) {
     case SQLITE_INTEGER:
     case SQLITE_FLOAT:

@@ -8,7 +8,7 @@ static void assert_latest(struct open_starts *open, int64_t expected)
     assert_int_equal(time, expected);
 }
 
-static void the_latest_is_taken_first(void **state)
+static void the_latest_is_removed_first(void **state)
 {
     (void)state;
     struct open_starts open = {0};
@@ -22,7 +22,7 @@ static void the_latest_is_taken_first(void **state)
     open_starts_finish(&open);
 }
 
-static void any_is_taken_by_its_time(void **state)
+static void any_is_removed_by_its_time(void **state)
 {
     (void)state;
     struct open_starts open = {0};
@@ -33,14 +33,14 @@ static void any_is_taken_by_its_time(void **state)
         assert_true(open_starts_pop(&open, i));
     assert_false(open_starts_pop(&open, 3));
     assert_false(open_starts_pop(&open, 10));
-    assert_true(open_starts_push(&open, 3)); /* not in the order of time */
+    assert_true(open_starts_push(&open, 3)); /* the remaining starts, latest first */
     static const int64_t left[] = {3, 8, 7, 5, 4, 2, 1};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         assert_latest(&open, left[i]);
     open_starts_finish(&open);
 }
 
-static void starts_of_one_time_are_as_many_as_came(void **state)
+static void several_starts_of_one_time_are_kept(void **state)
 {
     (void)state;
     struct open_starts open = {0};
@@ -54,9 +54,8 @@ static void starts_of_one_time_are_as_many_as_came(void **state)
     open_starts_finish(&open);
 }
 
-/* With a million open at once: what looked or moved through all of them would not come to an end.
- */
-static void many_are_taken_in_any_order(void **state)
+/* With a million open starts: a linear search would take minutes. */
+static void many_are_removed_in_any_order(void **state)
 {
     (void)state;
     enum { COUNT = 1000000 };
@@ -70,17 +69,17 @@ static void many_are_taken_in_any_order(void **state)
         }
         assert_false(open_starts_pop(&open, 7));
     }
-    assert_int_equal(open.used, COUNT); /* places were used again */
+    assert_int_equal(open.used, COUNT); /* places were reused */
     open_starts_finish(&open);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_latest_is_taken_first),
-        cmocka_unit_test(any_is_taken_by_its_time),
-        cmocka_unit_test(starts_of_one_time_are_as_many_as_came),
-        cmocka_unit_test(many_are_taken_in_any_order),
+        cmocka_unit_test(the_latest_is_removed_first),
+        cmocka_unit_test(any_is_removed_by_its_time),
+        cmocka_unit_test(several_starts_of_one_time_are_kept),
+        cmocka_unit_test(many_are_removed_in_any_order),
     };
     return cmocka_run_group_tests_name("store/open_starts", tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void files_of_children_are_named(void **state)
         "combine --stf all.csv -p %1$s/marks.csv %1$s/marks-*.csv");
 }
 
-static void a_pattern_takes_in_no_other_file(void **state)
+static void a_pattern_matches_no_other_file(void **state)
 {
     (void)state;
     static const char *const others[] = {
@@ -77,13 +77,13 @@ static void the_command_is_one_for_a_shell(void **state)
         "combine --stf all.csv -p '%1$s/Bob'\\''s run.csv' '%1$s/Bob'\\''s run'-*.csv");
 }
 
-static void files_of_other_runs_and_none_are_no_warning(void **state)
+static void without_files_of_this_run_there_is_no_warning(void **state)
 {
     (void)state;
     assert_null(sub_tracking_children_warning(temporary("nowhere/marks.csv"), 0));
     write_marks("marks-12.csv", "12");
     age(temporary("marks-12.csv"));
-    write_marks("marks-2.csv", "12"); /* a repeat */
+    write_marks("marks-2.csv", "12"); /* a repeated run */
     temporary_write(temporary("marks-3.csv"), "");
     assert_no_warning("marks.csv");
 }
@@ -92,9 +92,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(files_of_children_are_named),
-        temporary_test(a_pattern_takes_in_no_other_file),
+        temporary_test(a_pattern_matches_no_other_file),
         temporary_test(the_command_is_one_for_a_shell),
-        temporary_test(files_of_other_runs_and_none_are_no_warning),
+        temporary_test(without_files_of_this_run_there_is_no_warning),
     };
     return cmocka_run_group_tests_name(
         "store/sub_tracking_children", tests, temporary_create, temporary_remove);

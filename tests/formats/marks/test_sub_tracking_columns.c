@@ -22,7 +22,7 @@ static void times_read_as_the_nearest_double_and_exact_nanoseconds(void **state)
         char text[SUB_TRACKING_TIME_TEXT_SIZE];
         sub_tracking_format_ns(ns, text);
         assert_true(strtod(text, NULL) == seconds);
-        assert_memory_equal(text, times[i], strlen(text)); /* but for zeroes at the end */
+        assert_memory_equal(text, times[i], strlen(text)); /* except trailing zeroes */
     }
 }
 
@@ -58,7 +58,7 @@ static void unusual_forms_of_times_are_read_too(void **state)
     }
 }
 
-static void what_is_no_time_is_refused(void **state)
+static void other_texts_are_refused(void **state)
 {
     (void)state;
     static const char *const cases[] = {"", ".", "-", "nan", "inf", "1e10", "99999999999", "soon"};
@@ -76,7 +76,7 @@ int main(void)
         cmocka_unit_test(times_read_as_the_nearest_double_and_exact_nanoseconds),
         cmocka_unit_test(every_nanosecond_reads_as_the_nearest_double),
         cmocka_unit_test(unusual_forms_of_times_are_read_too),
-        cmocka_unit_test(what_is_no_time_is_refused),
+        cmocka_unit_test(other_texts_are_refused),
     };
     return cmocka_run_group_tests_name("store/sub_tracking_columns", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #define HEADER "process_id,code_block_name,position,timestamp\n"
 
-/* What combining said. */
+/* The warnings and progress of combining. */
 struct said {
     char warning[512];
     double last_progress;
@@ -66,7 +66,7 @@ static void optional_columns_of_one_file_are_empty_for_others(void **state)
         "process_id,code_block_name,position,timestamp,thread_id\n1,X,0,5.5,\n1,X,1,6.5,12\n");
 }
 
-static void starts_that_stops_tell_are_kept(void **state)
+static void start_times_in_stops_are_kept(void **state)
 {
     (void)state;
     const char *text = "process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
@@ -83,7 +83,7 @@ static void starts_that_stops_tell_are_kept(void **state)
     assert_text("d.csv", text);
 }
 
-static void kinds_mix_when_asked_to(void **state)
+static void formats_mix_when_requested(void **state)
 {
     (void)state;
     temporary_write(temporary("a.csv"), HEADER "1,X,0,1745449609.7528222\n");
@@ -101,7 +101,7 @@ static void kinds_mix_when_asked_to(void **state)
     free(text);
 }
 
-static void what_is_in_the_way_is_said(void **state)
+static void errors_name_the_existing_or_wrong_file(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -168,7 +168,7 @@ static void only_directories_with_files_can_be_combined(void **state)
 
 /* ---- Marks from outside ---- */
 
-static void a_mark_makes_the_file_and_later_ones_follow_its_columns(void **state)
+static void a_mark_creates_the_file_and_later_ones_use_its_columns(void **state)
 {
     (void)state;
     const char *path = temporary("m.csv");
@@ -191,7 +191,7 @@ static void a_mark_makes_the_file_and_later_ones_follow_its_columns(void **state
     free(text);
 }
 
-static void a_mark_takes_a_last_line_that_was_cut_off_away(void **state)
+static void a_mark_removes_a_truncated_last_line(void **state)
 {
     (void)state;
     static const char *const cut[] = {"7,X,1", "7,X,0,17", "7,X,0,1745449610.75", "7,\"X\ny", "7"};
@@ -208,7 +208,7 @@ static void a_mark_takes_a_last_line_that_was_cut_off_away(void **state)
     }
 }
 
-static void a_mark_goes_to_no_other_files(void **state)
+static void a_mark_is_not_written_to_other_files(void **state)
 {
     (void)state;
     struct gput_error error;
@@ -229,14 +229,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(rows_follow_in_the_order_of_the_files),
         temporary_test(optional_columns_of_one_file_are_empty_for_others),
-        temporary_test(starts_that_stops_tell_are_kept),
-        temporary_test(kinds_mix_when_asked_to),
-        temporary_test(what_is_in_the_way_is_said),
+        temporary_test(start_times_in_stops_are_kept),
+        temporary_test(formats_mix_when_requested),
+        temporary_test(errors_name_the_existing_or_wrong_file),
         temporary_test(a_directory_is_combined_in_sorted_order),
         temporary_test(only_directories_with_files_can_be_combined),
-        temporary_test(a_mark_makes_the_file_and_later_ones_follow_its_columns),
-        temporary_test(a_mark_takes_a_last_line_that_was_cut_off_away),
-        temporary_test(a_mark_goes_to_no_other_files),
+        temporary_test(a_mark_creates_the_file_and_later_ones_use_its_columns),
+        temporary_test(a_mark_removes_a_truncated_last_line),
+        temporary_test(a_mark_is_not_written_to_other_files),
     };
     return cmocka_run_group_tests_name(
         "store/sub_tracking_combine", tests, temporary_create, temporary_remove);

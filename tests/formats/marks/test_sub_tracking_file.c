@@ -12,7 +12,7 @@
 /* All rows of a file, read two at a time so that every reader has to stop and go on. */
 struct content {
     struct sub_tracking_names *names;
-    struct sub_tracking_row rows[64];
+    struct sub_tracking_mark rows[64];
     size_t count;
     unsigned columns;
     char warning[512];
@@ -84,7 +84,7 @@ static void csv_rows_come_with_both_forms_of_their_time(void **state)
     forget(&content);
 }
 
-static void csv_columns_may_stand_in_any_order_beside_others(void **state)
+static void csv_columns_may_be_in_any_order_with_others(void **state)
 {
     (void)state;
     struct content content;
@@ -136,7 +136,7 @@ static void csv_fields_may_all_be_quoted(void **state)
     }
 }
 
-static void csv_reads_exact_figures_where_there_are_any(void **state)
+static void csv_reads_optional_exact_figures(void **state)
 {
     (void)state;
     struct content content;
@@ -153,7 +153,7 @@ static void csv_reads_exact_figures_where_there_are_any(void **state)
     forget(&content);
 }
 
-static void a_torn_last_line_is_left_out_with_a_warning(void **state)
+static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
 {
     (void)state;
     static const char *const torn[] = {"1", "1,", "1,X", "1,X,", "1,X,1", "1,X,1,", "1,\"X",
@@ -170,7 +170,7 @@ static void a_torn_last_line_is_left_out_with_a_warning(void **state)
     }
 }
 
-static void what_is_wrong_in_a_csv_file_is_named(void **state)
+static void errors_in_a_csv_file_are_named(void **state)
 {
     (void)state;
     static const struct {
@@ -227,13 +227,13 @@ static void fill_rows(struct content *content)
     uint32_t a = sub_tracking_names_add(content->names, "a,\"b\"", 5);
     uint32_t b = sub_tracking_names_add(content->names, "b.py:12", 7);
     content->count = 4;
-    content->rows[0] = (struct sub_tracking_row){.process_id = 10,
+    content->rows[0] = (struct sub_tracking_mark){.process_id = 10,
         .thread_id = 11,
         .timestamp_ns = INT64_C(1745449609752822200),
         .timestamp = 1745449609.7528222,
         .name = a,
         .exact = {1, 2, 3, 4, 5, 6}};
-    content->rows[1] = (struct sub_tracking_row){.process_id = 10,
+    content->rows[1] = (struct sub_tracking_mark){.process_id = 10,
         .thread_id = INT64_C(140000000000000),
         .timestamp_ns = INT64_C(1745449610000000000),
         .timestamp = 1745449610.0,
@@ -271,8 +271,8 @@ static void every_format_reads_back_what_it_wrote(void **state)
         assert_int_equal(read.columns, SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMNS_EXACT);
         assert_int_equal(read.count, written.count);
         for (size_t row = 0; row < read.count; row++) {
-            const struct sub_tracking_row *a = &read.rows[row];
-            const struct sub_tracking_row *b = &written.rows[row];
+            const struct sub_tracking_mark *a = &read.rows[row];
+            const struct sub_tracking_mark *b = &written.rows[row];
             assert_string_equal(name_of(&read, row), name_of(&written, row));
             assert_int_equal(a->process_id, b->process_id);
             assert_int_equal(a->thread_id, b->thread_id);
@@ -320,7 +320,7 @@ static void a_double_with_more_digits_than_nanoseconds_is_kept(void **state)
     forget(&content);
 }
 
-static void an_abandoned_file_leaves_nothing(void **state)
+static void an_abandoned_file_is_removed(void **state)
 {
     (void)state;
     static const char *const files[] = {"x.csv", "x.sqlite", "x.gputblocks"};
@@ -362,7 +362,7 @@ static void databases_of_the_old_tool_are_read(void **state)
     forget(&content);
 }
 
-static void what_is_wrong_in_a_database_is_named(void **state)
+static void errors_in_a_database_are_named(void **state)
 {
     (void)state;
     struct content content;
@@ -381,12 +381,12 @@ static void what_is_wrong_in_a_database_is_named(void **state)
     forget(&content);
 }
 
-/* Reads a file to its end or to its error; how many rows there are. */
+/* Reads a file to its end or to an error, and counts its rows. */
 static int count_rows(const char *path, size_t *count, struct gput_error *error)
 {
     struct sub_tracking_reader *reader;
     struct sub_tracking_names *names = sub_tracking_names_create();
-    struct sub_tracking_row rows[64];
+    struct sub_tracking_mark rows[64];
     size_t got = 1;
     *count = 0;
     int code = sub_tracking_reader_open(path, names, &reader, error);
@@ -399,7 +399,7 @@ static int count_rows(const char *path, size_t *count, struct gput_error *error)
     return code;
 }
 
-static void a_database_cut_at_any_page_is_refused_by_name(void **state)
+static void a_database_truncated_at_any_page_is_refused_by_name(void **state)
 {
     (void)state;
     enum { TIMES = 500 };
@@ -433,7 +433,7 @@ static struct sub_tracking_reader *salvage(
     const char *path, struct sub_tracking_names *names, size_t *count)
 {
     struct sub_tracking_reader *reader;
-    struct sub_tracking_row rows[3];
+    struct sub_tracking_mark rows[3];
     size_t got;
     *count = 0;
     if (sub_tracking_reader_salvage(path, names, &reader, NULL) != GPUT_OK)
@@ -452,20 +452,20 @@ static void assert_salvaged(const char *lines, size_t kept, uint64_t left_out, c
     temporary_write(temporary("x.csv"), lines);
     struct sub_tracking_reader *reader = salvage(temporary("x.csv"), names, &count);
     assert_int_equal(count, kept);
-    assert_int_equal(sub_tracking_reader_rows_left_out(reader), left_out);
+    assert_int_equal(sub_tracking_reader_rows_skipped(reader), left_out);
     assert_non_null(strstr(sub_tracking_reader_warning(reader), warning));
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
 }
 
-static void what_is_whole_can_be_salvaged(void **state)
+static void undamaged_rows_can_be_salvaged(void **state)
 {
     (void)state;
     assert_salvaged(HEADER "1,a,0,1.5\nx,a,1,2\n1,a,2,2\n1,a,1,2.5\n2,a", 2, 3,
         "line 3: its field 1 is not a process id. 3 rows were left out, 2 were kept.");
 }
 
-static void a_quote_that_is_damage_costs_its_line(void **state)
+static void a_damaged_quote_loses_only_its_line(void **state)
 {
     (void)state;
     assert_salvaged(HEADER
@@ -474,7 +474,7 @@ static void a_quote_that_is_damage_costs_its_line(void **state)
         5, 2, "line 3 has a quote that is not closed. 2 rows were left out, 5 were kept.");
 }
 
-static void rows_of_a_cut_database_can_be_salvaged(void **state)
+static void rows_of_a_truncated_database_can_be_salvaged(void **state)
 {
     (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
@@ -495,7 +495,7 @@ static void rows_of_a_cut_database_can_be_salvaged(void **state)
     struct sub_tracking_reader *reader = salvage(path, names, &count);
     assert_true(count > 1000 && count < 2000);
     assert_non_null(
-        strstr(sub_tracking_reader_warning(reader), "malformed. What comes behind is left out"));
+        strstr(sub_tracking_reader_warning(reader), "malformed. What follows is left out"));
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
     forget(&written);
@@ -503,7 +503,7 @@ static void rows_of_a_cut_database_can_be_salvaged(void **state)
 
 /* ---- Logs ---- */
 
-static void a_log_that_is_none_is_refused(void **state)
+static void other_files_named_as_logs_are_refused(void **state)
 {
     (void)state;
     struct content content;
@@ -513,8 +513,8 @@ static void a_log_that_is_none_is_refused(void **state)
     forget(&content);
 }
 
-/* The next smaller size to cut a file to: byte by byte where it holds something, in larger steps
- * where it is all zeroes. */
+/* The next smaller size to truncate a file to: byte by byte in used parts, in larger steps in
+ * zeroes. */
 static off_t next_cut(const struct str *file, off_t size)
 {
     off_t least = size > 4093 ? size - 4093 : 0;
@@ -523,7 +523,7 @@ static off_t next_cut(const struct str *file, off_t size)
     return size;
 }
 
-static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
+static void a_log_truncated_anywhere_has_the_rows_before(void **state)
 {
     (void)state;
     struct content written;
@@ -540,11 +540,12 @@ static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
         assert_int_equal(truncate(path, size), 0);
         int code = read_file(path, &read);
         assert_true(code == GPUT_OK || code == GPUT_ERROR_FORMAT);
-        assert_true(readable || code != GPUT_OK); /* a refusal is for want of the header only */
+        assert_true(readable || code != GPUT_OK); /* refused only when the header is incomplete */
         readable = code == GPUT_OK;
         if (readable && size < (off_t)file.length)
             assert_non_null(strstr(read.warning, "it is cut off"));
-        assert_true(read.count <= most && read.count + 1 >= most); /* a byte costs a row at most */
+        assert_true(
+            read.count <= most && read.count + 1 >= most); /* a byte less loses one row at most */
         most = read.count;
         for (size_t row = 0; row < read.count; row++) {
             assert_int_equal(read.rows[row].timestamp_ns, written.rows[row].timestamp_ns);
@@ -558,7 +559,7 @@ static void a_log_cut_anywhere_gives_the_rows_before_the_cut(void **state)
     forget(&written);
 }
 
-static void a_database_that_nothing_was_committed_to_has_no_marks(void **state)
+static void a_database_without_commits_has_no_marks(void **state)
 {
     (void)state;
     struct content content;
@@ -576,27 +577,27 @@ static void a_database_that_nothing_was_committed_to_has_no_marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        temporary_test(a_database_that_nothing_was_committed_to_has_no_marks),
+        temporary_test(a_database_without_commits_has_no_marks),
         temporary_test(csv_rows_come_with_both_forms_of_their_time),
-        temporary_test(csv_columns_may_stand_in_any_order_beside_others),
+        temporary_test(csv_columns_may_be_in_any_order_with_others),
         temporary_test(a_quote_within_a_name_is_part_of_it),
         temporary_test(csv_fields_may_all_be_quoted),
-        temporary_test(csv_reads_exact_figures_where_there_are_any),
-        temporary_test(a_torn_last_line_is_left_out_with_a_warning),
-        temporary_test(what_is_wrong_in_a_csv_file_is_named),
+        temporary_test(csv_reads_optional_exact_figures),
+        temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
+        temporary_test(errors_in_a_csv_file_are_named),
         temporary_test(other_extensions_and_missing_files_are_refused),
         temporary_test(every_format_reads_back_what_it_wrote),
         temporary_test(csv_is_written_as_the_old_tool_writes_it),
         temporary_test(a_double_with_more_digits_than_nanoseconds_is_kept),
-        temporary_test(an_abandoned_file_leaves_nothing),
+        temporary_test(an_abandoned_file_is_removed),
         temporary_test(databases_of_the_old_tool_are_read),
-        temporary_test(what_is_wrong_in_a_database_is_named),
-        temporary_test(a_database_cut_at_any_page_is_refused_by_name),
-        temporary_test(what_is_whole_can_be_salvaged),
-        temporary_test(a_quote_that_is_damage_costs_its_line),
-        temporary_test(rows_of_a_cut_database_can_be_salvaged),
-        temporary_test(a_log_that_is_none_is_refused),
-        temporary_test(a_log_cut_anywhere_gives_the_rows_before_the_cut),
+        temporary_test(errors_in_a_database_are_named),
+        temporary_test(a_database_truncated_at_any_page_is_refused_by_name),
+        temporary_test(undamaged_rows_can_be_salvaged),
+        temporary_test(a_damaged_quote_loses_only_its_line),
+        temporary_test(rows_of_a_truncated_database_can_be_salvaged),
+        temporary_test(other_files_named_as_logs_are_refused),
+        temporary_test(a_log_truncated_anywhere_has_the_rows_before),
     };
     return cmocka_run_group_tests_name(
         "store/sub_tracking_file", tests, temporary_create, temporary_remove);

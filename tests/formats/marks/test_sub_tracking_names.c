@@ -20,7 +20,7 @@ static void gives_each_name_one_number(void **state)
     sub_tracking_names_destroy(names);
 }
 
-static void tells_apart_by_length_and_ends_names_at_a_nul(void **state)
+static void distinguishes_names_by_length_and_ends_them_at_a_nul(void **state)
 {
     (void)state;
     struct sub_tracking_names *names = sub_tracking_names_create();
@@ -65,7 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_each_name_one_number),
-        cmocka_unit_test(tells_apart_by_length_and_ends_names_at_a_nul),
+        cmocka_unit_test(distinguishes_names_by_length_and_ends_them_at_a_nul),
         cmocka_unit_test(threads_agree_on_the_numbers),
     };
     return cmocka_run_group_tests_name("store/sub_tracking_names", tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void the_latest_results_are_read_back(void **state)
     assert_elapsed(path, 5);
 }
 
-static void a_good_end_removes_the_file(void **state)
+static void a_regular_end_removes_the_file(void **state)
 {
     (void)state;
     struct results_file *file = create(temporary("kept"));
@@ -82,7 +82,7 @@ static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
     assert_int_equal(chdir(temporary_folder), 0);
     struct results_file *file = create(NULL);
     struct results_file *other = create(NULL);
-    assert_int_equal(chdir(before), 0); /* it is removed from wherever the program is by then */
+    assert_int_equal(chdir(before), 0); /* it is removed also after a change of directory */
     free(before);
 
     const char *name = strrchr(results_file_path(file), '/') + 1;
@@ -100,12 +100,12 @@ static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
     assert_int_equal(temporary_count(), 0);
 }
 
-static void tracking_goes_on_where_no_hidden_file_can_be(void **state)
+static void tracking_goes_on_without_a_hidden_file(void **state)
 {
     (void)state;
     char *before = getcwd(NULL, 0);
     struct results_file *file;
-    assert_int_equal(chdir("/proc"), 0); /* nobody can create files there, root neither */
+    assert_int_equal(chdir("/proc"), 0); /* nobody can create files there, not even root */
     int code = results_file_create(NULL, &file, NULL);
     assert_int_equal(chdir(before), 0);
     free(before);
@@ -142,7 +142,7 @@ static void other_files_are_never_replaced(void **state)
     results_file_remove(file);
 }
 
-static void gpus_are_kept_and_only_those_there_are_take_room(void **state)
+static void gpus_are_kept_and_only_used_ones_take_space(void **state)
 {
     (void)state;
     const char *path = temporary("kept");
@@ -161,7 +161,7 @@ static void gpus_are_kept_and_only_those_there_are_take_room(void **state)
     assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_OK);
     assert_memory_equal(&loaded, &results, sizeof results);
     assert_int_equal(stat(path, &with), 0);
-    assert_int_equal(truncate(path, with.st_size - 1), 0); /* torn: the first copy serves */
+    assert_int_equal(truncate(path, with.st_size - 1), 0); /* truncated: the first copy is read */
     assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_OK);
     assert_int_equal(loaded.n_gpus, 0);
 
@@ -189,7 +189,7 @@ static off_t size_of(const char *path)
     return status.st_size;
 }
 
-static void dying_in_the_middle_of_a_write_leaves_the_results_before(void **state)
+static void dying_during_a_write_leaves_the_previous_results(void **state)
 {
     (void)state;
     const char *path = temporary("kept");
@@ -197,7 +197,7 @@ static void dying_in_the_middle_of_a_write_leaves_the_results_before(void **stat
     update(file, 1);
     off_t copy = size_of(path);
     update(file, 2);
-    update(file, 3); /* stands where 1 stood */
+    update(file, 3); /* in the place of 1 */
     results_file_close(file);
     damage(path, copy - 64, 64);
     assert_elapsed(path, 2);
@@ -206,7 +206,7 @@ static void dying_in_the_middle_of_a_write_leaves_the_results_before(void **stat
     assert_int_equal(gput_results_load(path, &results, NULL), GPUT_ERROR_FORMAT);
 }
 
-static void what_is_no_file_of_ours_is_refused(void **state)
+static void other_files_are_refused(void **state)
 {
     (void)state;
     struct gput_results results;
@@ -223,7 +223,7 @@ static void what_is_no_file_of_ours_is_refused(void **state)
     assert_non_null(strstr(error.message, "another version"));
 }
 
-static void figures_that_make_no_sense_are_refused(void **state)
+static void invalid_figures_are_refused(void **state)
 {
     (void)state;
     const char *path = temporary("kept");
@@ -242,7 +242,7 @@ static void figures_that_make_no_sense_are_refused(void **state)
     results_file_remove(file);
 }
 
-/* With the checksum that belongs to them: what whoever wants to can write. */
+/* With a right checksum, which anybody can compute. */
 static int load_with_word(
     struct results_file *file, size_t offset, int32_t word, struct gput_results *loaded)
 {
@@ -254,7 +254,7 @@ static int load_with_word(
     return gput_results_load(results_file_path(file), loaded, NULL);
 }
 
-static void a_value_that_no_enum_has_is_refused_whatever_the_checksum(void **state)
+static void an_invalid_enum_value_is_refused_with_a_right_checksum(void **state)
 {
     (void)state;
     static const struct {
@@ -290,7 +290,7 @@ static void render_in_every_format(const struct gput_results *results)
     }
 }
 
-static void what_is_accepted_can_be_shown_whichever_word_is_wrong(void **state)
+static void accepted_results_can_be_rendered_with_any_word_changed(void **state)
 {
     (void)state;
     static const int32_t words[] = {-1, INT32_MAX, 0x41414141};
@@ -311,17 +311,17 @@ static void what_is_accepted_can_be_shown_whichever_word_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        temporary_test(a_value_that_no_enum_has_is_refused_whatever_the_checksum),
-        temporary_test(what_is_accepted_can_be_shown_whichever_word_is_wrong),
+        temporary_test(an_invalid_enum_value_is_refused_with_a_right_checksum),
+        temporary_test(accepted_results_can_be_rendered_with_any_word_changed),
         temporary_test(the_latest_results_are_read_back),
-        temporary_test(a_good_end_removes_the_file),
+        temporary_test(a_regular_end_removes_the_file),
         temporary_test(without_a_path_it_is_hidden_in_the_working_directory),
-        temporary_test(tracking_goes_on_where_no_hidden_file_can_be),
+        temporary_test(tracking_goes_on_without_a_hidden_file),
         temporary_test(other_files_are_never_replaced),
-        temporary_test(gpus_are_kept_and_only_those_there_are_take_room),
-        temporary_test(dying_in_the_middle_of_a_write_leaves_the_results_before),
-        temporary_test(what_is_no_file_of_ours_is_refused),
-        temporary_test(figures_that_make_no_sense_are_refused),
+        temporary_test(gpus_are_kept_and_only_used_ones_take_space),
+        temporary_test(dying_during_a_write_leaves_the_previous_results),
+        temporary_test(other_files_are_refused),
+        temporary_test(invalid_figures_are_refused),
     };
     return cmocka_run_group_tests_name(
         "store/results_file", tests, temporary_create, temporary_remove);

@@ -165,7 +165,7 @@ static void other_extensions_are_refused(void **state)
     assert_int_equal(tracking_file_check_name("csv", NULL), GPUT_ERROR_INVALID);
 }
 
-static void an_existing_file_is_only_overwritten_when_asked(void **state)
+static void an_existing_file_is_only_overwritten_on_request(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -235,7 +235,7 @@ static void a_killed_tracker_loses_at_most_a_second_of_sqlite_rows(void **state)
     assert_true(rows >= 85 && rows <= 95);
 }
 
-static void waiting_rows_are_committed_by_flush(void **state)
+static void flush_commits_waiting_rows(void **state)
 {
     (void)state;
     const char *path = temporary("x.sqlite");
@@ -256,7 +256,7 @@ static void limit_file_size(rlim_t bytes)
     getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &limit);
-    signal(SIGXFSZ, SIG_DFL); /* which ends a program */
+    signal(SIGXFSZ, SIG_DFL); /* which would end a program */
 }
 
 static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
@@ -268,7 +268,7 @@ static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
         struct tracking_file *file = create(path);
         int failures = 0, written = 0;
         limit_file_size(i ? 40000 : 2000);
-        while (failures < 3) { /* a row that fails is tried again */
+        while (failures < 3) { /* a failed row is written again */
             struct gput_sample sample = make_sample(written);
             int64_t now = (written + failures) * SECOND;
             if (tracking_file_write_row(file, &sample, now, &error) == GPUT_OK)
@@ -291,7 +291,7 @@ static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
     }
 }
 
-static void further_tables_are_written_where_there_is_room(void **state)
+static void further_tables_are_written_where_supported(void **state)
 {
     (void)state;
     const struct tracking_column columns[] = {
@@ -352,13 +352,13 @@ int main(void)
         temporary_test(sqlite_has_the_tables_of_the_old_tool),
         temporary_test(both_formats_read_back_the_same),
         temporary_test(other_extensions_are_refused),
-        temporary_test(an_existing_file_is_only_overwritten_when_asked),
+        temporary_test(an_existing_file_is_only_overwritten_on_request),
         temporary_test(a_missing_folder_is_named),
         temporary_test(every_row_of_a_killed_tracker_is_there),
         temporary_test(a_killed_tracker_loses_at_most_a_second_of_sqlite_rows),
-        temporary_test(waiting_rows_are_committed_by_flush),
+        temporary_test(flush_commits_waiting_rows),
         temporary_test(a_full_disk_loses_whole_rows_and_says_how_many),
-        temporary_test(further_tables_are_written_where_there_is_room),
+        temporary_test(further_tables_are_written_where_supported),
         temporary_test(tables_are_bounded),
     };
     return cmocka_run_group_tests_name(

@@ -77,7 +77,7 @@ static void columns_are_found_by_name(void **state)
     tracking_reader_close(reader);
 }
 
-static void a_torn_last_line_is_left_out_with_a_warning(void **state)
+static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
 {
     (void)state;
     static const char *const ends[] = {"3", "3\n", "3,3,\n", "\"3,3\n", "3,3,3,3\n", "3,x", ",3"};
@@ -94,8 +94,8 @@ static void a_torn_last_line_is_left_out_with_a_warning(void **state)
     }
 }
 
-/* What is there of it may be a part of a number. */
-static void a_last_line_without_its_line_end_is_left_out(void **state)
+/* Its last number may be incomplete. */
+static void a_last_line_without_its_line_end_is_skipped(void **state)
 {
     (void)state;
     static const char *const last[] = {"2,1745449610.5", "2,\"1745449610.5\"", "2,1745449609.8",
@@ -246,7 +246,7 @@ static void databases_that_are_no_tracking_files_are_refused(void **state)
         "row 1 has no timestamp.");
 }
 
-static void a_database_cut_at_any_page_is_refused_by_name(void **state)
+static void a_database_truncated_at_any_page_is_refused_by_name(void **state)
 {
     (void)state;
     struct stat status;
@@ -285,7 +285,7 @@ static size_t salvage_rows(
     return count;
 }
 
-static void what_is_whole_can_be_salvaged(void **state)
+static void undamaged_rows_can_be_salvaged(void **state)
 {
     (void)state;
     static const struct {
@@ -310,7 +310,7 @@ static void what_is_whole_can_be_salvaged(void **state)
         str_printf(&text, STATIC_LINES "timestamp,main_ram\n%s", cases[i].lines);
         temporary_write(temporary("x.csv"), str_text(&text));
         assert_int_equal(salvage_rows(temporary("x.csv"), &reader, rows, 8), cases[i].kept);
-        assert_int_equal(tracking_reader_rows_left_out(reader), cases[i].left_out);
+        assert_int_equal(tracking_reader_rows_skipped(reader), cases[i].left_out);
         if (!strstr(tracking_reader_warning(reader), cases[i].warning))
             fail_msg("%s", tracking_reader_warning(reader));
         for (size_t row = 0; row < cases[i].kept; row++)
@@ -346,8 +346,8 @@ static void rows_of_a_damaged_database_can_be_salvaged(void **state)
         for (size_t row = 0; row < kept; row++)
             assert_true(rows[row].timestamp == (double)row + 1);
         if (!reader)
-            continue; /* nothing of it can be reached */
-        assert_non_null(strstr(tracking_reader_warning(reader), "What comes behind is left out"));
+            continue; /* no row can be reached */
+        assert_non_null(strstr(tracking_reader_warning(reader), "What follows is left out"));
         tracking_reader_close(reader);
     }
 }
@@ -369,14 +369,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(static_data_comes_as_text_and_as_numbers),
         temporary_test(columns_are_found_by_name),
-        temporary_test(a_torn_last_line_is_left_out_with_a_warning),
-        temporary_test(a_last_line_without_its_line_end_is_left_out),
+        temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
+        temporary_test(a_last_line_without_its_line_end_is_skipped),
         temporary_test(damaged_files_are_refused_by_line_and_column),
         temporary_test(files_that_cannot_be_opened_are_named),
         temporary_test(a_database_is_read_whatever_its_columns),
         temporary_test(databases_that_are_no_tracking_files_are_refused),
-        temporary_test(a_database_cut_at_any_page_is_refused_by_name),
-        temporary_test(what_is_whole_can_be_salvaged),
+        temporary_test(a_database_truncated_at_any_page_is_refused_by_name),
+        temporary_test(undamaged_rows_can_be_salvaged),
         temporary_test(rows_of_a_damaged_database_can_be_salvaged),
         temporary_test(progress_ends_at_the_end),
     };
