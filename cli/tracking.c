@@ -182,7 +182,7 @@ void tracking_say_held(struct tracking *tracking, int stop_fd)
     screen_write(STDERR_FILENO, tracking->held, tracking->held_length, stop_fd);
     tracking->held_length = 0;
     if (tracking->not_held > 0) {
-        snprintf(text, sizeof text, "%u more warnings found no room on the standard error.",
+        snprintf(text, sizeof text, "%u more warnings did not fit on standard error.",
             tracking->not_held);
         screen_write(STDERR_FILENO, line, message_compose(MESSAGE_WARNING, text, line), stop_fd);
     }

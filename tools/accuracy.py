@@ -239,8 +239,8 @@ truth of its own run; the column shows that of the first.
 
 - *run*: `gpu-tracker run` as the superuser; *no rights*: the same as a user without any; *attach*: as the
   superuser, to a program that runs already. Its CPU seconds are at least: what a process used since its last
-  clock tick is in the books of its parent alone, which come in ticks of 10 ms and are gone with it.
-- Children that nobody waits for are in nobody's books. A control group counts them, and the kernel tells their
+  clock tick is only in its parent's CPU totals, which count ticks of 10 ms and end with the parent.
+- Auto-reaped children are in no parent's CPU totals. A control group counts them, and the kernel reports their
   ends to the superuser; without rights there is what samples see of them, and the report says "at least". What proves a figure to be
   exact: [running-commands.md](running-commands.md#what-is-exact).
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.

@@ -74,8 +74,8 @@ def _why_no_gpu_ram(report):
     source = report["sources"].get("process_gpu_ram")
     if source:
         return source["reason"].partition("; of the GPUs")[0]
-    told = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
-    return told[0] if told else "the driver had not told it in time"
+    reasons = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
+    return reasons[0] if reasons else "the driver had not told it in time"
 
 
 def _known(value):

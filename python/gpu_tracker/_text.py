@@ -61,8 +61,8 @@ def _energy(results, known, indent):
 
 def sub_tracking_text(results):
     """The text of SubTrackingResults.to_json()."""
-    told = [part.get("energy", {}) for part in (results, *results["code_block_results"])]
-    known = [name for name in told[0] if name == "total" or any(isinstance(joules[name], float) for joules in told)]
+    energies = [part.get("energy", {}) for part in (results, *results["code_block_results"])]
+    known = [name for name in energies[0] if name == "total" or any(isinstance(joules[name], float) for joules in energies)]
     lines = ["Overall:", *_usage(results["overall"], "\t"), *_missing(results, ""), *_energy(results, known, "")]
     lines += ["Static Data:", *_static(results["static_data"])]
     if results["code_block_results"]:

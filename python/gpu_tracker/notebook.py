@@ -428,7 +428,7 @@ class _Magics:
 
             try:
                 _, code = self._parse_line(ast.literal_eval(call[1]))
-            except (SyntaxError, UsageError):  # the magic tells
+            except (SyntaxError, UsageError):  # the magic reports it
                 return call[0]
             return f"(await {call[0]})" if code.co_flags & inspect.CO_COROUTINE else call[0]
 

@@ -25,7 +25,7 @@ struct blocks {
     PyObject_HEAD struct gput_blocks *blocks;
     PyObject *path; /* bytes; absolute */
     pid_t opener;
-    int64_t seen_ns; /* when its file was last looked for */
+    int64_t seen_ns; /* when its file was last checked */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
     bool is_log;     /* has a file for each process */
     bool exact;      /* keeps the kernel's counts at each mark */
@@ -419,7 +419,7 @@ static bool has_log(const struct marker *self)
     if (!self->log || self->log == Py_None)
         return false;
     if (!PyObject_TypeCheck(self->log, self->blocks_type))
-        return true; /* marking tells */
+        return true; /* marking reports it */
     struct blocks *log = (struct blocks *)self->log;
     return log->blocks && is_in_place(log, true);
 }

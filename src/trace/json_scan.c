@@ -230,7 +230,7 @@ static bool nesting_open(struct nesting *nesting, bool object)
 
 /*
  * After an opening bracket or a comma: moves to the next value, over its key inside an object. An
- * empty container closes at once, which `*closed` tells.
+ * empty container closes at once, which sets `*closed`.
  */
 static inline enum json_status scan_to_value(const char **at, const char *end,
     const struct nesting *nesting, bool opened, uint8_t *flags, bool *closed)

@@ -99,9 +99,9 @@ class PandasFrameAnalysis:
         events = {name: values_of(self.framework_metrics_df, name) for name in names}
         first = [i for i, step in enumerate(events["step"]) if step == 0 and events["framework_metric"][i] in _LOOPS]
         if not system["timestamp"]:
-            raise ValueError("There are no readings of the system: when the job began cannot be told")
+            raise ValueError("There are no readings of the system: when the job began is not known")
         if not first:
-            raise ValueError(f"There is no step 0 of {' or '.join(_LOOPS)}: when the training loop began cannot be told")
+            raise ValueError(f"There is no step 0 of {' or '.join(_LOOPS)}: when the training loop began is not known")
         job = max(system["timestamp_us"]) - min(system["timestamp_us"])
         end = max(events["end_time_us"])
         loops = [end - events["start_time_us"][i] for i in first]

@@ -44,7 +44,7 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
     if (loop_start_us == INT64_MAX)
         return error_set(error, GPUT_ERROR_NOT_FOUND,
             "There is no step 0 of Step:ModeKeys.TRAIN or Step:ModeKeys.GLOBAL in %s: when the "
-            "training loop began cannot be told",
+            "training loop began is not known",
             profile_source(options));
     struct gput_table *table = tables_add_record(tables, "job");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
