@@ -1,6 +1,6 @@
 /*
- * Analysis: a tracking file and a sub-tracking file in, statistics over the whole session and over
- * each code block out.
+ * Analysis: statistics over a session and over each code block, from a tracking file and a
+ * sub-tracking file.
  *
  *     struct gput_analyze_options options = gput_analyze_options_default();
  *     options.tracking_file = "tracking.csv";
@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 /**
- * Of one measurement over those of some rows that have a value. NaN when none has; also when all
- * values are 0 while others are missing, which may have been more. std divides by n, not n - 1.
+ * Statistics of one measurement over the rows that have a value. NaN when none has, and when all
+ * values are 0 while some are missing. std divides by n, not n - 1.
  */
 struct gput_statistics {
     double min;
@@ -48,7 +48,7 @@ struct gput_percentiles {
     double p99;
 };
 
-/** Whether blocks are also shown in parts. */
+/** How blocks are split into parts. */
 enum gput_split {
     GPUT_SPLIT_NONE,
     GPUT_SPLIT_PROCESS, /**< a part for each process that ran the block */
@@ -58,33 +58,33 @@ enum gput_split {
 struct gput_analyze_options {
     const char *tracking_file; /**< .csv or .sqlite */
     const char
-        *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: the session as a whole */
+        *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: only the whole session */
     enum gput_split split;  /**< default: GPUT_SPLIT_NONE */
     bool details; /**< also percentiles, self time and the thread's CPU time; costs more; default:
                      false */
     /** Called with one line (no newline) for each warning. NULL: none. */
     void (*warn)(void *user, const char *message);
-    /** Called now and then with the share of the work that is done, 0 to 1. NULL: none. */
+    /** Called repeatedly with the completed share of the work, 0 to 1. NULL: none. */
     void (*progress)(void *user, double done);
-    void *user; /**< handed to both */
+    void *user; /**< passed to both */
 };
 
 GPUT_API struct gput_analyze_options gput_analyze_options_default(void);
 
 /**
- * What the kernel and the processor count, read at the start and the stop of each call where marks
- * are made with it (GPUT_BLOCK_EXACT=1, gput_blocks_options.exact): exact however short the call,
- * where samples would miss it.
+ * Counters of the kernel and the processor, read at the start and stop of each call when exact
+ * marks are enabled (GPUT_BLOCK_EXACT=1, gput_blocks_options.exact): exact also for calls shorter
+ * than the interval of samples.
  */
 enum gput_exact_figure {
     GPUT_EXACT_THREAD_CPU_TIME,  /**< seconds, of the thread that ran the call */
-    GPUT_EXACT_PROCESS_CPU_TIME, /**< seconds, of its process: all threads, whoever they work for */
-    GPUT_EXACT_MINOR_FAULTS,     /**< page faults of the thread that read nothing from a disk */
-    GPUT_EXACT_MAJOR_FAULTS,     /**< those that did */
-    GPUT_EXACT_PEAK_RSS_RISE,    /**< bytes by which the highest RSS that its process ever had rose;
-                                      0 for a call that stays below an earlier peak */
-    GPUT_EXACT_PACKAGE_ENERGY,   /**< joules of the machine's processor packages, whoever used them;
-                                      their counters move about once a millisecond */
+    GPUT_EXACT_PROCESS_CPU_TIME, /**< seconds, of its process: all threads, whatever they work on */
+    GPUT_EXACT_MINOR_FAULTS,     /**< page faults of the thread without I/O */
+    GPUT_EXACT_MAJOR_FAULTS,     /**< page faults of the thread with I/O */
+    GPUT_EXACT_PEAK_RSS_RISE,    /**< increase of the process's peak RSS in bytes; 0 for a call that
+                                    stays below an earlier peak */
+    GPUT_EXACT_PACKAGE_ENERGY,   /**< joules of the machine's CPU packages, by all processes; their
+                                    counters advance about once a millisecond */
     GPUT_EXACT_FIGURE_COUNT,
 };
 
@@ -94,7 +94,7 @@ GPUT_API const char *gput_exact_figure_name(enum gput_exact_figure figure);
 /** "seconds", "bytes", "joules"; NULL: a count. Static text. */
 GPUT_API const char *gput_exact_figure_unit(enum gput_exact_figure figure);
 
-/** What a code block, or its calls in one process or thread, used. Belongs to its analysis. */
+/** Figures of a code block, or of its calls in one process or thread. Owned by the analysis. */
 struct gput_code_block {
     const char *name;
     int64_t process_id;           /**< of a part; -1 for the block as a whole */
@@ -103,19 +103,19 @@ struct gput_code_block {
     uint64_t num_calls;           /**< calls that were started and stopped */
     uint64_t num_non_empty_calls; /**< calls with at least one row */
     uint64_t num_outside_calls;   /**< calls that stopped before the first row or started after the
-                                       last: they count above, but nothing is known of their usage */
+                                     last: they count above, but their usage is unknown */
     struct gput_statistics compute_time;    /**< seconds a call */
     double compute_time_total;              /**< seconds */
     struct gput_statistics *resource_usage; /**< one for each measurement of the analysis, over the
                                                  rows above, in the units of the tracking file */
 
     /** Joules while it ran, by enum gput_energy_figure: a moment in several calls counts once. NaN
-     * where the tracking file does not tell (it has to be SQLite, of a machine that tells). */
+     * when the tracking file does not have it (only SQLite files do, of machines with energy
+     * counters). */
     double energy[GPUT_ENERGY_FIGURE_COUNT];
 
-    /** By enum gput_exact_figure, the sum of its calls: of calls that run at the same time (in
-     * several threads, or one inside the other) each counts all of its own. NaN where the
-     * sub-tracking file does not tell. */
+    /** By enum gput_exact_figure, the sum over its calls: concurrent calls (in several threads, or
+     * nested) count fully each. NaN when the sub-tracking file does not have it. */
     double exact[GPUT_EXACT_FIGURE_COUNT];
 
     /* Only with `details`; NULL or NaN otherwise: */
@@ -131,19 +131,19 @@ struct gput_code_block {
 struct gput_analysis;
 
 /**
- * Analyzes a session. On success `*analysis` is to be freed by gput_analysis_destroy(); on failure
- * it is NULL.
+ * Analyzes a session. On success the caller frees `*analysis` by gput_analysis_destroy(); on
+ * failure it is NULL.
  *
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (an extension; a split by
- * thread of a file without thread ids), GPUT_ERROR_FORMAT (a file is not what it should be; calls
- * whose starts and stops do not pair up), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * thread of a file without thread ids), GPUT_ERROR_FORMAT (an invalid file; calls whose starts and
+ * stops do not pair up), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_analyze(const struct gput_analyze_options *options,
     struct gput_analysis **analysis, struct gput_error *error);
 
 /**
- * Reads results that an analysis was written to: our JSON, or a pickle of ours or of the Python
- * gpu_tracker. A pickle is read as data: nothing in it is ever called.
+ * Loads the results of an analysis from a file: our JSON, or a pickle, ours or of the Python
+ * gpu_tracker. A pickle is read as data: no code in it is ever called.
  *
  * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_IO,
  * GPUT_ERROR_MEMORY.
@@ -154,25 +154,25 @@ GPUT_API int gput_analysis_load(
 /** NULL is fine. */
 GPUT_API void gput_analysis_destroy(struct gput_analysis *analysis);
 
-/** How many measurements every list of figures has. */
+/** The number of measurements, which is the length of each list of figures. */
 GPUT_API size_t gput_analysis_measurement_count(const struct gput_analysis *analysis);
 
-/** The name of the measurement at that place: "main_ram". */
+/** The name of the measurement at that index: "main_ram". */
 GPUT_API const char *gput_analysis_measurement_name(
     const struct gput_analysis *analysis, size_t index);
 
 /** Figures over all rows of the tracking file, one for each measurement. */
 GPUT_API const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis);
 
-/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. NaN: not
- * known, or not for more than 2 % of its time (a lost GPU). */
+/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. NaN:
+ * unknown, also when unknown for more than 2 % of the time (a lost GPU). */
 GPUT_API const double *gput_analysis_energy(const struct gput_analysis *analysis);
 
 /** Percentiles of the figures of gput_analysis_overall(); NULL without `details`. */
 GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
     const struct gput_analysis *analysis);
 
-/** How many code blocks were marked, and each of them, sorted by name. */
+/** The number of code blocks, and each of them, sorted by name. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
 GPUT_API const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index);
@@ -182,8 +182,7 @@ GPUT_API const struct gput_code_block *gput_analysis_block(
  * SubTrackingResults).
  *
  * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
- * bytes (`length` may be NULL). Pickles hold NULs too.
- * Errors: GPUT_ERROR_MEMORY.
+ * bytes (`length` may be NULL). Pickles contain NULs. Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);
@@ -196,7 +195,7 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * in joules and exact_… where known); "code_block_usage" with a row a block and measurement. With
  * `details` also p50, p95, p99, self_time_total, cpu_time_total.
  *
- * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_analysis_tables(
     const struct gput_analysis *analysis, struct gput_tables **tables, struct gput_error *error);

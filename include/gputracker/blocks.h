@@ -1,7 +1,7 @@
 /*
- * Code blocks: which parts of a program to look at. Mark where a block starts and stops; the marks
- * go to a sub-tracking file, and `gpu-tracker sub-track analyze` says what each block used, from
- * them and the tracking file of the same run.
+ * Code blocks: named pieces of a program. Marks at their starts and stops are written to a
+ * sub-tracking file; from it and the tracking file of the same run `gpu-tracker sub-track analyze`
+ * computes what each block used.
  *
  *     GPUT_BLOCK("load") {
  *         load();
@@ -11,20 +11,20 @@
  *     train();
  *     gput_block_end();
  *
- * That is all: the first mark opens the file that the environment variable GPUT_BLOCKS_FILE names,
- * or `<pid>.csv`. Blocks may nest, the same name may be used anywhere and any number of times, any
- * thread may mark, and after fork() each process writes a file of its own. A program that is killed
- * keeps every mark it made.
+ * The first mark opens the file that the environment variable GPUT_BLOCKS_FILE names, or
+ * `<pid>.csv`. Blocks may nest, a name may be used any number of times, any thread may mark, and
+ * after fork() each process writes its own file. Marks survive when the program is killed.
  *
- * Kinds of file, by extension:
+ * Formats, by extension:
  *
- *   .csv         for pandas and everything else; a write(2) a mark, a few microseconds a block
+ *   .csv         readable by pandas and others; one write(2) a mark, a few microseconds a block
  *   .sqlite      table `data`; some tens of microseconds a block
- *   .gputblocks  our own log: under 100 ns a block, no system call, no lock. 16 bytes a block
- * (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine --mix` converts it.
+ *   .gputblocks  a log of fixed-size records: under 100 ns a block, no system call, no lock. 16
+ * bytes a block (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine --mix` converts
+ * it.
  *
- * Cost and truth: the time of a mark is read as close to the block as can be; what marking itself
- * costs lies outside of it, but for the reading of the clock.
+ * The time of a mark is read as close to the block as possible: the cost of marking is outside of
+ * the block, except reading the clock.
  *
  * Not to be called from signal handlers.
  */
@@ -46,24 +46,24 @@ enum gput_block_position {
 };
 
 struct gput_blocks_options {
-    /** Replace a file that is there. Default: that is an error. */
+    /** Replace an existing file. Default: that is an error. */
     bool overwrite;
-    /** Keep the kernel's own counts at each mark: CPU time of thread and process, page faults, peak
-     * RSS; about 2 us a block more. Default: no. */
+    /** Record the kernel's counters at each mark: CPU time of thread and process, page faults, peak
+     * RSS; costs about 2 us more a block. Default: no. */
     bool exact;
-    /** With `exact`: the energy counters of the processor packages as well, where they can be read;
+    /** With `exact`: also the energy counters of the CPU packages, where they can be read; costs
      * some microseconds more. Default: no. */
     bool energy;
-    /** Add to a .csv or .sqlite file that another process made and shared (gput_blocks_share()).
-     * Where there is none, and for a log, the process id goes before the extension, as after a
-     * fork. Default: no. */
+    /** Append to a .csv or .sqlite file that another process created and shared
+     * (gput_blocks_share()). Without one, and for a log, the process id is put before the
+     * extension, as after a fork. Default: no. */
     bool join;
     /** .csv and .sqlite: have the columns thread_id and started_ns from the start. Default: they
-     * are added when a second thread marks, or a block begins while it runs, so that calls of one
-     * block that run at the same time can be distinguished. (A log has them always.) */
+     * are added when a second thread marks, or a block starts while it runs, so that concurrent
+     * calls of one block can be distinguished. (A log always has them.) */
     bool thread_ids;
-    /** .gputblocks: once the file has this size further marks are lost. Default: 1 GiB (67 million
-     * calls). */
+    /** .gputblocks: the maximum size of the file; further marks are lost. Default: 1 GiB (67
+     * million calls). */
     uint64_t limit_bytes;
     /** Where /sys is; NULL: /sys. */
     const char *sysfs_root;
@@ -72,15 +72,12 @@ struct gput_blocks_options {
 /** The defaults above. */
 GPUT_API struct gput_blocks_options gput_blocks_options_default(void);
 
-/* ---- The default log of the process ----
- *
- * The one piece of state that the library keeps by itself, so that a block can be marked anywhere
- * in a program without anything handed through. Everything else is below, with an explicit log.
- */
+/* ---- The default log of the process ---- Process-wide state, so that a block can be marked
+ * anywhere in a program without passing a log. Explicit logs are below. */
 
 /**
- * Opens the default log; to be called before the first mark, and only by who wants another file or
- * other options than those of the environment:
+ * Opens the default log before the first mark; only needed for another file or other options than
+ * those of the environment:
  *
  *   GPUT_BLOCKS_FILE       the path; `%p` stands for the process id. Empty: marks do nothing.
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
@@ -93,17 +90,16 @@ GPUT_API int gput_block_open(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error);
 
 /** Completes and closes the default log. Not needed at the end of a program. No other thread may be
- * marking, or be about to end after having marked. GPUT_OK when it was never opened. */
+ * marking, or be ending after having marked. GPUT_OK when it was never opened. */
 GPUT_API int gput_block_close(struct gput_error *error);
 
 /**
  * Starts a block in the calling thread. The name is copied.
  *
- * Returns GPUT_OK, or why the mark was lost; programs may well ignore it. Each begin is followed by
- * one end, also when it failed.
- * Errors: those of opening (the same ones at each call, if the file could not be opened),
- * GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO, GPUT_ERROR_STATE
- * (limit_bytes), GPUT_ERROR_MEMORY.
+ * Returns GPUT_OK, or why the mark was lost, which programs may ignore. Each begin is followed by
+ * one end, also when it failed. Errors: those of opening (the same ones at each call, if the file
+ * could not be opened), GPUT_ERROR_INVALID (a name of more than 65,000 bytes), GPUT_ERROR_IO,
+ * GPUT_ERROR_STATE (limit_bytes), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_block_begin(const char *name);
 
@@ -112,7 +108,7 @@ GPUT_API int gput_block_end(void);
 
 /* ---- Explicit logs ---- */
 
-/** A log of marks; belongs to the caller, may be used by any number of threads. */
+/** A log of marks; owned by the caller, used by any number of threads. */
 struct gput_blocks;
 
 /**
@@ -127,16 +123,16 @@ struct gput_blocks;
 GPUT_API int gput_blocks_open(const char *path, const struct gput_blocks_options *options,
     struct gput_blocks **blocks, struct gput_error *error);
 
-/** Completes the file and frees the log (NULL is fine). No other thread may be using it, or be
- * about to end after having used it. */
+/** Completes the file and frees the log (NULL is fine). No other thread may use it, or be ending
+ * after having used it. */
 GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error);
 
 /**
- * Lets other processes add to a .csv or .sqlite file: a child forked before the next mark (.csv:
- * any later child) writes to it in place of a file of its own, and any process can open it with
- * options.join. The file gets the columns of `thread_ids` now, which could not be added later.
- * No thread may be marking, nor fork, meanwhile. A log has a file for each process, whatever is
- * said here.
+ * Lets other processes append to a .csv or .sqlite file: a child forked before the next mark (.csv:
+ * any later child) writes to it instead of its own file, and any process can open it with
+ * options.join. The file gets the columns of `thread_ids` now, which could not be added later. No
+ * thread may mark or fork meanwhile. No effect on a .gputblocks log, of which each process has its
+ * own.
  */
 GPUT_API void gput_blocks_share(struct gput_blocks *blocks);
 
@@ -148,16 +144,16 @@ GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
 
-/** A call that was started, for the stop that belongs to it. All zero: not known which. */
+/** A started call, to be passed to its stop. All zero: unknown. */
 struct gput_block_call {
-    int64_t started_ns; /**< by the log's own clock */
+    int64_t started_ns; /**< start time by the log's clock */
     uint64_t process;
 };
 
 /**
- * A start and a stop that know of each other: calls of one block may overlap within a thread, as
- * those of tasks and coroutines do, and stop in another thread. A call that a parent process
- * started is stopped without a mark.
+ * A start and a stop with an explicit call: calls of one block may overlap within a thread, as
+ * those of tasks and coroutines do, and stop in another thread. Stopping a call of a parent process
+ * writes no mark.
  */
 GPUT_API int gput_blocks_start(
     struct gput_blocks *blocks, const char *name, struct gput_block_call *call);
@@ -166,24 +162,25 @@ GPUT_API int gput_blocks_stop(
 
 struct gput_blocks_status {
     char path[4096]; /**< the file of this process */
-    /** Marks that could not be kept. A call is in the file as a whole or not at all: with its start
-     * its stop is lost, and a stop that found no space is written when there is some. */
+    /** Marks that could not be written. A call is in the file completely or not at all: with its
+     * start its stop is lost, and a stop that could not be written is written when there is space
+     * again. */
     uint64_t marks_lost;
-    struct gput_error lost; /**< why the first of them was lost; GPUT_OK when none was */
+    struct gput_error lost; /**< why the first one was lost; GPUT_OK when none was */
 };
 
-/** How a log is doing. */
+/** Reads the status of a log. */
 GPUT_API void gput_blocks_read_status(
     struct gput_blocks *blocks, struct gput_blocks_status *status);
 
-/** The same of the default log: all zero before the first mark; only `lost`, and no path, when it
- * could not be opened. */
+/** The same for the default log: all zero before the first mark; only `lost`, without a path, when
+ * it could not be opened. */
 GPUT_API void gput_block_read_status(struct gput_blocks_status *status);
 
 /* ---- Scopes ---- */
 
-/** A block that ends where its scope does, whichever way that is left: by break, return, goto, or
- * an exception in C++. Made by the macros below. */
+/** A block that ends with its scope, also by break, return, goto, or an exception in C++. Created
+ * by the macros below. */
 struct gput_block_scope {
     int running;
 };
@@ -218,7 +215,7 @@ static inline void gput_block_scope_end(struct gput_block_scope *scope)
 /** The same with the name `file:line`. */
 #define GPUT_BLOCK_HERE() GPUT_BLOCK(__FILE__ ":" GPUT_BLOCK_TEXT(__LINE__))
 
-/** `GPUT_BLOCK_SCOPE("name");` marks the rest of the scope that it stands in. */
+/** `GPUT_BLOCK_SCOPE("name");` marks the rest of its scope. */
 #define GPUT_BLOCK_SCOPE(name)                                                                     \
     struct gput_block_scope GPUT_BLOCK_VARIABLE                                                    \
         __attribute__((cleanup(gput_block_scope_end), unused)) = gput_block_scope_begin(name)

@@ -1,6 +1,6 @@
 /*
- * Comparison: one statistic of the analyses of several sessions, side by side, for the session as a
- * whole and for each code block.
+ * Comparison: one statistic of the analyses of several sessions, for the whole session and for each
+ * code block.
  *
  *     const struct gput_compare_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
  *     struct gput_comparison *comparison;
@@ -8,8 +8,8 @@
  *         gput_comparison_render(comparison, &options, GPUT_TEXT, &text, NULL, &error);
  *     gput_comparison_destroy(comparison);
  *
- * A session may have several runs: files given under the same name. It is then compared by their
- * mean, and a difference that the spread of the runs explains is known to be noise.
+ * A session may have several runs: files with the same session name. It is then compared by their
+ * mean, and a difference within the spread of the runs counts as noise.
  */
 #ifndef GPUTRACKER_COMPARE_H
 #define GPUTRACKER_COMPARE_H
@@ -34,7 +34,7 @@ GPUT_API const char *gput_statistic_name(enum gput_statistic statistic);
 GPUT_API int gput_statistic_parse(
     const char *word, enum gput_statistic *statistic, struct gput_error *error);
 
-/** One file of results (see gput_analysis_load()) and the session that it belongs to. */
+/** A file of results (see gput_analysis_load()) and its session. */
 struct gput_compare_session {
     const char *name;
     const char *path;
@@ -44,10 +44,10 @@ struct gput_comparison;
 
 /**
  * Loads results and matches their code blocks. Blocks match in the order of their names, in which
- * line numbers count as numbers; names that differ in nothing but their line number match with a
- * warning. `warn`, which may be NULL, is called with one line for each warning and with `user`.
+ * line numbers count as numbers; names that differ only in their line number match with a warning.
+ * `warn`, which may be NULL, is called with one line for each warning and with `user`.
  *
- * On success `*comparison` is to be freed by gput_comparison_destroy(); on failure it is NULL.
+ * On success the caller frees `*comparison` by gput_comparison_destroy(); on failure it is NULL.
  * Errors: those of gput_analysis_load(); GPUT_ERROR_INVALID (no sessions; code blocks that do not
  * match; a measurement that a file lacks), GPUT_ERROR_MEMORY.
  */
@@ -58,7 +58,7 @@ GPUT_API int gput_compare(const struct gput_compare_session *sessions, size_t co
 /** NULL is fine. */
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
-/** What a comparison's report shows. */
+/** Options of a comparison's report. */
 struct gput_comparison_options {
     enum gput_statistic statistic; /**< default: GPUT_MEAN */
     bool relative; /**< also the change in percent from the first session; default: false */
@@ -68,8 +68,8 @@ GPUT_API struct gput_comparison_options gput_comparison_options_default(void);
 
 /**
  * The comparison as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
- * ComparisonResults). Sessions stand in ascending order of their values. What sessions of several
- * runs add (95 % intervals, noise) and what `relative` adds comes in keys and lines of its own.
+ * ComparisonResults). Sessions are in ascending order of their values. Sessions of several runs (95
+ * % intervals, noise) and `relative` add further keys and lines.
  *
  * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
  * bytes (`length` may be NULL).
@@ -81,38 +81,38 @@ GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
 
 /**
  * The same for other programs: the table "comparison" with the columns code_block (missing: the
- * session as a whole), measurement ("compute_time" is one of code blocks), statistic, session,
- * value, percent_change (from the first session), runs, low, high (of the 95 % interval of several
- * runs) and within_noise (1: their spread explains the difference). Values are in the units of the
+ * whole session), measurement ("compute_time" is one of code blocks), statistic, session, value,
+ * percent_change (from the first session), runs, low, high (of the 95 % interval of several runs)
+ * and within_noise (1: the difference is within their spread). Values are in the units of the
  * analyses, times in seconds, energy in joules.
  *
- * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, struct gput_tables **tables,
     struct gput_error *error);
 
-/** What a config file says. */
+/** The content of a config file. */
 struct gput_compare_config {
     struct gput_compare_session *sessions; /**< in the order of the file; owned by the config */
     size_t n_sessions;
-    enum gput_statistic statistic; /**< GPUT_MEAN when the file gives none */
+    enum gput_statistic statistic; /**< GPUT_MEAN when the file has none */
     void *storage;                 /**< owns the texts of the sessions */
 };
 
 /**
  * Reads a JSON object with the members file_path_map (an object of session names and file paths; an
- * array of paths stands for several runs) and statistic ("min", "max", "mean" or "std"). Both are
+ * array of paths for several runs) and statistic ("min", "max", "mean" or "std"). Both are
  * optional.
  *
- * On success `*config` is to be emptied by gput_compare_config_finish(); on failure it holds
- * nothing. Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
+ * On success the caller frees its content by gput_compare_config_finish(); on failure it is empty.
+ * Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
  * GPUT_ERROR_FORMAT, GPUT_ERROR_INVALID (the statistic), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_compare_config_read(
     const char *path, struct gput_compare_config *config, struct gput_error *error);
 
-/** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
+/** Frees the content of the config. NULL, and a config that is all zeroes, are fine. */
 GPUT_API void gput_compare_config_finish(struct gput_compare_config *config);
 
 /**
@@ -122,12 +122,12 @@ GPUT_API void gput_compare_config_finish(struct gput_compare_config *config);
  *
  * A limit with a percent sign is a change from the first session ("max main_ram > +5%"), without
  * one a value ("mean main_ram > 2.5"). The measurement compute_time is that of the code block, or
- * of each of them when none is named. A code block may be named as any of the sessions names it.
- * Any rise from 0 is above every change in percent. A change within the noise of several runs
- * breaks no rule.
+ * of each one when none is named. A code block may have its name in any of the sessions. Any
+ * increase from 0 exceeds every limit in percent. A change within the noise of several runs breaks
+ * no rule.
  *
- * `*holds` says whether the rule holds for some session; then `message`, of `size` bytes, names it
- * and its figures. Errors: GPUT_ERROR_INVALID (a rule that makes no sense).
+ * `*holds`: whether the rule is true for some session; then `message`, of `size` bytes, names it
+ * and its figures. Errors: GPUT_ERROR_INVALID (an invalid rule).
  */
 GPUT_API int gput_comparison_check(const struct gput_comparison *comparison, const char *rule,
     bool *holds, char *message, size_t size, struct gput_error *error);

@@ -1,5 +1,5 @@
 /*
- * What tracking and sub-tracking files hold, row by row, as tables: for programs that look at the
+ * The content of tracking and sub-tracking files as tables, row by row: for programs that process
  * samples and calls themselves. Files may be ours or those of the Python gpu_tracker. Everything is
  * read into memory: 8 bytes a cell.
  */
@@ -15,43 +15,43 @@
 extern "C" {
 #endif
 
-/** A stretch of time, both ends included. */
+/** An interval of time, including both ends. */
 struct gput_span {
     double start; /**< seconds since the epoch */
     double stop;
 };
 
 struct gput_recorded_options {
-    const struct gput_span *spans; /**< of samples only those inside at least one of these, in any
-                                        order; NULL: all samples */
+    const struct gput_span
+        *spans; /**< only samples inside at least one of these, in any order; NULL: all samples */
     size_t n_spans;
-    const char *code_block; /**< of marks and calls only those of this code block; NULL: of all */
-    /** Called with one line (no newline) for each warning, of a last line that is cut off, say.
-     * NULL: not. */
+    const char *code_block; /**< only marks and calls of this code block; NULL: all */
+    /** Called with one line (no newline) for each warning, such as a truncated last line. NULL:
+     * none. */
     void (*warn)(void *user, const char *message);
     void *user;
 };
 
-/** Everything, in silence. */
+/** Everything, without warnings. */
 GPUT_API struct gput_recorded_options gput_recorded_options_default(void);
 
 /**
  * The samples of a tracking file (.csv or .sqlite): the table "samples" with a row a sample, in the
  * order of the file, and a column for each measurement that the file has (counts of threads are
- * whole numbers, the rest is in the units that the column tells), `timestamp` (seconds since the
- * epoch) last; and the record "static_data", the units and capacities that the file begins with.
+ * integers, all others are in the column's unit), `timestamp` (seconds since the epoch) last; and
+ * the record "static_data", the file's units and capacities.
  *
- * On success `*tables` is to be freed by gput_tables_destroy(). `options` may be NULL.
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension),
+ * On success the caller frees `*tables` by gput_tables_destroy(). `options` may be NULL. Errors:
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension),
  * GPUT_ERROR_FORMAT (`Tracking file x is invalid: …`), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The further tables of a tracking file that is a database (.sqlite), by their names there: each
- * GPU by itself ("gpu_data"), joules since the start ("energy_data"), the processes
- * ("process_data"), as far as the session had them.
+ * The further tables of a tracking file that is a database (.sqlite), with their names there: each
+ * GPU ("gpu_data"), joules since the start ("energy_data"), the processes ("process_data"), as far
+ * as the session had them.
  *
  * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file, which has
  * none.
@@ -60,10 +60,10 @@ GPUT_API int gput_recorded_tables(
     const char *path, struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks), as they are: the table "marks"
- * with the columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp
- * (seconds since the epoch), in the order of the file. A file with the kernel's counts has them
- * after: thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
+ * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks): the table "marks" with the
+ * columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp (seconds
+ * since the epoch), in the order of the file. For a file with exact figures further columns:
+ * thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
  *
  * Ownership and errors as gput_recorded_samples().
  */
@@ -71,11 +71,11 @@ GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_op
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The calls that those marks make: the table "calls" with the columns process_id, thread_id,
+ * The calls of these marks: the table "calls" with the columns process_id, thread_id,
  * code_block_name, start, stop (seconds since the epoch) and compute_time (seconds), sorted by
- * start. Calls that are still open are left out. A file with the kernel's counts has after them
- * what was counted in each call, by enum gput_exact_figure: exact_thread_cpu_time (seconds) and so
- * on, missing where it is not known.
+ * start. Calls that are still open are skipped. For a file with exact figures further columns have
+ * those of each call, by enum gput_exact_figure: exact_thread_cpu_time (seconds) and so on, missing
+ * where unknown.
  *
  * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_FORMAT also when starts and stops do
  * not pair up.

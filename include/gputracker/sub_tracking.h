@@ -1,6 +1,6 @@
 /*
- * Sub-tracking files: combining several into one, and adding a mark from outside of the program
- * that it is about. Marking from within: <gputracker/blocks.h>.
+ * Sub-tracking files: combining several into one, and adding a mark from outside the marked
+ * program. Marking inside a program: <gputracker/blocks.h>.
  */
 #ifndef GPUTRACKER_SUB_TRACKING_H
 #define GPUTRACKER_SUB_TRACKING_H
@@ -17,28 +17,28 @@ extern "C" {
 #endif
 
 struct gput_combine_options {
-    /** Files of different kinds may be combined; the result is of the kind of its extension.
+    /** Files of different formats may be combined; the result has the format of its extension.
      * Default: all must have the same extension. */
     bool mix;
-    /** Called now and then with the share of the work that is done, 0 to 1. NULL: not. */
+    /** Called repeatedly with the completed share of the work, 0 to 1. NULL: none. */
     void (*progress)(void *user, double done);
-    /** Called with one line (no newline) for each warning. NULL: not. */
+    /** Called with one line (no newline) for each warning. NULL: none. */
     void (*warn)(void *user, const char *message);
-    void *user; /**< handed to both */
+    void *user; /**< passed to both */
 };
 
-/** Nothing mixed, nothing called. */
+/** The defaults above, without callbacks. */
 GPUT_API struct gput_combine_options gput_combine_options_default(void);
 
 /**
  * Combines sub-tracking files into a new one: their rows in the order of `paths`. Memory does not
- * grow with the number of files or rows, and one file at a time is open. The new file is written
- * next to and put in place when it is whole. It has the optional columns (thread ids, exact
+ * grow with the number of files or rows, and one file at a time is open. The new file is written to
+ * a temporary path and renamed when it is complete. It has the optional columns (thread ids, exact
  * figures) that any of the files has.
  *
  * Errors: GPUT_ERROR_EXISTS (`Cannot create sub-tracking file x. File already exists.`),
  * GPUT_ERROR_INVALID (`File a does not end with the same extension as x. Must end in ".csv".`),
- * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (one is no sub-tracking file), GPUT_ERROR_IO,
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (one is not a sub-tracking file), GPUT_ERROR_IO,
  * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
@@ -49,13 +49,13 @@ GPUT_API int gput_sub_tracking_combine_directory(const char *output, const char 
     const struct gput_combine_options *options, struct gput_error *error);
 
 /**
- * Adds a mark of this moment to a .csv or .sqlite file, for shell scripts and the like; the file is
- * made when it is not there. The columns of an existing file may be in any order; those that are
- * not known here stay empty. Several programs may add to one file at the same time. A last line of
- * a .csv file that was cut off, which no reader counts, is taken away.
+ * Adds a mark of this moment to a .csv or .sqlite file, for shell scripts and the like; a missing
+ * file is created. The columns of an existing file may be in any order; unknown ones stay empty.
+ * Several programs may add to one file at the same time. A truncated last line of a .csv file,
+ * which no reader counts, is removed.
  *
- * Errors: GPUT_ERROR_INVALID (the extension), GPUT_ERROR_FORMAT (the file is no sub-tracking file),
- * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ * Errors: GPUT_ERROR_INVALID (the extension), GPUT_ERROR_FORMAT (the file is not a sub-tracking
+ * file), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
     enum gput_block_position position, struct gput_error *error);

@@ -1,5 +1,5 @@
 /*
- * The results of an analysis, however they came to be: computed, or read from a file.
+ * The results of an analysis, computed or read from a file.
  */
 #ifndef ANALYZE_ANALYSIS_H
 #define ANALYZE_ANALYSIS_H
@@ -15,14 +15,14 @@
 struct gput_analysis {
     char **measurements;
     size_t n_measurements;
-    uint64_t num_timepoints; /* rows of the tracking file; 0 when a file does not tell */
+    uint64_t num_timepoints; /* rows of the tracking file; 0 when a results file does not have it */
     struct gput_statistics *overall;
-    unsigned char *overall_integers; /* of each measurement, a bit by enum gput_statistic: figures
+    unsigned char *overall_integers; /* of each measurement, bits by enum gput_statistic: figures
                                         that a pickle has as integers; NULL: none */
-    struct gput_percentiles *overall_percentiles; /* NULL: not asked for */
+    struct gput_percentiles *overall_percentiles; /* NULL: not requested */
     bool has_energy;
-    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, be it only for
-                                                a part of it */
+    double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only
+                                                for a part of it */
     bool has_exact;                          /* the sub-tracking file has counts of the kernel */
     struct doc *static_data;                 /* an object of strings and numbers */
     struct gput_code_block *blocks;
@@ -37,7 +37,7 @@ struct gput_analysis *analysis_create(const char *const *measurements, size_t co
 /* `count` of them, all NaN. NULL without memory; to be freed by free(). */
 struct gput_percentiles *analysis_create_percentiles(size_t count);
 
-/* `n` blocks with names of their own (copied by analysis_name_block()) and empty lists; all figures
+/* `n` blocks with their own names (copied by analysis_name_block()) and empty lists; all figures
  * NaN or 0. NULL without memory. To be freed by analysis_destroy_blocks(). */
 struct gput_code_block *analysis_create_blocks(
     const struct gput_analysis *analysis, size_t n, bool percentiles);
@@ -53,11 +53,11 @@ double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_
 bool analysis_lacks_rows(
     const struct gput_analysis *analysis, const struct gput_statistics *statistics);
 
-/* Whether that figure of energy is worth a place: it is known of the session, a block or a part of
- * one, or it is the total, which may be missing. */
+/* Whether to show that figure of energy: it is known for the session, a block or a part of one, or
+ * it is the total. */
 bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure);
 
-/* The place of a measurement, or n_measurements. */
+/* The index of a measurement, or n_measurements. */
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);
 
 #endif

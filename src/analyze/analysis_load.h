@@ -1,13 +1,12 @@
 /*
- * Results of an analysis back from what they were written to.
+ * Loads results of an analysis from files.
  */
 #ifndef ANALYZE_ANALYSIS_LOAD_H
 #define ANALYZE_ANALYSIS_LOAD_H
 
 #include "analyze/analysis.h"
 
-/* More measurements than that are no results: looking each up in each code block would take ages.
- */
+/* More measurements are refused: looking up each in each code block would take too long. */
 #define ANALYSIS_MEASUREMENTS_MAX 256
 
 /*

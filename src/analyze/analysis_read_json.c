@@ -39,7 +39,7 @@ static struct gput_statistics statistics_at(const struct doc *object)
         number_at(object, "mean"), number_at(object, "std"), 0};
 }
 
-/* Joules; true when the analysis had such figures at all, be they known or not. */
+/* Joules; true when the analysis had such figures at all, known or not. */
 static bool read_energy(const struct doc *object, double *energy)
 {
     const struct doc *figures = doc_get(object, "energy");
@@ -48,7 +48,7 @@ static bool read_energy(const struct doc *object, double *energy)
     return figures != NULL;
 }
 
-/* The same of what the kernel counted. */
+/* The same for the exact figures. */
 static bool read_exact(const struct doc *object, double *exact)
 {
     const struct doc *figures = doc_get(object, "exact");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What looking up all keys of a code block costs. */
+/* The cost of looking up all keys of a code block. */
 #define COST_BLOCK 256
 
 struct reader {
@@ -34,7 +34,7 @@ static int spend(struct reader *reader, uint64_t cost)
 
 enum shape { TABLE, SERIES };
 
-/* Reads a frame of that shape, and says which file it is in when it is none. */
+/* Reads a frame of that shape, and names the file when it is invalid. */
 static int read_frame(struct reader *reader, const struct pickle_value *state, const char *key,
     enum shape shape, struct frame *frame)
 {
@@ -42,7 +42,7 @@ static int read_frame(struct reader *reader, const struct pickle_value *state, c
     int code = frame_read(pickle_get(state, key), key, &reader->budget, frame, &inner);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(reader->error);
-    TRY(spend(reader, 0)); /* a budget that is spent reads as a frame that is none */
+    TRY(spend(reader, 0)); /* an exhausted budget also fails as an invalid frame */
     if (code != GPUT_OK)
         return refuse(reader, inner.message);
     if ((frame->column_names == NULL) == (shape == SERIES))
@@ -52,7 +52,7 @@ static int read_frame(struct reader *reader, const struct pickle_value *state, c
                                           : "it has a series where a table belongs");
 }
 
-/* In which columns a frame has its statistics; by enum gput_statistic. */
+/* The columns of a frame's statistics, by enum gput_statistic. */
 struct statistic_columns {
     size_t of[GPUT_STD + 1];
 };
@@ -76,8 +76,8 @@ static struct gput_statistics statistics_in_row(
     };
 }
 
-/* Older versions of the Python tool keep the extremes of thread counts as integers, and so show
- * them. A bit by enum gput_statistic. */
+/* Older versions of the Python tool store and show the extremes of thread counts as integers. Bits
+ * by enum gput_statistic. */
 static unsigned char integers_in_row(
     const struct frame *frame, const struct statistic_columns *columns, size_t row)
 {
@@ -157,7 +157,7 @@ static double number_of(const struct pickle_value *value)
     return pickle_integer(value, &integer) ? (double)integer : NAN;
 }
 
-/* Joules, which only our own pickles have; true when this one does, be they known or not. */
+/* Joules, which only our own pickles have; true when this one does, known or not. */
 static bool read_energy(const struct pickle_value *state, double *energy)
 {
     const struct pickle_value *figures = pickle_get(state, "energy");
@@ -168,7 +168,7 @@ static bool read_energy(const struct pickle_value *state, double *energy)
     return figures != NULL;
 }
 
-/* The same of what the kernel counted. */
+/* The same for the exact figures. */
 static bool read_exact(const struct pickle_value *state, double *exact)
 {
     const struct pickle_value *figures = pickle_get(state, "exact");
@@ -205,7 +205,7 @@ static int read_compute_time(
     return GPUT_OK;
 }
 
-/* The row of a measurement, which is the one of its place unless somebody sorted them. */
+/* The row of a measurement, which is at its index unless the frame was sorted. */
 static int find_measurement(
     struct reader *reader, const struct frame *frame, size_t place, size_t *row)
 {

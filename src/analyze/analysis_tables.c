@@ -36,7 +36,7 @@ static void add_static_data(struct gput_tables *tables, const struct doc *data)
     }
 }
 
-/* The unit of a measurement in the tracking file; NULL: a count, or not one that we know. */
+/* The unit of a measurement in the tracking file; NULL: a count, or an unknown measurement. */
 static const char *unit_of(const struct gput_analysis *analysis, const char *name)
 {
     const struct gput_measurement *measurement = gput_measurement_find(name);

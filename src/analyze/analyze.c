@@ -17,10 +17,10 @@
 
 #define BATCH 256
 
-/* Reading rows is most of the work; marks count for this share of it. */
+/* The share of reading marks in the progress; reading rows is most of the work. */
 #define MARKS_SHARE 0.3
 
-/* What is needed while an analysis is made. */
+/* The state of a running analysis. */
 struct work {
     const struct gput_analyze_options *options;
     struct sub_tracking_names *names;
@@ -28,10 +28,9 @@ struct work {
     struct sweep_lane *lanes; /* one for each lane of the table */
     uint32_t n_parts;
     struct sweep *sweep;
-    double first_row,
-        last_row; /* in time, on the clock of the calls; infinities: there is no row */
+    double first_row, last_row; /* times on the clock of the calls; infinities: there is no row */
     double first_values[GPUT_TRACKING_FILE_COLUMNS]; /* of the first row */
-    double (*energy)[GPUT_ENERGY_FIGURE_COUNT];      /* joules of each target; NULL: not known */
+    double (*energy)[GPUT_ENERGY_FIGURE_COUNT];      /* joules of each target; NULL: unknown */
     struct gput_analysis *analysis;
 };
 
@@ -106,14 +105,14 @@ static int load_calls(struct work *work, struct gput_error *error)
     return code;
 }
 
-/* Whether two lanes, neighbours in their order, belong to one part of a block. */
+/* Whether two adjacent lanes belong to one part of a block. */
 static bool same_part(const struct call_lane *a, const struct call_lane *b, enum gput_split split)
 {
     return a->block == b->block && a->process_id == b->process_id &&
            (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id);
 }
 
-/* Says which targets each lane's calls have: blocks are numbered first, then their parts. */
+/* Sets the targets of each lane: blocks are numbered first, then their parts. */
 static int number_targets(struct work *work, struct gput_error *error)
 {
     const struct call_table *table = &work->table;
@@ -133,7 +132,7 @@ static int number_targets(struct work *work, struct gput_error *error)
 
 /* ---- Rows ---- */
 
-static void note_time(struct work *work, double time, const struct tracking_row *row)
+static void record_time(struct work *work, double time, const struct tracking_row *row)
 {
     if (time < work->first_row) {
         work->first_row = time;
@@ -156,7 +155,7 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
         code = tracking_reader_next(reader, rows, BATCH, &count, error);
         for (size_t i = 0; code == GPUT_OK && i < count; i++) {
             double time = rows[i].timestamp - work->table.origin;
-            note_time(work, time, &rows[i]);
+            record_time(work, time, &rows[i]);
             memcpy(values, rows[i].values, sizeof rows[i].values);
             code = sweep_add_row(work->sweep, time, values, error);
         }
@@ -173,7 +172,7 @@ static int read_rows(struct work *work, struct tracking_reader *reader, struct g
 
 struct energy_source {
     struct energy_table *table;
-    double origin; /* of the clock of the calls */
+    double origin; /* on the clock of the calls */
 };
 
 static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY_FIGURE_COUNT],
@@ -187,8 +186,8 @@ static int next_energy_point(void *user, double *time, double joules[GPUT_ENERGY
     return GPUT_OK;
 }
 
-/* Joules of a part of the session are none of the session: they would be held against whole ones.
- */
+/* Joules of only a part of the session are unknown for the session: they would be compared with
+ * those of complete sessions. */
 static void add_session_energy(struct work *work, const struct session_energy *session)
 {
     struct gput_analysis *analysis = work->analysis;
@@ -268,14 +267,14 @@ static int create_analysis(
     return doc_failed(work->analysis->static_data) ? error_memory(error) : GPUT_OK;
 }
 
-/* Whether it is of the time since the sample before, which the first sample does not have. */
+/* Whether it covers the time since the previous sample, which the first sample does not have. */
 static bool is_of_an_interval(unsigned column)
 {
     return column >= GPUT_CPU_SYSTEM_SUM && column <= GPUT_CPU_COMBINED_HARDWARE;
 }
 
-/* Copies what the sweep found for a target; where it found no row, all stays unknown. `has_first`:
- * the first row is among its rows. */
+/* Copies the figures of a target; without rows all stay unknown. `has_first`: the first row is
+ * among its rows. */
 static uint64_t fill_usage(const struct work *work, const struct sweep_target *target,
     bool has_first, struct gput_statistics *statistics, struct gput_percentiles *percentiles)
 {
@@ -301,12 +300,12 @@ static int fill_overall(struct work *work, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* What the calls of a block or a part add up to. */
+/* Sums over the calls of a block or a part. */
 struct call_sums {
     struct duration_statistics durations;
     double self_time;
-    double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN once some lane cannot tell */
-    uint64_t n_outside;                    /* of the time that has rows */
+    double exact[GPUT_EXACT_FIGURE_COUNT]; /* each NaN when some lane does not have it */
+    uint64_t n_outside;                    /* outside of the time that has rows */
     bool has_first;                        /* the first row is in some call */
 };
 
@@ -336,7 +335,7 @@ static void add_exact(const struct work *work, struct call_sums *sums)
     }
 }
 
-/* Whether no row can be in a call, whatever the interval of the samples. */
+/* Whether a call lies outside of the time of the samples. */
 static bool is_outside(const struct work *work, const struct call *call)
 {
     return call->stop < work->first_row || call->start > work->last_row;

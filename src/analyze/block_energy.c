@@ -5,10 +5,10 @@
 #include <string.h>
 
 #define FIGURES GPUT_ENERGY_FIGURE_COUNT
-/* Of the session; as for its powers. */
+/* the share of the session that may be unknown */
 #define MAX_UNKNOWN 0.02
-/* The first answer of a GPU may take a row or two at ten rows a second. Where rows are rarer, no
- * more than the first is without it. */
+/* The first answer of a GPU may take two rows at ten rows a second. At longer intervals only the
+ * first row lacks it. */
 #define LATE_SECONDS 0.2
 
 struct point {
@@ -16,30 +16,31 @@ struct point {
     double joules[FIGURES];
 };
 
-/* A target while the curve is walked. */
+/* The state of a target. */
 struct running {
-    uint32_t depth;             /* calls that run now */
+    uint32_t depth;             /* running calls */
     bool seen;                  /* it ran while the curve was known */
     double first;               /* when the first of all its calls began */
     double first_stop;          /* when the first of them ended while the curve was known */
-    double since;               /* when the first of those that run now did */
-    double started_at[FIGURES]; /* the curve then */
+    double since;               /* when the first of the running calls began */
+    double started_at[FIGURES]; /* the curve at that time */
 };
 
 struct walk {
     const struct energy_points *points;
-    struct point first, before, after; /* the two around the present time */
-    double last[FIGURES];              /* that some point had; NaN: none so far */
-    double lost_at[FIGURES];           /* the time of the last point without what was known */
-    double lost_seconds[FIGURES];      /* up to points without what was known */
-    double unknown_until[FIGURES];     /* the time of the last point before it was first known */
+    struct point first, before, after; /* the two points around the current time */
+    double last[FIGURES];              /* of the last point that had it; NaN: none so far */
+    double lost_at[FIGURES];      /* the time of the last point that lacked a figure known before */
+    double lost_seconds[FIGURES]; /* the time up to such points */
+    double
+        unknown_until[FIGURES]; /* the time of the last point before the figure was first known */
     bool at_end;
     struct running *running;
     double (*targets)[FIGURES];
 };
 
-/* What is not known yet is none so far. What is not known any more stays so, and whatever runs then
- * is not known either, though it may end when the figure is back. */
+/* A figure that is not known yet is 0 so far. One that is lost stays at its last value, and is
+ * unknown for calls that run meanwhile, also when they end after it is back. */
 static void fill_unknown(struct walk *walk, struct point *point)
 {
     for (int i = 0; i < FIGURES; i++) {
@@ -55,7 +56,7 @@ static void fill_unknown(struct walk *walk, struct point *point)
     }
 }
 
-/* Takes points until one is at or after `time`. Those that go back in time are passed over. */
+/* Reads points until one is at or after `time`. Points that go back in time are skipped. */
 static int advance(struct walk *walk, double time, struct gput_error *error)
 {
     while (!walk->at_end && walk->after.time < time) {
@@ -130,7 +131,7 @@ static struct stop *sort_stops(const struct call *calls, size_t n_calls)
     return stops;
 }
 
-/* Starts and stops in the order of time, at one time starts first. */
+/* Walks starts and stops in the order of time; at equal times starts come first. */
 static int walk_calls(struct walk *walk, const struct call *calls, size_t n_calls,
     const struct sweep_lane *lanes, const struct stop *stops, struct gput_error *error)
 {
@@ -175,13 +176,13 @@ static int walk_curve(struct walk *walk, const struct call *calls, size_t n_call
     return advance(walk, INFINITY, error);
 }
 
-/* Up to when a figure was not known that is known later; before the session: at no time of it. */
+/* The time before which a figure was unknown; before the session: always known. */
 static double unknown_until(const struct walk *walk, int i)
 {
     return isnan(walk->last[i]) ? -INFINITY : walk->unknown_until[i];
 }
 
-/* Of totals and shares, while a part of them was not known either, which they do not show. */
+/* The same for totals and shares, also while a part of them was unknown, which they do not show. */
 static double unknown_with_parts(const struct walk *walk, int i)
 {
     double until = unknown_until(walk, i);
@@ -210,9 +211,9 @@ static void fill_session(const struct walk *walk, struct session_energy *session
     }
 }
 
-/* One that nobody told of is unknown for all; one that was told of late for those that began
- * before, and else for those of which a call was over by then: it would have none. */
-static void forget_unknown(const struct walk *walk, size_t n_targets)
+/* Makes figures unknown: one that was never known for all targets; one that was first known late
+ * for targets that began before that; otherwise for targets with a call that ended before. */
+static void clear_unknown(const struct walk *walk, size_t n_targets)
 {
     for (int i = 0; i < FIGURES; i++) {
         double until = unknown_with_parts(walk, i);
@@ -238,7 +239,7 @@ int block_energy_compute(const struct call *calls, size_t n_calls, const struct 
     memset(targets, 0, n_targets * sizeof *targets);
     int code = walk_curve(&walk, calls, n_calls, lanes, error);
     fill_session(&walk, session);
-    forget_unknown(&walk, n_targets);
+    clear_unknown(&walk, n_targets);
     free(walk.running);
     return code;
 }

@@ -10,7 +10,7 @@
 struct mark {
     double time;
     size_t order;   /* in the file */
-    double started; /* NaN: it does not tell */
+    double started; /* NaN: not recorded */
     uint8_t position;
 };
 
@@ -100,7 +100,7 @@ static int refuse_lone_mark(const struct call_table *table, const struct call_la
         time_text(table, time, text));
 }
 
-/* The lanes of one block without thread ids, two by two across all of them. */
+/* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
 static int pair_two_by_two(
     struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
 {
@@ -136,35 +136,36 @@ static double time_of_key(int64_t key)
     return time;
 }
 
-/* Finds the start that a stop belongs to, the last one unless it tells; one that it tells may be
- * another thread's. False when there is none. */
-static bool find_start(struct open_starts *open, double told, double stop, double *start)
+/* Finds the start of a stop: the recorded one, which may be another thread's, else the latest.
+ * False when there is none. */
+static bool find_start(struct open_starts *open, double started_at, double stop, double *start)
 {
     int64_t key;
-    if (isnan(told)) {
+    if (isnan(started_at)) {
         if (!open_starts_pop_latest(open, &key))
             return false;
         *start = time_of_key(key);
         return true;
     }
-    bool here = open_starts_pop(open, open_starts_key(told));
-    *start = here ? told : fmin(told, stop); /* the clock may have been set back */
+    bool here = open_starts_pop(open, open_starts_key(started_at));
+    *start =
+        here ? started_at : fmin(started_at, stop); /* the clock may have been set back meanwhile */
     return true;
 }
 
-/* The calls of a lane whose marks do not simply take turns; `calls` has space for two times a stop.
+/* Pairs a lane whose marks do not simply alternate; `calls` has space for two times of each stop.
  */
 static int pair_overlapping(const struct call_table *table, struct call_lane *lane,
     struct open_starts *open, double *calls, struct gput_error *error)
 {
     for (size_t i = 0; i < lane->count; i++) {
-        double time = lane->times[i], told = lane->started ? lane->started[i] : NAN;
+        double time = lane->times[i], started_at = lane->started ? lane->started[i] : NAN;
         if (lane->positions[i] == SUB_TRACKING_START) {
             if (!open_starts_push(open, open_starts_key(time)))
                 return error_memory(error);
             continue;
         }
-        if (!find_start(open, told, time, &calls[2 * lane->n_calls]))
+        if (!find_start(open, started_at, time, &calls[2 * lane->n_calls]))
             return refuse_lone_mark(table, lane, time, error);
         calls[2 * lane->n_calls + 1] = time;
         lane->n_calls++;
@@ -188,7 +189,7 @@ static size_t count_stops(const struct call_lane *lane)
     return stops;
 }
 
-/* One thread's marks of a block, like brackets, but for stops that tell their start. */
+/* Pairs one thread's marks of a block like brackets, except stops with a recorded start. */
 static int pair_brackets(
     const struct call_table *table, struct call_lane *lane, struct gput_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * Which stop belongs to which start: see call_table.h for the rules.
+ * Pairs stops with starts: see call_table.h for the rules.
  */
 #ifndef ANALYZE_CALL_PAIRING_H
 #define ANALYZE_CALL_PAIRING_H

@@ -66,7 +66,7 @@ size_t call_search_started(const struct call_search *search, double time)
 static size_t next_leaf(const struct call_search *search, size_t leaf, double time)
 {
     size_t node = search->n_leaves + leaf;
-    for (;;) { /* up, until there is a right sibling that will do */
+    for (;;) { /* up, until a right sibling has one */
         while (node & 1)
             node >>= 1;
         if (node == 0)

@@ -1,5 +1,5 @@
 /*
- * Finding the calls that run at a moment: a tree of the latest stops over calls sorted by start.
+ * Finds the calls that run at a moment: a tree of the latest stops over calls sorted by start.
  */
 #ifndef ANALYZE_CALL_SEARCH_H
 #define ANALYZE_CALL_SEARCH_H

@@ -52,7 +52,7 @@ static uint64_t lane_hash(uint32_t name, int64_t process_id, int64_t thread_id)
     return hash ^ (hash >> 31);
 }
 
-/* Where that lane is in the hash table, or the free place where it belongs. */
+/* The slot of that lane in the hash table, or the free slot for it. */
 static size_t lane_slot(
     const struct call_table *table, uint32_t name, int64_t process_id, int64_t thread_id)
 {
@@ -91,7 +91,7 @@ static bool lanes_grow(struct call_table *table)
     return true;
 }
 
-/* The lane of a mark, made when it is the first; NULL without memory. */
+/* The lane of a mark, created with its first mark; NULL without memory. */
 static struct call_lane *lane_of(struct call_table *table, const struct sub_tracking_mark *row)
 {
     int64_t thread_id = table->by_thread ? row->thread_id : SUB_TRACKING_UNKNOWN;
@@ -202,7 +202,7 @@ static int compare_names(const void *left, const void *right, void *context)
         sub_tracking_names_text(names, *(const uint32_t *)right));
 }
 
-/* Sorts the names that have marks, and gives each lane the place of its own among them. */
+/* Sorts the names that have marks, and sets the block number of each lane. */
 static int number_blocks(struct call_table *table, struct gput_error *error)
 {
     uint32_t n_names = sub_tracking_names_count(table->names);
@@ -276,13 +276,12 @@ static void sort_calls(struct call *calls, size_t count)
     }
 }
 
-/* The lanes of one block in one process: calls that stopped in another thread than they started in.
- */
-static int end_lone_stops(struct call_lane *lanes, size_t count, struct gput_error *error)
+/* Pairs calls of one block in one process that stopped in another thread than they started in. */
+static int pair_unmatched_stops(struct call_lane *lanes, size_t count, struct gput_error *error)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++)
-        any |= exact_figures_have_lone_stops(lanes[i].exact);
+        any |= exact_figures_have_unmatched_stops(lanes[i].exact);
     if (!any)
         return GPUT_OK;
     struct exact_figures *all = exact_figures_create(false);
@@ -290,7 +289,7 @@ static int end_lone_stops(struct call_lane *lanes, size_t count, struct gput_err
     for (size_t i = 0; i < count && code == GPUT_OK; i++)
         code = exact_figures_add_open(all, lanes[i].exact, error);
     for (size_t i = 0; i < count && code == GPUT_OK; i++)
-        code = exact_figures_end_lone_stops(lanes[i].exact, all, error);
+        code = exact_figures_pair_unmatched_stops(lanes[i].exact, all, error);
     exact_figures_destroy(all);
     return code;
 }
@@ -303,7 +302,7 @@ static int pair_exact_figures(struct call_table *table, struct gput_error *error
         for (next = first; next < table->n_lanes && lanes[next].block == lanes[first].block &&
                            lanes[next].process_id == lanes[first].process_id;)
             next++;
-        TRY(end_lone_stops(&lanes[first], next - first, error));
+        TRY(pair_unmatched_stops(&lanes[first], next - first, error));
     }
     return GPUT_OK;
 }

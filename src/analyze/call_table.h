@@ -1,16 +1,17 @@
 /*
- * The calls of code blocks: start and stop marks in any order in, calls sorted by start out.
+ * The calls of code blocks: pairs start and stop marks, in any order, to calls sorted by start.
  *
- * Marks are kept by lane, that is by code block, process and, where the file tells, thread: 9 bytes
- * a mark until they are paired, 24 bytes a call afterwards. Exact figures are summed up by lane.
+ * Marks are kept by lane, that is by code block, process and, where the file has thread ids,
+ * thread: 9 bytes a mark until they are paired, 24 bytes a call afterwards. Exact figures are
+ * summed up by lane.
  *
  * How marks pair up:
  * - A file without thread ids is read as the Python tool reads it: the marks of a block in order of
  *   process, time and position (a start before a stop); a start that is the last of its process is
- *   still open and is left out; the rest pair up two by two.
+ * still open and is skipped; the rest pair up two by two.
  * - With thread ids the marks of a block in one thread pair up like brackets, in the order of time
- *   and, at one time, of the file; starts that are still open are left out. A stop that tells when
- *   it was started belongs to that start.
+ *   and, at one time, of the file; starts that are still open are skipped. A stop with a recorded
+ * start time belongs to that start.
  */
 #ifndef ANALYZE_CALL_TABLE_H
 #define ANALYZE_CALL_TABLE_H
@@ -32,9 +33,9 @@ struct call {
 /* All calls of one block in one process or thread. */
 struct call_lane {
     int64_t process_id;
-    int64_t thread_id; /* SUB_TRACKING_UNKNOWN when the file does not tell */
+    int64_t thread_id; /* SUB_TRACKING_UNKNOWN when the file has none */
     uint32_t name;     /* in the name table */
-    uint32_t block;    /* place of its block among those sorted by name */
+    uint32_t block;    /* index of its block among those sorted by name */
     uint32_t track;    /* the same for all lanes of one process (and thread) */
     uint64_t n_calls;
     struct exact_figures *exact; /* of its calls; NULL unless the table is exact; owned */
@@ -42,7 +43,7 @@ struct call_lane {
     /* Marks, until call_table_pair(). */
     double *times;
     uint8_t *positions;
-    double *started; /* of stops that tell, else NaN; NULL unless the table tells starts */
+    double *started; /* recorded start of each stop, else NaN; NULL without has_starts */
     size_t count;
     size_t capacity;
 };
@@ -51,16 +52,16 @@ struct call_lane {
 struct call_table {
     const struct sub_tracking_names *names; /* not owned */
     bool by_thread;                         /* lanes are threads */
-    bool has_starts;                        /* stops may tell when they were started */
-    bool exact;                             /* sum up what the kernel counted in calls */
-    bool each_call; /* and keep it of each; to be set before the first mark */
-    bool whole_ns;  /* time comes from nanoseconds, relative to `origin` */
+    bool has_starts;                        /* stops may have a recorded start */
+    bool exact;                             /* sum up the exact figures of calls */
+    bool each_call; /* and keep those of each call; to be set before the first mark */
+    bool whole_ns;  /* times are computed from nanoseconds, relative to `origin` */
     double origin;  /* seconds since the epoch of time 0 in `calls` */
 
     struct call_lane *lanes; /* after call_table_pair() sorted by block, process, thread */
     size_t n_lanes;
     size_t lane_capacity;
-    uint32_t *lane_slots; /* hash table: place in `lanes` + 1, 0 is free */
+    uint32_t *lane_slots; /* hash table: index in `lanes` + 1, 0 is free */
     size_t n_slots;
 
     struct call *calls; /* sorted by start */
@@ -73,9 +74,9 @@ struct call_table {
 };
 
 /*
- * Starts an empty table for a file with those optional columns; `exact`: it is to sum up what the
- * kernel counted, where those tell. Times of a log (`whole_ns`) are
- * kept to the nanosecond, those of other files as the doubles that the Python tool reads.
+ * Initializes an empty table for a file with those optional columns; `exact`: sum up exact figures,
+ * where there are any. Times of a log (`whole_ns`) are exact to the nanosecond, those of other
+ * files are the doubles that the Python tool reads.
  */
 void call_table_init(struct call_table *table, const struct sub_tracking_names *names,
     unsigned columns, bool whole_ns, bool exact);
@@ -96,7 +97,7 @@ int call_table_pair(struct call_table *table, struct gput_error *error);
 
 #define CALL_TABLE_WARNING_SIZE 512
 
-/* After pairing: whether its calls are in doubt, and what is to be said of that. */
+/* After pairing: whether its calls are uncertain, with a warning. */
 bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE]);
 

@@ -48,7 +48,7 @@ void gput_comparison_destroy(struct gput_comparison *comparison)
     free(comparison);
 }
 
-/* The session of that name, added when it is new; NULL without memory. */
+/* The session of that name; a new name is added. NULL without memory. */
 static struct comparison_session *session_of(struct gput_comparison *comparison, const char *name)
 {
     for (size_t i = 0; i < comparison->n_sessions; i++) {
@@ -150,7 +150,7 @@ static double value_in_run(const struct gput_analysis *run, const struct compari
     return i < run->n_measurements ? pick(&list[i], figure->statistic) : NAN;
 }
 
-/* Whether a session has an integer there, as old pickles have some. */
+/* Whether a session's figure is an integer, as in old pickles. */
 static bool is_integer(
     const struct comparison_session *session, const struct comparison_figure *figure)
 {
@@ -183,7 +183,7 @@ static double mean_of_runs(const struct comparison_session *session,
     return mean;
 }
 
-/* Whether two means do not differ at the 95 % level (Welch's test). Unknown is no noise. */
+/* Whether two means do not differ at the 95 % level (Welch's test). False when unknown. */
 static bool is_noise(
     double difference, double variance_a, size_t runs_a, double variance_b, size_t runs_b)
 {

@@ -18,36 +18,37 @@ struct comparison_session {
 struct gput_comparison {
     struct comparison_session *sessions; /* in the order given */
     size_t n_sessions;
-    const struct gput_analysis *first; /* whose measurements and code blocks count: a run of the
-                                          session whose name sorts first */
+    const struct gput_analysis *first; /* the run whose measurements and code blocks are shown: of
+                                          the session whose name sorts first */
     char **block_names;                /* "a" or, matched across names, "a -> b" */
     size_t n_blocks;
 };
 
 /* A measurement of the session as a whole, of a code block, or a block's compute time. */
 struct comparison_figure {
-    const char *measurement; /* NULL: compute time; "energy_total" … (joules): no statistic */
+    const char *measurement; /* NULL: compute time; "energy_total" … (joules): without statistic */
     size_t block;            /* COMPARISON_OVERALL: of the session as a whole */
     enum gput_statistic statistic;
 };
 
 #define COMPARISON_OVERALL SIZE_MAX
 
-/* What a session has for a figure. */
+/* The value of a figure in a session. */
 struct comparison_value {
     size_t session;
     double value; /* the mean over its runs; NaN when unknown */
     double low;   /* the bounds of the mean's 95 % interval; NaN for a single run */
     double high;
-    double change; /* percent from the first session; NaN from 0 up, or when unknown */
-    bool integer;  /* it is one, and the only run's file has it as one */
+    double change; /* percent of change from the first session; NaN when that is 0 or unknown */
+    bool integer;  /* the only run's file has it as an integer */
     bool noise;    /* the spread of the runs explains the difference from the first session */
 };
 
 /* Empty. NULL without memory. */
 struct gput_comparison *comparison_create(void);
 
-/* Adds a run of a session; takes `analysis` over, also when it fails. Errors: GPUT_ERROR_MEMORY. */
+/* Adds a run of a session; owns `analysis` from here on, also on failure. Errors:
+ * GPUT_ERROR_MEMORY. */
 int comparison_add(struct gput_comparison *comparison, const char *name,
     struct gput_analysis *analysis, struct gput_error *error);
 
@@ -55,14 +56,15 @@ int comparison_add(struct gput_comparison *comparison, const char *name,
 int comparison_match(struct gput_comparison *comparison,
     void (*warn)(void *user, const char *message), void *user, struct gput_error *error);
 
-/* "energy_package" …, by enum gput_energy_figure: measurements next to those of the analyses. */
+/* "energy_package" …, by enum gput_energy_figure: measurements in addition to those of the
+ * analyses. */
 extern const char *const comparison_energy_measurements[GPUT_ENERGY_FIGURE_COUNT];
 
 /* Whether some run has that figure. */
 bool comparison_has_energy(
     const struct gput_comparison *comparison, enum gput_energy_figure figure);
 
-/* Whether that is a measurement of energy, and which. */
+/* Whether that is a measurement of energy; sets which one. */
 bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *figure);
 
 /* Whether some session has several runs. */

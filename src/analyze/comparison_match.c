@@ -1,5 +1,5 @@
 /*
- * Which code block of one session is which of another.
+ * Matches the code blocks of several sessions.
  */
 #include "analyze/comparison.h"
 
@@ -75,7 +75,7 @@ static int sort_blocks(struct gput_analysis *run, struct gput_error *error)
     return whole ? GPUT_OK : error_memory(error);
 }
 
-/* Whether two names are the same but for their line numbers. */
+/* Whether two names differ only in their line numbers. */
 static bool differ_by_line(const char *a, const char *b)
 {
     const char *line_a = line_number(a), *line_b = line_number(b);
@@ -133,7 +133,7 @@ static int match_run(const struct matching *matching, const struct comparison_se
     return GPUT_OK;
 }
 
-/* Every name of a block once, sorted: "a -> b". NULL without memory. */
+/* The distinct names of a block, sorted: "a -> b". NULL without memory. */
 static char *joined_names(const struct gput_comparison *comparison, size_t block)
 {
     struct str text = {0};

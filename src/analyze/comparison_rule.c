@@ -70,7 +70,7 @@ static bool some_session_names(
     return false;
 }
 
-/* The name between `at` and the operator, which may hold blanks and anything else. */
+/* The name between `at` and the operator, which may have blanks and other characters. */
 static int read_block(struct parser *parser, const char *at, const char *end, struct rule *rule)
 {
     const struct gput_comparison *comparison = parser->comparison;
@@ -140,7 +140,7 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
 
 static int rule_parse(struct parser *parser, struct rule *rule)
 {
-    /* The last operator: names of code blocks may hold others ("a -> b"). */
+    /* the last operator: names of code blocks may contain others ("a -> b") */
     const char *limit = NULL;
     for (const char *at = parser->text; *at; at++) {
         if (*at == '<' || *at == '>')

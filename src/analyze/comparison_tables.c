@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Where rows go. `values` has space for one value a session. */
+/* The table being written. `values` has space for one value a session. */
 struct writer {
     const struct gput_comparison *comparison;
     enum gput_statistic statistic;

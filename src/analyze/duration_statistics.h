@@ -1,5 +1,5 @@
 /*
- * Statistics of the durations of calls, in one pass, as row_statistics.h has them for rows.
+ * Statistics of the durations of calls, in one pass, like row_statistics.h for rows.
  */
 #ifndef ANALYZE_DURATION_STATISTICS_H
 #define ANALYZE_DURATION_STATISTICS_H
@@ -17,20 +17,21 @@ struct duration_statistics {
     double min;
     double max;
     double total;
-    double total_error; /* what rounding took away from the total */
+    double total_error; /* the rounding error of the total */
     struct quantile_sketch sketch;
 };
 
 void duration_statistics_finish(struct duration_statistics *statistics);
 
-/* `quantiles`: also for duration_statistics_percentiles(). Errors: GPUT_ERROR_MEMORY. */
+/* Adds a duration; `quantiles`: also for duration_statistics_percentiles(). Errors:
+ * GPUT_ERROR_MEMORY. */
 int duration_statistics_add(struct duration_statistics *statistics, double seconds, bool quantiles,
     struct gput_error *error);
 
 /* All NaN when there was no call. */
 struct gput_statistics duration_statistics_get(const struct duration_statistics *statistics);
 
-/* Seconds in all. */
+/* The sum of all durations in seconds. */
 double duration_statistics_total(const struct duration_statistics *statistics);
 
 #endif

@@ -8,7 +8,7 @@ struct point {
     double value;
 };
 
-/* The point at which the line from a to b is at that time. */
+/* The point of the line from a to b at that time. */
 static struct point point_at(struct point a, struct point b, int64_t time_us)
 {
     if (time_us == a.time_us || time_us == b.time_us)
@@ -23,7 +23,7 @@ static void raise_max(struct energy_integral *integral, double value)
         integral->max = value;
 }
 
-/* Adds what lies between the bounds of the line from a to b; false: nothing does. */
+/* Adds the part of the line from a to b within the bounds; false: there is none. */
 static bool add_line(struct energy_integral *integral, struct point a, struct point b,
     int64_t start_us, int64_t end_us)
 {
@@ -44,7 +44,7 @@ struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t 
 {
     struct energy_integral integral = {.max = NAN, .single = NAN};
     struct point before = {0};
-    bool has_before = false, is_counted = false; /* the segment, so far */
+    bool has_before = false, is_counted = false; /* the segment so far */
     uint32_t segment = 0;
     for (size_t i = 0; i < count; i++) {
         struct point point = {times_us[i], values[i]};

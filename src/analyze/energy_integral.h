@@ -1,5 +1,5 @@
 /*
- * What a curve over time comes to: its integral by trapezoids, segment by segment.
+ * The integral of a curve over time, by trapezoids, segment by segment.
  */
 #ifndef ANALYZE_ENERGY_INTEGRAL_H
 #define ANALYZE_ENERGY_INTEGRAL_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct energy_integral {
-    double total; /* NaN where there is no curve, or one moment of it */
+    double total; /* NaN without a curve, or for a single moment */
     double max;
     double seconds; /* of the curve, segment by segment */
     double single;  /* the value of the last point */
@@ -17,8 +17,8 @@ struct energy_integral {
 };
 
 /*
- * From start_us to end_us of the curve, whose lines between points are cut there. Points without a
- * value (NaN) are passed over: the line goes on to the next one of the same segment.
+ * Integrates the curve from start_us to end_us. Points without a value (NaN) are skipped: the line
+ * continues to the next one of the same segment.
  */
 struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t *segments,
     const double *values, size_t count, int64_t start_us, int64_t end_us);

@@ -57,7 +57,7 @@ const char *gput_energy_recording_name(const struct gput_energy_recording *recor
     return NULL;
 }
 
-/* Whether its name, but for the GPU, is the first `length` bytes of that one. */
+/* Whether its name, without the GPU, is the first `length` bytes of `name`. */
 static bool has_name(const struct recorded_metric *metric, const char *name, size_t length)
 {
     size_t own =
@@ -223,7 +223,7 @@ size_t gput_energy_recording_curve(const struct gput_energy_recording *recording
 
 /* ---- the recording ---- */
 
-/* The series that says how long was recorded. */
+/* The series that gives the duration of the recording. */
 static const struct recorded_series *main_series(const struct gput_energy_recording *recording)
 {
     const struct recorded_series *power = &recording->record->series[RECORDED_POWER];
@@ -254,61 +254,61 @@ double gput_energy_recording_seconds(
     return seconds;
 }
 
-/* The points from `first` to before `end`, which are of one segment, and what counts of them. */
-struct stretch {
+/* The points from `first` to before `end`, which are of one segment, and the part of them within
+ * the bounds. */
+struct interval {
     const struct recorded_series *series;
     size_t first, end;
     struct gput_energy_window bounds;
 };
 
-/* Joules; NaN: not known. */
-static double stretch_total(const struct stretch *stretch, const char *name)
+/* Joules; NaN: unknown. */
+static double interval_total(const struct interval *interval, const char *name)
 {
-    const struct recorded_series *series = stretch->series;
+    const struct recorded_series *series = interval->series;
     const struct recorded_metric *metric = metric_of(series, name);
-    size_t first = stretch->first;
+    size_t first = interval->first;
     if (!metric)
         return NAN;
     return energy_integrate(series->times_us + first, series->segments + first,
-        metric->values + first, stretch->end - first, stretch->bounds.start_us,
-        stretch->bounds.end_us)
+        metric->values + first, interval->end - first, interval->bounds.start_us,
+        interval->bounds.end_us)
         .total;
 }
 
-/* Adds to a sum that may still be unknown. */
+/* Adds to a sum that may be unknown so far. */
 static void add_known(double *sum, double value)
 {
     if (!isnan(value))
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* Of all GPUs of that metric. */
-static double stretch_sum_of_gpus(const struct stretch *stretch, const char *name)
+/* The sum over all GPUs of that metric. */
+static double interval_sum_of_gpus(const struct interval *interval, const char *name)
 {
-    const struct recorded_series *series = stretch->series;
+    const struct recorded_series *series = interval->series;
     double total = NAN;
     for (size_t i = 0; i < series->n_metrics; i++) {
         const struct recorded_metric *metric = &series->metrics[i];
         if (metric->device && has_name(metric, name, strlen(name)))
-            add_known(&total, stretch_total(stretch, metric->name));
+            add_known(&total, interval_total(interval, metric->name));
     }
     return total;
 }
 
-/* Where a GPU was lost the sum of all is missing, and those that go on count, cards of MIG
- * instances too. GPUs that are in the joules of the CPU's package are none of them: their power has
- * a name of its own. */
-static double stretch_gpu_total(const struct stretch *stretch)
+/* When a GPU was lost the sum of all is missing, and the remaining ones count, also cards of MIG
+ * instances. GPUs in the CPU package are not among them: their power has another name. */
+static double interval_gpu_total(const struct interval *interval)
 {
-    double total = stretch_total(stretch, "nvidia_power");
+    double total = interval_total(interval, "nvidia_power");
     if (isnan(total))
-        total = stretch_total(stretch, "nvidia_draw_absolute");
+        total = interval_total(interval, "nvidia_draw_absolute");
     if (isnan(total))
-        total = stretch_sum_of_gpus(stretch, "per_gpu_power_draw");
+        total = interval_sum_of_gpus(interval, "per_gpu_power_draw");
     if (!isnan(total))
         return total;
-    add_known(&total, stretch_sum_of_gpus(stretch, "per_gpu_nvidia_power"));
-    add_known(&total, stretch_sum_of_gpus(stretch, "mig_card_power"));
+    add_known(&total, interval_sum_of_gpus(interval, "per_gpu_nvidia_power"));
+    add_known(&total, interval_sum_of_gpus(interval, "mig_card_power"));
     return total;
 }
 
@@ -316,16 +316,17 @@ double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
     const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
-    struct stretch stretch = {.series = series, .bounds = window_or_all(window)};
+    struct interval interval = {.series = series, .bounds = window_or_all(window)};
     double total = NAN;
-    /* Each segment may have keys of its own: an old recording can have gone on with new ones. */
-    for (; stretch.first < series->count; stretch.first = stretch.end) {
-        while (stretch.end < series->count &&
-               series->segments[stretch.end] == series->segments[stretch.first])
-            stretch.end++;
-        add_known(&total, stretch_total(&stretch, "intel_power"));
-        add_known(&total, stretch_total(&stretch, "total_dram_power"));
-        add_known(&total, stretch_gpu_total(&stretch));
+    /* Each segment may have its own keys: an old recording can have been continued with new ones.
+     */
+    for (; interval.first < series->count; interval.first = interval.end) {
+        while (interval.end < series->count &&
+               series->segments[interval.end] == series->segments[interval.first])
+            interval.end++;
+        add_known(&total, interval_total(&interval, "intel_power"));
+        add_known(&total, interval_total(&interval, "total_dram_power"));
+        add_known(&total, interval_gpu_total(&interval));
     }
     return total;
 }
@@ -380,7 +381,7 @@ struct gput_energy_window gput_energy_recording_window(
         .end_us = bounds.end_us < all.end_us ? bounds.end_us : all.end_us};
 }
 
-/* A stretch outside of the recording would give nothing, without a word. */
+/* An interval outside of the recording would silently give nothing. */
 static int check_window(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct gput_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * A recording of power as analyses see it: <gputracker/energy_recording.h>.
+ * The implementation of <gputracker/energy_recording.h>.
  */
 #ifndef ANALYZE_ENERGY_RECORDING_H
 #define ANALYZE_ENERGY_RECORDING_H
@@ -13,14 +13,14 @@ struct gput_energy_recording {
 };
 
 /*
- * The metrics of these names, by the names that they have: a name that has one for each GPU stands
- * for all of them. On success the caller frees *selected; the names belong to the recording.
- * Errors: GPUT_ERROR_NOT_FOUND (a name), GPUT_ERROR_MEMORY.
+ * The metrics of these names: the name of a metric with one value for each GPU selects all of them.
+ * On success the caller frees *selected; the names belong to the recording. Errors:
+ * GPUT_ERROR_NOT_FOUND (a name), GPUT_ERROR_MEMORY.
  */
 int energy_recording_select(const struct gput_energy_recording *recording, const char *const *names,
     size_t n_names, const char ***selected, size_t *count, struct gput_error *error);
 
-/* The moment that seconds of a recording are counted from; 0 where there is none. */
+/* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
 
 #endif

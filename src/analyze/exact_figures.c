@@ -9,33 +9,34 @@ struct counts {
     int64_t of[GPUT_EXACT_FIGURE_COUNT];
 };
 
-/* Counts by times. */
+/* Counters by the times of their marks. */
 struct kept_counts {
     struct open_starts times;
     struct counts *counts; /* by their places; owned */
     uint32_t capacity;
 };
 
-/* A stop whose start is no mark of this lane. */
-struct lone_stop {
-    int64_t started, time; /* as times are known */
+/* A stop without a start in this lane. */
+struct unmatched_stop {
+    int64_t started, time; /* the key of its time */
     struct counts counts;
 };
 
 struct exact_figures {
-    int64_t totals[GPUT_EXACT_FIGURE_COUNT]; /* SUB_TRACKING_UNKNOWN: cannot tell */
+    int64_t totals[GPUT_EXACT_FIGURE_COUNT]; /* SUB_TRACKING_UNKNOWN: unknown */
     struct kept_counts open;                 /* starts */
     bool keeps_calls;
-    struct kept_counts calls;     /* what was counted in each, by its stop */
-    struct lone_stop *lone_stops; /* owned */
-    size_t n_lone_stops;
+    struct kept_counts calls;               /* the counts of each call, by its stop */
+    struct unmatched_stop *unmatched_stops; /* owned */
+    size_t n_unmatched_stops;
 };
 
 static const struct {
     const char *name;
     const char *unit;
-    double per_unit; /* of those in the file; divided by, so that seconds have nine decimals */
-    bool of_thread;  /* rather than of the process */
+    double per_unit; /* units of the file in one unit of the figure; a divisor, so that seconds have
+                        nine decimals */
+    bool of_thread;  /* not of the process */
 } kinds[GPUT_EXACT_FIGURE_COUNT] = {
     [GPUT_EXACT_THREAD_CPU_TIME] = {"thread_cpu_time", "seconds", 1e9, true},
     [GPUT_EXACT_PROCESS_CPU_TIME] = {"process_cpu_time", "seconds", 1e9, false},
@@ -71,7 +72,7 @@ void exact_figures_destroy(struct exact_figures *figures)
     open_starts_finish(&figures->calls.times);
     free(figures->open.counts);
     free(figures->calls.counts);
-    free(figures->lone_stops);
+    free(figures->unmatched_stops);
     free(figures);
 }
 
@@ -103,7 +104,7 @@ static int keep(
     return GPUT_OK;
 }
 
-/* NULL: there are none of that time. */
+/* Removes the counters of that time; NULL: there are none. */
 static const struct counts *take(struct kept_counts *kept, int64_t time)
 {
     bool found = open_starts_pop(&kept->times, time);
@@ -118,17 +119,17 @@ static const struct counts *pop_latest(struct kept_counts *kept)
 }
 
 static int push_lone_stop(
-    struct exact_figures *figures, const struct lone_stop *stop, struct gput_error *error)
+    struct exact_figures *figures, const struct unmatched_stop *stop, struct gput_error *error)
 {
-    size_t count = figures->n_lone_stops;
-    if ((count & (count - 1)) == 0) { /* full at 0 and each power of two */
-        struct lone_stop *stops =
-            realloc(figures->lone_stops, (count ? count * 2 : 1) * sizeof *stops);
+    size_t count = figures->n_unmatched_stops;
+    if ((count & (count - 1)) == 0) { /* grows at 0 and each power of two */
+        struct unmatched_stop *stops =
+            realloc(figures->unmatched_stops, (count ? count * 2 : 1) * sizeof *stops);
         if (!stops)
             return error_memory(error);
-        figures->lone_stops = stops;
+        figures->unmatched_stops = stops;
     }
-    figures->lone_stops[figures->n_lone_stops++] = *stop;
+    figures->unmatched_stops[figures->n_unmatched_stops++] = *stop;
     return GPUT_OK;
 }
 
@@ -143,7 +144,7 @@ static int64_t add(int64_t total, int64_t more)
     return known ? total : SUB_TRACKING_UNKNOWN;
 }
 
-/* A call that stopped at `time`; `start` NULL: it is not known. */
+/* Adds a call that stopped at `time`; `start` NULL: unknown. */
 static int add_call(struct exact_figures *figures, const struct counts *start,
     const struct counts *stop, bool in_one_thread, int64_t time, struct gput_error *error)
 {
@@ -170,15 +171,15 @@ int exact_figures_add_mark(struct exact_figures *figures, const struct sub_track
     const struct counts *start = isnan(started) ? pop_latest(&figures->open)
                                                 : take(&figures->open, open_starts_key(started));
     if (!start && !isnan(started)) {
-        struct lone_stop stop = {open_starts_key(started), key, counts};
+        struct unmatched_stop stop = {open_starts_key(started), key, counts};
         return push_lone_stop(figures, &stop, error);
     }
     return add_call(figures, start, &counts, true, key, error);
 }
 
-bool exact_figures_have_lone_stops(const struct exact_figures *figures)
+bool exact_figures_have_unmatched_stops(const struct exact_figures *figures)
 {
-    return figures->n_lone_stops > 0;
+    return figures->n_unmatched_stops > 0;
 }
 
 int exact_figures_add_open(
@@ -190,15 +191,15 @@ int exact_figures_add_open(
     return GPUT_OK;
 }
 
-int exact_figures_end_lone_stops(
+int exact_figures_pair_unmatched_stops(
     struct exact_figures *figures, struct exact_figures *all, struct gput_error *error)
 {
-    for (size_t i = 0; i < figures->n_lone_stops; i++) {
-        const struct lone_stop *stop = &figures->lone_stops[i];
+    for (size_t i = 0; i < figures->n_unmatched_stops; i++) {
+        const struct unmatched_stop *stop = &figures->unmatched_stops[i];
         const struct counts *start = take(&all->open, stop->started);
         TRY(add_call(figures, start, &stop->counts, false, stop->time, error));
     }
-    figures->n_lone_stops = 0;
+    figures->n_unmatched_stops = 0;
     return GPUT_OK;
 }
 

@@ -1,7 +1,7 @@
 /*
- * What the kernel counted in the calls of one lane, each call its own: paired up as the marks come,
- * as a thread writes its own in order. Memory grows with the calls that are open at once, and with
- * those that started in another thread.
+ * The exact figures of the calls of one lane: marks are paired as they come, since a thread writes
+ * its marks in order. Memory grows with the calls that are open at once, and with those that
+ * started in another thread.
  */
 #ifndef ANALYZE_EXACT_FIGURES_H
 #define ANALYZE_EXACT_FIGURES_H
@@ -19,30 +19,29 @@ struct exact_figures *exact_figures_create(bool keeps_calls);
 void exact_figures_destroy(struct exact_figures *figures);
 
 /*
- * Adds a mark made at `time`. A stop belongs to the start at `started`; NaN, where it does not
- * tell: to the latest. A figure that a mark lacks, or that sinks from a start to its stop, is
- * unknown from there on. Errors: GPUT_ERROR_MEMORY.
+ * Adds a mark at `time`. A stop belongs to the start at `started`, or, when that is NaN, to the
+ * latest. A figure that a mark lacks, or that decreases from a start to its stop, is unknown from
+ * there on. Errors: GPUT_ERROR_MEMORY.
  */
 int exact_figures_add_mark(struct exact_figures *figures, const struct sub_tracking_mark *row,
     double time, double started, struct gput_error *error);
 
 /*
- * Once all marks are added: stops whose starts are no marks of their lane. For those of a block in
- * one process, the starts that are open in any of its lanes are added to a fresh `all`, and the
- * stops of each lane then find theirs there. Such a call has the figures of the process; those of
- * the thread are unknown from there on, and all are for a stop whose start is nowhere.
- * Errors: GPUT_ERROR_MEMORY.
+ * After all marks: pairs stops without a start in their lane. For a block in one process, the open
+ * starts of all of its lanes are added to a new `all`, in which the stops of each lane then find
+ * theirs. Such a call has the figures of the process; those of the thread are unknown, and all are
+ * for a stop without any start. Errors: GPUT_ERROR_MEMORY.
  */
-bool exact_figures_have_lone_stops(const struct exact_figures *figures);
+bool exact_figures_have_unmatched_stops(const struct exact_figures *figures);
 int exact_figures_add_open(
     struct exact_figures *all, const struct exact_figures *figures, struct gput_error *error);
-int exact_figures_end_lone_stops(
+int exact_figures_pair_unmatched_stops(
     struct exact_figures *figures, struct exact_figures *all, struct gput_error *error);
 
 /* Adds the totals of all calls, by enum gput_exact_figure in their units; NaN where unknown. */
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT]);
 
-/* The same of the call that stopped at that time, once each. */
+/* The same for the call that stopped at that time; each call once. */
 void exact_figures_add_call(
     struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT]);
 

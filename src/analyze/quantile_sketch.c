@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LN_GROWTH 0.0099503308531680834 /* log(1.01) */
-#define SMALLEST 1e-12
+#define MIN_VALUE 1e-12
 #define LARGEST 1e18
 
 void quantile_sketch_finish(struct quantile_sketch *sketch)
@@ -15,22 +15,23 @@ void quantile_sketch_finish(struct quantile_sketch *sketch)
     *sketch = (struct quantile_sketch){0};
 }
 
-/* Buckets are numbered in the order of their values: 0 holds zero, negative ones are mirrored. */
+/* Buckets are numbered in the order of their values: 0 is for zero, negative values are mirrored.
+ */
 static int key_of(double value)
 {
     double size = fabs(value);
-    if (size < SMALLEST)
+    if (size < MIN_VALUE)
         return 0;
-    int key = 1 + (int)ceil(log(fmin(size, LARGEST) / SMALLEST) / LN_GROWTH);
+    int key = 1 + (int)ceil(log(fmin(size, LARGEST) / MIN_VALUE) / LN_GROWTH);
     return value < 0 ? -key : key;
 }
 
-/* The value in the middle of a bucket, in ratio. */
+/* The geometric middle of a bucket. */
 static double value_of(int key)
 {
     if (key == 0)
         return 0;
-    double upper = SMALLEST * exp((abs(key) - 1) * LN_GROWTH);
+    double upper = MIN_VALUE * exp((abs(key) - 1) * LN_GROWTH);
     double middle = upper * 2 / (1 + exp(LN_GROWTH));
     return key < 0 ? -middle : middle;
 }

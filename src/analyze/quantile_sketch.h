@@ -2,8 +2,8 @@
  * Percentiles of a stream in bounded memory. Up to QUANTILE_EXACT values are kept as they are and
  * give exact percentiles. Of more, only counts are kept, in buckets whose bounds grow by 1 %: a
  * percentile is then within 0.5 % of the value of that rank (DDSketch). Figures between -1e-12 and
- * 1e-12 count as zero and those beyond 1e18 as 1e18, so that no stream needs more than 120 KB; the
- * figures of a program usually need 1 to 4.
+ * 1e-12 count as zero and those beyond 1e18 as 1e18, so that no stream needs more than 120 KB, and
+ * usual figures 1 to 4 KB.
  */
 #ifndef ANALYZE_QUANTILE_SKETCH_H
 #define ANALYZE_QUANTILE_SKETCH_H
@@ -27,17 +27,17 @@ struct quantile_sketch {
     uint64_t *buckets; /* afterwards: counts of the keys from first_key on; owned */
     int first_key;
     int n_buckets;
-    double last_value; /* the bucket of a value that comes again need not be found again */
+    double last_value; /* the bucket of a repeated value is not computed again */
     int last_key;
 };
 
 void quantile_sketch_finish(struct quantile_sketch *sketch);
 
-/* Adds a value; NaN is left out. Errors: GPUT_ERROR_MEMORY. */
+/* Adds a value; NaN is skipped. Errors: GPUT_ERROR_MEMORY. */
 int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gput_error *error);
 
-/* The value that a share of `q` (0 to 1) of all values lies at or below; between two of them,
- * interpolated, while exact. NaN when there is none. Sorts what it keeps. */
+/* The quantile `q` (0 to 1), interpolated while exact. NaN without values. Sorts the kept values.
+ */
 double quantile_sketch_get(struct quantile_sketch *sketch, double q);
 
 /* The percentiles that reports show. */

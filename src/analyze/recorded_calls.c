@@ -17,7 +17,7 @@ struct reading {
     struct gput_tables *tables;
 };
 
-/* Takes the next marks that are asked for; `*end` at the end of the file. */
+/* Reads the next selected marks; `*end` at the end of the file. */
 static int next_marks(struct reading *reading, struct sub_tracking_mark rows[BATCH], size_t *count,
     bool *end, struct gput_error *error)
 {
@@ -45,7 +45,7 @@ static void put_known(struct gput_table *table, int64_t value)
         table_put_int(table, value);
 }
 
-/* The columns that say whose block it is. */
+/* Adds a table with the columns that identify a block. */
 static struct gput_table *add_table(struct reading *reading, const char *name)
 {
     struct gput_table *table = tables_add(reading->tables, name);
@@ -185,7 +185,7 @@ static int read_calls(struct reading *reading, struct gput_error *error)
     return code;
 }
 
-/* ---- Either ---- */
+/* ---- Marks and calls ---- */
 
 static int read_file(const char *path, const struct gput_recorded_options *options,
     int (*read)(struct reading *reading, struct gput_error *error), struct gput_tables **tables,

@@ -17,7 +17,7 @@ struct gput_recorded_options gput_recorded_options_default(void)
 
 /* ---- Spans ---- */
 
-/* Stretches of time that do not touch, in order; owned. */
+/* Separate intervals of time, in order; owned. */
 struct spans {
     struct gput_span *items;
     size_t count;
@@ -37,7 +37,7 @@ static int join_spans(
         return error_memory(error);
     size_t count = 0;
     for (size_t i = 0; i < options->n_spans; i++)
-        if (options->spans[i].start <= options->spans[i].stop) /* not so of a NaN */
+        if (options->spans[i].start <= options->spans[i].stop) /* false for NaN */
             items[count++] = options->spans[i];
     if (count > 0)
         qsort(items, count, sizeof *items, compare_spans);
@@ -54,7 +54,7 @@ static int join_spans(
 
 static bool spans_hold(const struct spans *spans, double time)
 {
-    size_t from = 0, to = spans->count; /* the first that begins after `time` */
+    size_t from = 0, to = spans->count; /* the first interval that begins after `time` */
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         if (spans->items[middle].start <= time)

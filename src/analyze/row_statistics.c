@@ -9,8 +9,8 @@ void row_run_clear(struct row_run *run)
     run->uniform = true;
 }
 
-/* Adds all values up, which gives NaN when one is; two sums side by side, as additions wait for
- * each other. Infinities of both signs give NaN too: then it has to be looked at each. */
+/* The sum of all values is NaN when one is; two sums in parallel are faster. Infinities of both
+ * signs also give NaN: then each value is checked. */
 static bool any_missing(const double *values)
 {
     double even = 0, odd = 0;
@@ -27,7 +27,7 @@ static bool any_missing(const double *values)
     return false;
 }
 
-/* From here on each column counts for itself. */
+/* From here on each column has its own count. */
 static void run_become_ragged(struct row_run *run)
 {
     for (int c = 0; c < ROW_COLUMNS; c++)
@@ -61,7 +61,7 @@ static void run_add_first(struct row_run *run, const double *values)
     memset(run->squares, 0, sizeof run->squares);
 }
 
-/* The loop that all rows pass: no branches, one division a row. */
+/* The fast path of rows: no branches, one division a row. */
 static void run_add_uniform(struct row_run *run, const double *restrict values, double share)
 {
     for (int c = 0; c < ROW_COLUMNS; c++) {
@@ -96,7 +96,7 @@ void row_run_add(struct row_run *run, const double *values)
     }
 }
 
-/* Adds `value` to a sum and keeps in `*error` what rounding took away (Neumaier). */
+/* Adds `value` to a sum and its rounding error to `*error` (Neumaier). */
 static inline double compensated_add(double sum, double value, double *error)
 {
     double result = sum + value;
@@ -161,8 +161,8 @@ void row_total_merge(struct row_total *total, const struct row_run *run)
     total->rows += n;
 }
 
-/* Mean and standard deviation of the rows kept, in the order of numpy's additions: it adds fewer
- * than 8 values one after the other. */
+/* Mean and standard deviation of the kept rows, in numpy's order of additions: fewer than 8 values
+ * are added one after the other. */
 static void compute_kept(
     const struct row_total *total, unsigned column, struct gput_statistics *statistics)
 {

@@ -15,8 +15,8 @@ struct track {
     size_t capacity;
 };
 
-/* Hands the time until `time` to whatever is on top. */
-static void track_go_on(struct track *track, double time, double *seconds)
+/* Adds the time until `time` to the call on top. */
+static void track_advance(struct track *track, double time, double *seconds)
 {
     while (track->n_open > 0 && track->now < time) {
         const struct open_call *top = &track->open[track->n_open - 1];
@@ -33,7 +33,7 @@ static void track_go_on(struct track *track, double time, double *seconds)
 static int track_enter(
     struct track *track, const struct call *call, double *seconds, struct gput_error *error)
 {
-    track_go_on(track, call->start, seconds);
+    track_advance(track, call->start, seconds);
     track->now = call->start;
     if (track->n_open == track->capacity) {
         size_t capacity = track->capacity ? track->capacity * 2 : 4;
@@ -59,7 +59,7 @@ int self_time_compute(const struct call_table *table, double *seconds, struct gp
         code = track_enter(&tracks[table->lanes[call->lane].track], call, seconds, error);
     }
     for (size_t i = 0; i < table->n_tracks; i++) {
-        track_go_on(&tracks[i], INFINITY, seconds);
+        track_advance(&tracks[i], INFINITY, seconds);
         free(tracks[i].open);
     }
     free(tracks);

@@ -1,7 +1,7 @@
 /*
- * The own time of code blocks: for every moment of a process (or thread, where the file tells) the
- * block that was entered last and still runs owns it. A block's own time is its calls' time less
- * that of the calls made inside them.
+ * The self time of code blocks: each moment of a process (or thread, where the file has thread ids)
+ * counts for the running block that was entered last. A block's self time is the time of its calls
+ * minus that of the calls inside them.
  */
 #ifndef ANALYZE_SELF_TIME_H
 #define ANALYZE_SELF_TIME_H

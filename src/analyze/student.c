@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-/* Where the expansion is as good as doubles are. */
+/* From here on the expansion is exact to the precision of doubles. */
 #define MANY_DEGREES 1000
 #define MAX_STEPS 200
-#define SMALLEST 1e-300
+#define MIN_VALUE 1e-300
 
 /* The first terms of the expansion around the normal distribution (Cornish and Fisher). */
 static double expansion(double n)
@@ -17,7 +17,7 @@ static double expansion(double n)
 
 static double away_from_zero(double value)
 {
-    return fabs(value) < SMALLEST ? SMALLEST : value;
+    return fabs(value) < MIN_VALUE ? MIN_VALUE : value;
 }
 
 /* The continued fraction of the incomplete beta function, evaluated from its front (Lentz). */

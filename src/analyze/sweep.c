@@ -113,7 +113,7 @@ static int target_merge_run(
     return sweep->quantiles ? target_add_quantiles(sweep, target, error) : GPUT_OK;
 }
 
-/* Hands the rows of the run to all that they belong to. */
+/* Merges the run into all targets that are running. */
 static int flush(struct sweep *sweep, struct gput_error *error)
 {
     if (sweep->run.rows == 0)
@@ -125,7 +125,7 @@ static int flush(struct sweep *sweep, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* A call of that target runs at the present row. */
+/* A call of that target runs at the current row. */
 static int enter(struct sweep *sweep, uint32_t index, double stop, struct gput_error *error)
 {
     if (index == SWEEP_NO_PART)
@@ -152,7 +152,7 @@ static int enter_call(struct sweep *sweep, const struct call *call, struct gput_
     return enter(sweep, lane->part, call->stop, error);
 }
 
-/* Forgets the targets whose calls have all ended before `time`. */
+/* Removes the targets whose calls have all ended before `time`. */
 static int leave(struct sweep *sweep, double time, struct gput_error *error)
 {
     double next_end = INFINITY;
@@ -181,7 +181,7 @@ static int leave(struct sweep *sweep, double time, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Goes on to a later time. Calls come before ends, so that a block that is called again at once
+/* Advances to a later time. Starts come before ends, so that a block that is called again at once
  * keeps running. */
 static int advance(struct sweep *sweep, double time, struct gput_error *error)
 {
@@ -194,7 +194,7 @@ static int advance(struct sweep *sweep, double time, struct gput_error *error)
     return sweep->next_end < time ? leave(sweep, time, error) : GPUT_OK;
 }
 
-/* Nothing runs from here on. */
+/* Removes all running targets. */
 static int stop_all(struct sweep *sweep, struct gput_error *error)
 {
     TRY(flush(sweep, error));
@@ -205,7 +205,7 @@ static int stop_all(struct sweep *sweep, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Goes to an earlier time: finds anew what runs then. */
+/* Goes back to an earlier time: finds what runs then. */
 static int go_back(struct sweep *sweep, double time, struct gput_error *error)
 {
     TRY(stop_all(sweep, error));
@@ -221,7 +221,7 @@ static int go_back(struct sweep *sweep, double time, struct gput_error *error)
 
 static int move_to(struct sweep *sweep, double time, struct gput_error *error)
 {
-    if (isnan(time)) { /* in no block; the next row is searched for anew */
+    if (isnan(time)) { /* in no block; the next row starts a new search */
         TRY(stop_all(sweep, error));
         sweep->time = INFINITY;
         return GPUT_OK;

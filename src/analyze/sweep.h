@@ -1,14 +1,16 @@
 /*
- * Rows of a tracking file against the calls of code blocks: which rows lie in which blocks, and
- * which calls saw a row.
+ * Assigns rows of a tracking file to the calls of code blocks: which rows lie in which blocks, and
+ * which calls have a row.
  *
  * Rows and calls are walked together in the order of time. Between two moments at which some block
  * is entered or left, rows are only added to a run; the run is then merged into the session and
- * every block that was running. A row in several calls of a block counts once in it; a call's start
- * and stop belong to it. A row that goes back in time costs a search, and the walk goes on there.
+ * every block that was running. A row in several calls of a block counts once in it; a call
+ * includes its start and stop times. A row that goes back in time costs a search, and the walk
+ * continues there.
  *
- * A call saw a row when the first row at or after its start is not after its stop. So each start
- * keeps the earliest row between itself and the next start: 8 bytes a call, however many rows.
+ * A call has a row when the first row at or after its start is not after its stop. So each call
+ * stores the earliest row between its start and the next start: 8 bytes a call, independent of the
+ * number of rows.
  */
 #ifndef ANALYZE_SWEEP_H
 #define ANALYZE_SWEEP_H
@@ -17,7 +19,7 @@
 #include "analyze/quantile_sketch.h"
 #include "analyze/row_statistics.h"
 
-/* What rows are counted for: a block, or a part of one. */
+/* A block, or a part of one. */
 struct sweep_target {
     struct row_total *total;          /* NULL until there is a row; owned */
     struct quantile_sketch *sketches; /* one a column, with quantiles only; NULL until there is a
@@ -35,29 +37,29 @@ struct sweep_lane {
 
 #define SWEEP_NO_PART UINT32_MAX
 
-/* How many numbers of a row sketches are kept for. */
+/* The columns of a row that have sketches. */
 #define SWEEP_QUANTILE_COLUMNS GPUT_TRACKING_FILE_COLUMNS
 
 struct sweep;
 
 /*
- * Makes a walk over calls sorted by start. `calls` and `lanes` are not copied and must outlive it.
- * `quantiles`: also keep sketches.
+ * Creates a walk over calls sorted by start. `calls` and `lanes` are not copied and must outlive
+ * it. `quantiles`: also keep sketches.
  */
 int sweep_create(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
     size_t n_targets, bool quantiles, struct sweep **sweep, struct gput_error *error);
 void sweep_destroy(struct sweep *sweep); /* NULL is fine */
 
 /*
- * Takes a row of ROW_COLUMNS values at `time` (on the clock of the calls). A time that is NaN
- * counts for the session alone. Errors: GPUT_ERROR_MEMORY.
+ * Adds a row of ROW_COLUMNS values at `time` (on the clock of the calls). A row whose time is NaN
+ * counts only for the session. Errors: GPUT_ERROR_MEMORY.
  */
 int sweep_add_row(struct sweep *sweep, double time, const double *values, struct gput_error *error);
 
-/* No more rows will come: completes all figures. */
+/* Completes all figures after the last row. */
 int sweep_end(struct sweep *sweep, struct gput_error *error);
 
-/* After sweep_end(). What they return lives as long as the sweep. */
+/* After sweep_end(). Valid as long as the sweep. */
 const struct sweep_target *sweep_session(const struct sweep *sweep);
 const struct sweep_target *sweep_target(const struct sweep *sweep, size_t target);
 

@@ -27,7 +27,7 @@ static bool read_counter_at(const char *path, uint64_t *value)
     return read;
 }
 
-/* The name of a zone, "" where it does not tell. False: there is no such zone. */
+/* The name of a zone, "" when it cannot be read. False: there is no such zone. */
 static bool read_name(const char *sysfs_root, unsigned i, char name[16])
 {
     char path[4096];
@@ -68,8 +68,9 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     return true;
 }
 
-/* Zones of this rank are packages and, on laptops, the platform (psys), which has them in it. One
- * that does not tell may be a package, and joules of some packages are none of the machine. */
+/* Top-level zones are packages and, on laptops, the platform (psys), which includes them. A zone
+ * whose name cannot be read may be a package, and joules of only some packages are not those of the
+ * machine. */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root)
 {
     char name[16];
@@ -93,9 +94,9 @@ void block_figures_close(struct block_figures *figures)
 }
 
 /*
- * Energy since the package was opened: the counter starts over after `range`, so only steps are
- * added up. Threads read at the same time; a step that looks like more than half a round is one
- * that another thread has counted already.
+ * Energy since the package was opened: the counter wraps after `range`, so differences are added
+ * up. Threads read at the same time; a difference of more than half the range means that another
+ * thread has counted it already.
  */
 static bool read_package(struct block_energy_package *package, uint64_t *energy_uj)
 {
@@ -127,7 +128,7 @@ static int64_t read_energy(struct block_figures *figures)
     return sum;
 }
 
-/* The most RSS of this process since its execve(), as the kernel has it (VmHWM). */
+/* Peak RSS of this process since its execve() (VmHWM). */
 static bool read_high_water(uint64_t *kib)
 {
     char text[4096];
@@ -159,8 +160,8 @@ void block_figures_open_peak(struct block_figures *figures)
         figures->carried_peak_bytes = peak_of(&usage);
 }
 
-/* Below the one that was carried over. Reading it takes some microseconds, and RSS does not grow
- * without page faults. */
+/* The own peak while it is below the one from before execve(). Read only after page faults, without
+ * which RSS does not grow: reading takes some microseconds. */
 static int64_t read_own_peak(struct block_figures *figures)
 {
     struct rusage usage;
@@ -190,14 +191,15 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
     exact->peak_rss_bytes = peak_of(&usage);
     if (exact->peak_rss_bytes == figures->carried_peak_bytes) {
         exact->peak_rss_bytes = read_own_peak(figures);
-        if (position == SUB_TRACKING_START) /* without what reading it faulted in */
+        if (position == SUB_TRACKING_START) /* without the page faults of reading */
             getrusage(RUSAGE_THREAD, &usage);
     }
     exact->minor_faults = usage.ru_minflt;
     exact->major_faults = usage.ru_majflt;
 }
 
-/* The thread's time within that of its process, so that no block has more of it. */
+/* Reads the thread's clock inside the reads of its process's clock, so that no block has more
+ * thread time than process time. */
 static void read_clocks_at_start(struct sub_tracking_exact *exact)
 {
     exact->process_cpu_ns = clock_process_cpu_ns();

@@ -1,5 +1,5 @@
 /*
- * The exact figures of a mark: what the kernel has counted until now.
+ * The exact figures of a mark: the kernel's counters at that moment.
  */
 #ifndef BLOCKS_BLOCK_FIGURES_H
 #define BLOCKS_BLOCK_FIGURES_H
@@ -12,28 +12,28 @@
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
 
-/* What is needed to read them; all zero reads everything but energy, and takes ru_maxrss for the
- * peak of RSS. */
+/* State for reading them; all zero reads everything except energy, with ru_maxrss as peak RSS. */
 struct block_figures {
-    /* What execve() left in ru_maxrss of the program before, which tells of no lower peak; 0: less
-     * than this one had. Until it has more, its own is read anew when pages were faulted in. */
+    /* ru_maxrss of the program before execve(), which hides a lower peak of this one; 0: it was
+     * lower. Until this program exceeds it, VmHWM is read after page faults. */
     int64_t carried_peak_bytes;
-    _Atomic uint64_t own_peak; /* KiB, and above them the page faults when it was read; 0: never */
+    _Atomic uint64_t
+        own_peak; /* KiB in the lower bits, above them the page faults when it was read; 0: never */
     unsigned n_packages;
     struct block_energy_package {
         int fd;
-        uint64_t range;             /* the counter starts over after this */
-        _Atomic uint64_t energy_uj; /* since it was opened */
+        uint64_t range;             /* the counter wraps after this */
+        _Atomic uint64_t energy_uj; /* since the package was opened */
         uint64_t first;
     } packages[BLOCK_FIGURES_MAX_PACKAGES];
 };
 
-/* Looks whether ru_maxrss is that of the program before. */
+/* Checks whether ru_maxrss is from the program before execve(). */
 void block_figures_open_peak(struct block_figures *figures);
 
 /*
- * Looks for energy counters of processor packages: class/powercap/intel-rapl:N below `sysfs_root`.
- * None, or one that cannot be read, is no error: energy is then SUB_TRACKING_UNKNOWN.
+ * Finds the energy counters of CPU packages: class/powercap/intel-rapl:N below `sysfs_root`.
+ * Without any, or with one that cannot be read, energy is SUB_TRACKING_UNKNOWN; that is no error.
  */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root);
 void block_figures_close(struct block_figures *figures);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Space for one more where arrays double. */
+/* Reserves space for one more element; arrays double. */
 static void *grow(void *array, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
@@ -27,7 +27,7 @@ void block_losses_add_start(struct block_losses *losses, uint32_t name)
     lost[losses->n_lost++] = (struct block_lost_start){.name = name};
 }
 
-/* The last one of that name, NULL when there is none. */
+/* The latest one of that name, NULL when there is none. */
 static struct block_lost_start *find(const struct block_losses *losses, uint32_t name)
 {
     for (size_t i = losses->n_lost; i-- > 0;) {
@@ -37,14 +37,14 @@ static struct block_lost_start *find(const struct block_losses *losses, uint32_t
     return NULL;
 }
 
-void block_losses_note_start(struct block_losses *losses, uint32_t name)
+void block_losses_count_start(struct block_losses *losses, uint32_t name)
 {
     struct block_lost_start *lost = find(losses, name);
     if (lost)
         lost->kept_after++;
 }
 
-bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool latest)
+bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool latest)
 {
     struct block_lost_start *lost = find(losses, name);
     if (!lost)
@@ -53,7 +53,7 @@ bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool la
         lost->kept_after--;
         return false;
     }
-    /* Of several of one name the order matters. */
+    /* the order of several of one name matters */
     size_t behind = losses->n_lost - (size_t)(lost - losses->lost) - 1;
     memmove(lost, lost + 1, behind * sizeof *lost);
     losses->n_lost--;

@@ -1,7 +1,7 @@
 /*
- * What one thread's marks lack in a file that could not take them (a full disk), so that its calls
- * stay whole: the stop of a start that was lost is not written either, and a stop that found no
- * space waits with its time for when there is some. All zero while nothing was lost.
+ * The lost marks of one thread after failed writes (a full disk), so that the file has complete
+ * calls: the stop of a lost start is not written either, and a stop that could not be written waits
+ * with its time until there is space. All zero while nothing was lost.
  */
 #ifndef BLOCKS_BLOCK_LOSSES_H
 #define BLOCKS_BLOCK_LOSSES_H
@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of each as many as blocks are open, unless starts or stops come alone. */
+/* The most lost starts and waiting stops. Usually there are as many as open blocks. */
 #define BLOCK_LOSSES_MAX 4096
 
 struct block_waiting_stop {
     struct block_name name;
-    struct sub_tracking_mark row; /* its times by the sink's clock */
+    struct sub_tracking_mark row; /* its times are by the sink's clock */
 };
 
 struct block_lost_start {
     uint32_t name;
-    uint32_t kept_after; /* starts of that name that came later, are kept and not stopped yet */
+    uint32_t kept_after; /* later starts of that name that were written and not stopped yet */
 };
 
 struct block_losses {
-    struct block_waiting_stop *waiting; /* the first came first */
+    struct block_waiting_stop *waiting; /* in the order of their times */
     size_t n_waiting;
     size_t waiting_capacity;
     struct block_lost_start *lost;
@@ -39,24 +39,24 @@ static inline bool block_losses_any(const struct block_losses *losses)
     return losses->n_waiting > 0 || losses->n_lost > 0;
 }
 
-/* A start that is in no file. Without memory its stop will stand alone, as that of one too many. */
+/* Adds a lost start. Without memory its stop will be written without a start. */
 void block_losses_add_start(struct block_losses *losses, uint32_t name);
 
-/* A start that is, after others that are not. */
-void block_losses_note_start(struct block_losses *losses, uint32_t name);
+/* Counts a written start after lost ones of the same name. */
+void block_losses_count_start(struct block_losses *losses, uint32_t name);
 
-/* Whether this stop belongs to a start that was lost, which is then forgotten. `latest`: whatever
- * came after it. */
-bool block_losses_take_start(struct block_losses *losses, uint32_t name, bool latest);
+/* Whether this stop belongs to a lost start, which is then removed. `latest`: also when other
+ * starts came after it. */
+bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool latest);
 
-/* A stop that is to be written later. False: it is lost. */
+/* Adds a stop to be written later. False: it is lost. */
 bool block_losses_add_stop(struct block_losses *losses, const struct block_name *name,
     const struct sub_tracking_mark *row);
 
-/* Forgets the first `count` of those that wait. */
+/* Removes the first `count` waiting stops. */
 void block_losses_drop_stops(struct block_losses *losses, size_t count);
 
-/* Forgets and frees everything. */
+/* Frees everything. */
 void block_losses_finish(struct block_losses *losses);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A name as threads know it: its number in the names table, and its text.
+ * A block's name: its number in the name table, and its text.
  */
 #ifndef BLOCKS_BLOCK_NAME_H
 #define BLOCKS_BLOCK_NAME_H

@@ -51,7 +51,8 @@ char *block_path_absolute(const char *path)
     if (path[0] == '/')
         return strdup(path);
     char *folder = getcwd(NULL, 0);
-    if (!folder) /* removed, or out of sight: the path as it is, is the best there is */
+    if (!folder) /* the working directory was removed or cannot be reached: use the path unchanged
+                  */
         return strdup(path);
     struct str text = {0};
     str_printf(&text, "%s/%s", folder, path);

@@ -1,5 +1,5 @@
 /*
- * Which file the marks of a process go to.
+ * The path of the file for the marks of a process.
  */
 #ifndef BLOCKS_BLOCK_PATH_H
 #define BLOCKS_BLOCK_PATH_H
@@ -12,7 +12,7 @@
  * NULL without memory. */
 char *block_path_expand(const char *pattern, pid_t process_id);
 
-/* Whether the pattern gives each process a path of its own. */
+/* Whether the pattern gives each process its own path. */
 bool block_path_has_process_id(const char *pattern);
 
 /*
@@ -22,8 +22,8 @@ bool block_path_has_process_id(const char *pattern);
  */
 char *block_path_with_process_id(const char *path, pid_t process_id, unsigned number);
 
-/* The path as seen from the root, so that it holds when the working directory changes. The caller
- * frees it; NULL without memory. */
+/* The absolute path, which stays valid when the working directory changes. The caller frees it;
+ * NULL without memory. */
 char *block_path_absolute(const char *path);
 
 #endif

@@ -26,7 +26,7 @@ static int remove_file(const char *path, enum sub_tracking_format format, struct
     return GPUT_OK;
 }
 
-/* A new, empty file. One that is there is removed rather than emptied: another process may have it
+/* Creates an empty file. An existing one is removed, not truncated: another process may have it
  * mapped. */
 static int create_file(const char *path, enum sub_tracking_format format, bool overwrite, int *fd,
     struct gput_error *error)
@@ -66,7 +66,7 @@ static int create_sink(const char *path, enum sub_tracking_format format,
     created->exact = options->exact;
     created->columns = columns_of(options);
     created->limit_bytes = options->limit_bytes;
-    atomic_init(&created->thread_ids_settled, options->thread_ids);
+    atomic_init(&created->thread_ids_decided, options->thread_ids);
     created->path = strdup(path);
     created->absolute = block_path_absolute(path);
     if (!created->path || !created->absolute) {
@@ -120,7 +120,7 @@ int block_sink_join(const char *path, const struct gput_blocks_options *options,
         free_sink(created);
         return code;
     }
-    atomic_store(&created->thread_ids_settled, true);
+    atomic_store(&created->thread_ids_decided, true);
     *sink = created;
     return GPUT_OK;
 }
@@ -140,7 +140,7 @@ void block_sink_abandon(struct block_sink *sink)
     free_sink(sink);
 }
 
-void block_sink_leave(struct block_sink *sink, struct block_sink_thread *thread)
+void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *thread)
 {
     if (sink && sink->methods->leave)
         sink->methods->leave(sink, thread);

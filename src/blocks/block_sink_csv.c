@@ -14,10 +14,10 @@
 
 struct csv_sink {
     struct block_sink base;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* of the members below */
     int fd;
     struct sub_tracking_csv_layout layout;
-    off_t torn_at;     /* where a part of a line is that could not be taken away again */
+    off_t torn_at;     /* offset of a partly written line that could not be removed */
     size_t torn_bytes; /* of it */
 };
 
@@ -65,14 +65,14 @@ static int csv_join(struct block_sink *base, struct gput_error *error)
 
 /* ---- Lines ---- */
 
-/* Blanks out a part of a line, where others may have written after it: readers pass over empty
- * lines. */
+/* Overwrites a partly written line by line ends, when others may have written after it: readers
+ * skip empty lines. */
 static bool blank_out(struct csv_sink *sink)
 {
     char lines[256];
     off_t at = sink->torn_at;
     memset(lines, '\n', sizeof lines);
-    if (fcntl(sink->fd, F_SETFL, 0) != 0) /* O_APPEND goes before any offset */
+    if (fcntl(sink->fd, F_SETFL, 0) != 0) /* with O_APPEND pwrite() ignores the offset */
         return false;
     while (sink->torn_bytes > 0) {
         size_t length = sink->torn_bytes < sizeof lines ? sink->torn_bytes : sizeof lines;
@@ -87,7 +87,7 @@ static bool blank_out(struct csv_sink *sink)
     return sink->torn_bytes == 0;
 }
 
-/* Takes the part of a line that was written away again. False: nothing may follow it yet. */
+/* Removes a partly written line. False: it is still there, and nothing may be appended. */
 static bool remove_torn(struct csv_sink *sink)
 {
     struct stat status;
@@ -102,7 +102,7 @@ static bool remove_torn(struct csv_sink *sink)
     return true;
 }
 
-/* How much of the line was written; errno says why not all. */
+/* Writes a line; returns the bytes written, with errno when these are not all. */
 static size_t write_all(int fd, const struct str *line)
 {
     size_t written = 0;
@@ -117,9 +117,9 @@ static size_t write_all(int fd, const struct str *line)
 
 /*
  * One write a line: the file is open for appending, so that lines of several processes do not mix,
- * and what was written is the kernel's, whatever becomes of the program. A disk that fills takes a
- * part of a line, which is taken away again. With the lock held: the position in the
- * file is then where our own line ends.
+ * and a written line survives the end of the program. On a full disk a part of a line may be
+ * written, which is removed. The lock is held, so that the file position is the end of our own
+ * line.
  */
 static int write_line(struct csv_sink *sink, const struct str *line, struct gput_error *error)
 {
@@ -140,7 +140,7 @@ static int write_line(struct csv_sink *sink, const struct str *line, struct gput
 
 /* ---- Thread ids ---- */
 
-/* Copies all rows to `writer`, as those of the one thread that has marked until now. */
+/* Copies all marks to `writer`, with the id of the one thread that has marked so far. */
 static int copy_rows(struct csv_sink *sink, struct sub_tracking_reader *reader,
     struct sub_tracking_writer *writer, const struct sub_tracking_names *names)
 {
@@ -156,7 +156,7 @@ static int copy_rows(struct csv_sink *sink, struct sub_tracking_reader *reader,
     }
 }
 
-/* Puts a file that has the new column in the place of the old one, whole at every moment. */
+/* Replaces the file atomically by one that has the new columns. */
 static int rewrite(struct csv_sink *sink, unsigned columns)
 {
     struct sub_tracking_reader *reader = NULL;
@@ -186,7 +186,7 @@ static bool is_in_place(const struct csv_sink *sink)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* With the lock held. When it cannot be done, the file stays as it is. */
+/* With the lock held. On failure the file is unchanged. */
 static void add_thread_ids(struct csv_sink *sink)
 {
     unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
@@ -209,18 +209,18 @@ static void add_thread_ids(struct csv_sink *sink)
 static void settle_thread_ids(struct csv_sink *sink)
 {
     pthread_mutex_lock(&sink->lock);
-    if (!atomic_load(&sink->base.thread_ids_settled))
+    if (!atomic_load(&sink->base.thread_ids_decided))
         add_thread_ids(sink);
-    atomic_store_explicit(&sink->base.thread_ids_settled, true, memory_order_release);
+    atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
     pthread_mutex_unlock(&sink->lock);
 }
 
-/* A file without thread ids could be put in the place of by one that has them: nobody else may hold
- * it open. */
+/* Adding thread ids replaces the file, which other processes must not have open then: so add them
+ * now. */
 static void csv_share(struct block_sink *base)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
-    if (!atomic_load(&base->thread_ids_settled))
+    if (!atomic_load(&base->thread_ids_decided))
         settle_thread_ids(sink);
     base->shared = sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
 }

@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Each mark is a transaction of its own, in the write-ahead log: what was committed is in a file
- * and stays when the program is killed. */
+/* Each mark is a transaction in the write-ahead log: committed marks survive when the program is
+ * killed. */
 struct sqlite_sink {
     struct block_sink base;
-    sqlite3 *database; /* NULL: closed, for a fork; the next mark opens it */
+    sqlite3 *database; /* NULL: closed before a fork; the next mark opens it */
     sqlite3_stmt *insert;
     unsigned columns;     /* that `insert` fills */
-    pthread_mutex_t lock; /* of all above */
+    pthread_mutex_t lock; /* of the members above */
 };
 
 static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *error)
@@ -42,7 +42,7 @@ static void close_database(struct sqlite_sink *sink)
     sink->database = NULL;
 }
 
-/* Opens the file that is there, to add to it. */
+/* Opens the existing file, to append to it. */
 static int open_database(struct sqlite_sink *sink, struct gput_error *error)
 {
     const char *path = sink->base.absolute;
@@ -64,7 +64,7 @@ static int sqlite_join(struct block_sink *base, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* With the lock held. When it cannot be done, the table stays as it is. */
+/* With the lock held. On failure the table is unchanged. */
 static void add_thread_ids(struct sqlite_sink *sink)
 {
     char sql[200];
@@ -91,18 +91,18 @@ static void add_thread_ids(struct sqlite_sink *sink)
 static void settle_thread_ids(struct sqlite_sink *sink)
 {
     pthread_mutex_lock(&sink->lock);
-    if (!atomic_load(&sink->base.thread_ids_settled))
+    if (!atomic_load(&sink->base.thread_ids_decided))
         add_thread_ids(sink);
-    atomic_store_explicit(&sink->base.thread_ids_settled, true, memory_order_release);
+    atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
     pthread_mutex_unlock(&sink->lock);
 }
 
-/* SQLite keeps in memory what it has locked in a file, and a forked child believes it. With no
- * connection open there is nothing to believe. */
+/* SQLite keeps the state of its file locks in memory, which is wrong in a forked child. So no
+ * connection may be open at a fork. */
 static void sqlite_share(struct block_sink *base)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    if (!atomic_load(&base->thread_ids_settled))
+    if (!atomic_load(&base->thread_ids_decided))
         settle_thread_ids(sink);
     if (!(sink->columns & SUB_TRACKING_COLUMN_THREAD_ID))
         return;
@@ -120,7 +120,7 @@ static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread
     file_limit_block_signal(&limit);
     int code = GPUT_OK;
     if (!sink->database) {
-        base->shared = false; /* a child must leave it alone again */
+        base->shared = false; /* a child must not inherit the connection */
         code = open_database(sink, error);
     }
     if (code == GPUT_OK)
@@ -150,7 +150,7 @@ static int sqlite_finish(struct block_sink *base, struct gput_error *error)
     return sqlite_file_finish(sink->database, base->path, error);
 }
 
-/* SQLite forbids a child to touch, or even to close, a connection of its parent: no forget(). */
+/* SQLite forbids a child to use, or even to close, a connection of its parent: no forget(). */
 const struct block_sink_methods block_sink_sqlite = {
     .bytes = sizeof(struct sqlite_sink),
     .begin = sqlite_begin,

@@ -24,7 +24,7 @@ void block_thread_inherit(struct block_thread *thread)
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
     thread->n_started = 0;
-    block_losses_finish(&thread->sink.losses); /* a parent's */
+    block_losses_finish(&thread->sink.losses); /* started by a parent process */
     thread->sink.recurses = false;
     thread->sink.thread_id = gettid();
 }
@@ -71,8 +71,8 @@ bool block_thread_has_open(const struct block_thread *thread, const struct block
     return find_started(thread, name) != NULL;
 }
 
-/* Without memory it is not kept: thread ids may then come too late for it, and nothing else. */
-void block_thread_note_start(struct block_thread *thread, const struct block_name *name)
+/* Without memory the start is not recorded: then thread ids may only be added too late for it. */
+void block_thread_record_start(struct block_thread *thread, const struct block_name *name)
 {
     if (thread->n_started == thread->started_capacity) {
         size_t capacity = thread->started_capacity ? thread->started_capacity * 2 : 4;

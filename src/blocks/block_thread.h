@@ -1,5 +1,5 @@
 /*
- * What one thread keeps for one log: which blocks it has open, and the names it used lately.
+ * The state of one thread in one log: its open blocks, and a cache of names.
  */
 #ifndef BLOCKS_BLOCK_THREAD_H
 #define BLOCKS_BLOCK_THREAD_H
@@ -16,37 +16,37 @@ struct block_thread {
     struct gput_blocks *blocks;
     struct block_thread *next; /* in blocks->threads */
     struct block_thread *previous;
-    uint64_t generation; /* of `blocks` when this thread joined it: another one after a fork */
+    uint64_t generation; /* of `blocks` when this thread registered; changes with a fork */
     struct block_sink_thread sink;
 
-    /* Blocks that were begun and not ended. Those of a parent process are no concern of its child's
-     * file: the first `inherited` of them are ended without a mark. */
+    /* Blocks that were begun and not ended. Those of a parent process do not belong into its
+     * child's file: the first `inherited` of them end without a mark. */
     struct block_name *open;
     size_t depth;
     size_t capacity;
     size_t inherited;
-    size_t not_pushed; /* begun while there was no memory */
+    size_t not_pushed; /* begun without memory to push them */
 
-    /* The same of single marks, each name once, kept until the file has thread ids. */
+    /* Started by single marks, each name once; kept until the file has thread ids. */
     struct block_name *started;
     size_t n_started;
     size_t started_capacity;
 
-    /* Names by the address of the text that the caller gave. Only a hint: texts are compared. */
+    /* A cache of names by the address of the caller's text. Only a hint: texts are compared. */
     struct block_recent_name {
         const char *given;
         struct block_name name;
     } recent[BLOCK_THREAD_RECENT];
 };
 
-/* All zero but for the thread id. NULL without memory. */
+/* All zero except the thread id. NULL without memory. */
 struct block_thread *block_thread_create(void);
 void block_thread_destroy(struct block_thread *thread);
 
-/* Forgets names, and takes the blocks that are open for a parent's. */
+/* In a child after fork: clears the names, and marks the open blocks as inherited. */
 void block_thread_inherit(struct block_thread *thread);
 
-/* block_thread_push() when there is no space. */
+/* block_thread_push() when the array is full. */
 void block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
 
 static inline void block_thread_push(struct block_thread *thread, const struct block_name *name)
@@ -59,7 +59,7 @@ static inline void block_thread_push(struct block_thread *thread, const struct b
 
 enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OPEN };
 
-/* block_thread_pop() of what was not pushed, is not there, or is not to be marked. */
+/* block_thread_pop() of a block that was not pushed, does not exist, or is inherited. */
 enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread);
 
 /* The block begun last; `*name` is valid until the next push, and for BLOCK_POPPED only. */
@@ -76,9 +76,8 @@ static inline enum block_thread_popped block_thread_pop(
  */
 bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name);
 
-/* Keeps in mind that a single mark started that block, which is not open; or that one stopped it.
- */
-void block_thread_note_start(struct block_thread *thread, const struct block_name *name);
+/* Records that a single mark started that block, which is not open; or that one stopped it. */
+void block_thread_record_start(struct block_thread *thread, const struct block_name *name);
 void block_thread_note_stop(struct block_thread *thread, const struct block_name *name);
 
 static inline struct block_recent_name *block_thread_recent(

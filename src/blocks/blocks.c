@@ -15,43 +15,43 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A child tries so many names for its file before it gives up. */
+/* The most paths that a child tries for its file. */
 #define MAX_PATHS 100
 
-/* Values of `owner` that are no process id. */
-#define NOBODY 0      /* forked: the page was wiped */
-#define CHANGING (-1) /* a thread of the child is making the log its own */
+/* Values of `owner` that are not process ids. */
+#define NO_OWNER 0    /* after a fork: the kernel wiped the page */
+#define CHANGING (-1) /* a thread of the child is starting the child's part */
 
 struct gput_blocks {
     /*
-     * The process that this log writes for. Lives in a page that the kernel wipes in a child, so
-     * that a fork is seen by one load, without a system call, and without a lock that a thread
-     * which the child does not have may be holding. Where the kernel cannot wipe, getpid() is asked
-     * each time.
+     * The process that this log writes for. In a page that the kernel wipes in a child
+     * (MADV_WIPEONFORK), so that a fork is detected by one load, without a system call and without
+     * a lock, which a thread that the child does not have might hold. Without support of the kernel
+     * getpid() is called each time.
      */
     _Atomic pid_t *owner;
     bool wipes;
 
-    char *path;     /* as given, `%p` still in it */
-    char *absolute; /* the same from the root: a child may have another working directory */
+    char *path;     /* as given, with `%p` */
+    char *absolute; /* absolute: a child may have another working directory */
     struct gput_blocks_options options;
     char *sysfs_root;  /* owned copy */
     pthread_key_t key; /* each thread's struct block_thread */
 
-    /* In a child: what its parent had and what may not be freed here. Kept in sight, so that leak
-     * checkers do not take it for lost. */
+    /* In a child: memory of its parent that must not be freed here. Referenced, so that leak
+     * checkers do not report it. */
     struct block_sink *parents_sink;
     struct block_thread *parents_threads;
 
-    /* All of this is the owner's; a child begins anew. */
+    /* State of the owner; a child starts with new state. */
     uint64_t generation;
-    struct block_sink *sink; /* NULL when it could not be opened; see `lost` */
+    struct block_sink *sink; /* NULL when it could not be opened: see `lost` */
     struct sub_tracking_names *names;
-    _Atomic uint32_t n_published; /* names that the sink knows */
-    pthread_mutex_t lock;         /* of what follows, and of publishing */
+    _Atomic uint32_t n_published; /* names that were added to the sink */
+    pthread_mutex_t lock;         /* of the members below, and of publishing names */
     struct block_thread *threads;
     _Atomic uint64_t marks_lost;
-    struct gput_error lost; /* the first */
+    struct gput_error lost; /* the first error */
 };
 
 struct gput_blocks_options gput_blocks_options_default(void)
@@ -72,16 +72,16 @@ static int mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
     return reason->code;
 }
 
-/* A mark that was counted as lost is in the file after all. */
-static void mark_found(struct gput_blocks *blocks)
+/* A mark that was counted as lost was written later. */
+static void mark_recovered(struct gput_blocks *blocks)
 {
     atomic_fetch_sub(&blocks->marks_lost, 1);
     if (blocks->sink->methods->count_lost)
         blocks->sink->methods->count_lost(blocks->sink, -1);
 }
 
-/* Writes the stops that wait, the first first, as far as there is space. */
-static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *thread)
+/* Writes the stops that wait, the first error first, as far as there is space. */
+static void write_waiting_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
     size_t kept = 0;
@@ -89,21 +89,23 @@ static void keep_waiting(struct gput_blocks *blocks, struct block_sink_thread *t
         struct block_waiting_stop *stop = &losses->waiting[kept];
         if (blocks->sink->methods->keep(blocks->sink, thread, &stop->name, &stop->row, NULL))
             break;
-        mark_found(blocks);
+        mark_recovered(blocks);
     }
     block_losses_drop_stops(losses, kept);
 }
 
-/* ---- One process ---- */
+/* ---- The state of one process ---- */
 
-/* How a process comes to its file. */
+/* How a process gets its file. */
 enum beginning {
-    BEGINS,       /* at the path */
-    BEGINS_CHILD, /* next to it */
-    JOINS,        /* at the path, where another process shared it, else next to it */
+    BEGINS,       /* creates it at the path */
+    BEGINS_CHILD, /* creates it with its process id in the name */
+    JOINS, /* creates it at the path, where another process shared it, else creates it with its
+              process id in the name */
 };
 
-/* Tries the path, and for a child others next to it: its process id may have been used before. */
+/* Tries the path, and for a child others creates it with its process id in the name: its process id
+ * may have been used before. */
 static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
     bool child = beginning != BEGINS;
@@ -129,7 +131,7 @@ static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struc
     return code;
 }
 
-/* Begins the part of a log that is one process's. */
+/* Starts a log for this process. */
 static int begin_process(
     struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
@@ -145,11 +147,10 @@ static int begin_process(
 }
 
 /*
- * In a child: joins the parent's file if that is shared, else leaves it alone and opens one of its
- * own. Other threads of the parent
- * do not exist here; what they held in memory is left as it is, for they may have been changing it.
+ * In a child: joins started by the parent process file if that is shared, else opens its own. Other
+ * threads of the parent do not exist here; memory that they may have been changing is not used.
  */
-static void become_own(struct gput_blocks *blocks)
+static void start_in_child(struct gput_blocks *blocks)
 {
     bool joins = blocks->sink && blocks->sink->shared;
     if (blocks->sink && !blocks->sink->methods->forget)
@@ -163,8 +164,8 @@ static void become_own(struct gput_blocks *blocks)
     begin_process(blocks, joins ? JOINS : BEGINS_CHILD, &blocks->lost);
 }
 
-/* Sees to it that the log is this process's. */
-static inline bool is_own(const struct gput_blocks *blocks)
+/* Ensures that the log is started for this process. */
+static inline bool ensure_own(const struct gput_blocks *blocks)
 {
     pid_t owner = atomic_load_explicit(blocks->owner, memory_order_acquire);
     return owner > 0 && (blocks->wipes || owner == getpid());
@@ -172,12 +173,12 @@ static inline bool is_own(const struct gput_blocks *blocks)
 
 static void make_own(struct gput_blocks *blocks)
 {
-    while (!is_own(blocks)) {
+    while (!ensure_own(blocks)) {
         pid_t seen = atomic_load(blocks->owner);
         if (seen == CHANGING) {
             sched_yield();
         } else if (atomic_compare_exchange_strong(blocks->owner, &seen, CHANGING)) {
-            become_own(blocks);
+            start_in_child(blocks);
             atomic_store_explicit(blocks->owner, getpid(), memory_order_release);
         }
     }
@@ -185,12 +186,12 @@ static void make_own(struct gput_blocks *blocks)
 
 /* ---- Threads ---- */
 
-/* When a thread ends. */
+/* Called when a thread ends. */
 static void leave(void *pointer)
 {
     struct block_thread *thread = pointer;
     struct gput_blocks *blocks = thread->blocks;
-    bool joined = is_own(blocks) && thread->generation == blocks->generation;
+    bool joined = ensure_own(blocks) && thread->generation == blocks->generation;
     if (joined) {
         pthread_mutex_lock(&blocks->lock);
         if (thread->previous)
@@ -202,8 +203,8 @@ static void leave(void *pointer)
         pthread_mutex_unlock(&blocks->lock);
     }
     if (joined && blocks->sink)
-        keep_waiting(blocks, &thread->sink);
-    block_sink_leave(joined ? blocks->sink : NULL, &thread->sink);
+        write_waiting_stops(blocks, &thread->sink);
+    block_sink_end_thread(joined ? blocks->sink : NULL, &thread->sink);
     block_thread_destroy(thread);
 }
 
@@ -220,7 +221,8 @@ static void join(struct gput_blocks *blocks, struct block_thread *thread)
     pthread_mutex_unlock(&blocks->lock);
 }
 
-/* The slow way to this thread's part: its first mark, here or since a fork. NULL without memory. */
+/* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
+ * memory. */
 static __attribute__((noinline)) struct block_thread *find_thread(struct gput_blocks *blocks)
 {
     make_own(blocks);
@@ -233,7 +235,7 @@ static __attribute__((noinline)) struct block_thread *find_thread(struct gput_bl
         }
         join(blocks, thread);
     } else if (thread->generation != blocks->generation) {
-        block_sink_leave(NULL, &thread->sink);
+        block_sink_end_thread(NULL, &thread->sink);
         block_thread_inherit(thread);
         join(blocks, thread);
     }
@@ -243,14 +245,14 @@ static __attribute__((noinline)) struct block_thread *find_thread(struct gput_bl
 static inline struct block_thread *this_thread(struct gput_blocks *blocks)
 {
     struct block_thread *thread = pthread_getspecific(blocks->key);
-    if (thread && is_own(blocks) && thread->generation == blocks->generation)
+    if (thread && ensure_own(blocks) && thread->generation == blocks->generation)
         return thread;
     return find_thread(blocks);
 }
 
 /* ---- Names ---- */
 
-/* Tells the sink all names up to that number, in their order. */
+/* Adds all names up to that number to the sink, in their order. */
 static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -309,7 +311,7 @@ static int no_thread(struct gput_blocks *blocks)
     return mark_lost(blocks, &reason);
 }
 
-/* What opening failed with, at each mark again. */
+/* The error of opening, returned by each mark. */
 static int no_sink(struct gput_blocks *blocks)
 {
     atomic_fetch_add(&blocks->marks_lost, 1);
@@ -318,9 +320,9 @@ static int no_sink(struct gput_blocks *blocks)
 
 /* How a stop finds its start. */
 enum pairing {
-    LIKE_BRACKETS, /* the last one of its name */
-    BY_CALL,       /* it says which */
-    UNKNOWN_CALL,  /* it would say, but the start could not be kept */
+    LIKE_BRACKETS, /* the latest one of its name */
+    BY_CALL,       /* the given one */
+    UNKNOWN_CALL,  /* a given one that could not be written */
 };
 
 static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thread,
@@ -334,7 +336,7 @@ static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thr
     return mark_lost(blocks, reason);
 }
 
-/* After marks were lost: calls are in the file as a whole or not at all. */
+/* Marks after losses: calls are in the file completely or not at all. */
 static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *blocks,
     struct block_sink_thread *thread, const struct block_name *name,
     enum sub_tracking_position position, enum pairing pairing)
@@ -342,16 +344,16 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     struct gput_error reason;
     struct block_losses *losses = &thread->losses;
     if (position == SUB_TRACKING_STOP && pairing != BY_CALL &&
-        block_losses_take_start(losses, name->number, pairing == UNKNOWN_CALL)) {
+        block_losses_remove_start(losses, name->number, pairing == UNKNOWN_CALL)) {
         error_set(&reason, GPUT_ERROR_IO, "The start of this call could not be kept.");
         return mark_lost(blocks, &reason);
     }
-    keep_waiting(blocks, thread);
+    write_waiting_stops(blocks, thread);
     int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
     if (code != GPUT_OK)
         return mark_failed(blocks, thread, name, position, &reason);
     if (position == SUB_TRACKING_START && pairing == LIKE_BRACKETS)
-        block_losses_note_start(losses, name->number);
+        block_losses_count_start(losses, name->number);
     return GPUT_OK;
 }
 
@@ -366,21 +368,21 @@ static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     return code == GPUT_OK ? GPUT_OK : mark_failed(blocks, at, name, position, &reason);
 }
 
-/* Until the file has thread ids: the second of two calls within each other brings them. */
+/* Whether the file has no thread ids yet: the second of two nested calls of a block adds them. */
 static inline bool lacks_thread_ids(const struct gput_blocks *blocks)
 {
-    return !atomic_load_explicit(&blocks->sink->thread_ids_settled, memory_order_relaxed);
+    return !atomic_load_explicit(&blocks->sink->thread_ids_decided, memory_order_relaxed);
 }
 
-/* For a single mark, before it is made. */
-static void note_mark(
+/* To be called before a single mark is written. */
+static void record_mark(
     struct block_thread *thread, const struct block_name *name, enum gput_block_position position)
 {
     thread->sink.recurses = position == GPUT_BLOCK_START && block_thread_has_open(thread, name);
     if (position == GPUT_BLOCK_STOP)
         block_thread_note_stop(thread, name);
     else if (!thread->sink.recurses)
-        block_thread_note_start(thread, name);
+        block_thread_record_start(thread, name);
 }
 
 int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
@@ -415,7 +417,7 @@ int gput_blocks_end(struct gput_blocks *blocks)
     }
 }
 
-/* The file could not take the name of a block. */
+/* The name of a block could not be written. */
 static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum gput_block_position position,
     const struct gput_error *reason)
@@ -435,7 +437,7 @@ static int single_mark(struct gput_blocks *blocks, struct block_thread *thread, 
     if (name_of(blocks, thread, given, &name, &reason) != GPUT_OK)
         return name_lost(blocks, thread, &name, position, &reason);
     if (lacks_thread_ids(blocks))
-        note_mark(thread, &name, position);
+        record_mark(thread, &name, position);
     return mark(blocks, thread, &name, (enum sub_tracking_position)position, pairing);
 }
 
@@ -462,7 +464,7 @@ int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput
     return code;
 }
 
-/* Where the start is the thread's mark before, nobody takes another one for it. */
+/* When the start is the thread's previous mark, pairing is unambiguous without its time. */
 int gput_blocks_stop(
     struct gput_blocks *blocks, const char *given, const struct gput_block_call *call)
 {
@@ -470,7 +472,7 @@ int gput_blocks_stop(
     if (!thread)
         return no_thread(blocks);
     if (call->process != 0 && call->process != blocks->generation + 1)
-        return GPUT_OK; /* the parent's */
+        return GPUT_OK; /* started by the parent process */
     if (call->started_ns != thread->sink.marked_ns)
         thread->sink.started_ns = call->started_ns;
     int code = single_mark(
@@ -550,18 +552,18 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     if (!blocks)
         return GPUT_OK;
     struct block_thread *mine = pthread_getspecific(blocks->key);
-    bool own = is_own(blocks);
+    bool own = ensure_own(blocks);
     pthread_key_delete(blocks->key);
     if (mine && (!own || mine->generation != blocks->generation)) {
-        block_sink_leave(NULL, &mine->sink);
+        block_sink_end_thread(NULL, &mine->sink);
         block_thread_destroy(mine);
     }
     while (own && blocks->threads) {
         struct block_thread *thread = blocks->threads;
         blocks->threads = thread->next;
         if (blocks->sink)
-            keep_waiting(blocks, &thread->sink);
-        block_sink_leave(blocks->sink, &thread->sink);
+            write_waiting_stops(blocks, &thread->sink);
+        block_sink_end_thread(blocks->sink, &thread->sink);
         block_thread_destroy(thread);
     }
     int code = GPUT_OK;
@@ -586,7 +588,7 @@ void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_stat
     make_own(blocks);
     struct block_thread *thread = pthread_getspecific(blocks->key);
     if (thread && blocks->sink && thread->generation == blocks->generation)
-        keep_waiting(blocks, &thread->sink);
+        write_waiting_stops(blocks, &thread->sink);
     pthread_mutex_lock(&blocks->lock);
     status->marks_lost = atomic_load(&blocks->marks_lost);
     status->lost = blocks->lost;

@@ -1,6 +1,6 @@
 /*
- * The default log of the process: the one instance that is nobody's but the process's own, see
- * <gputracker/blocks.h>. It is a front end, and so reads the environment.
+ * The default log of the process: see <gputracker/blocks.h>. As a front end it reads the
+ * environment.
  */
 #include "base/error.h"
 
@@ -16,8 +16,8 @@ static struct {
     _Atomic(struct gput_blocks *) blocks; /* NULL: see `refusal` */
     _Atomic int
         refusal; /* what marks return without a log; GPUT_OK with `off` or before the first */
-    _Atomic bool settled; /* opened, failed, switched off or closed: not to be opened by a mark */
-    pthread_mutex_t lock; /* of changing any of these */
+    _Atomic bool is_decided;   /* opened, failed, switched off or closed: a mark does not open it */
+    pthread_mutex_t lock;      /* held to change these members */
     struct gput_error failure; /* of opening */
 } process_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -35,7 +35,7 @@ static struct gput_blocks_options options_of_environment(void)
     return options;
 }
 
-/* The way out for who sets variables and not options. */
+/* Names the environment variable as the remedy. */
 static void name_variable(struct gput_error *error)
 {
     size_t length = strlen(error->message);
@@ -63,7 +63,7 @@ static int open_default(
         error_set(error, process_log.failure.code, "%s", process_log.failure.message);
     atomic_store(&process_log.refusal, code);
     atomic_store_explicit(&process_log.blocks, blocks, memory_order_release);
-    atomic_store(&process_log.settled, true);
+    atomic_store(&process_log.is_decided, true);
     return code;
 }
 
@@ -90,16 +90,16 @@ int gput_block_close(struct gput_error *error)
     return code;
 }
 
-/* The log, opened by the first mark; NULL when there is none, and then `*code` says why (GPUT_OK:
+/* The log, opened by the first mark; NULL when there is none, with the reason in `*code` (GPUT_OK:
  * it is switched off). */
 static inline struct gput_blocks *default_blocks(int *code)
 {
     struct gput_blocks *blocks = atomic_load_explicit(&process_log.blocks, memory_order_acquire);
     if (__builtin_expect(blocks != NULL, 1))
         return blocks;
-    if (!atomic_load(&process_log.settled)) {
+    if (!atomic_load(&process_log.is_decided)) {
         pthread_mutex_lock(&process_log.lock);
-        if (!atomic_load(&process_log.settled))
+        if (!atomic_load(&process_log.is_decided))
             open_default(NULL, NULL, NULL);
         pthread_mutex_unlock(&process_log.lock);
     }

@@ -110,7 +110,7 @@ static void a_stop_that_tells_its_start_has_that_one(void **state)
     add(figures, STOP, 40, 10);
     add(figures, START, 50, NAN);
     add(figures, STOP, 100, NAN);
-    assert_false(exact_figures_have_lone_stops(figures));
+    assert_false(exact_figures_have_unmatched_stops(figures));
     read_sums(figures, sums);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
         assert_float_equal(sums[i], 80 * (i + 1), 1e-6);
@@ -133,11 +133,11 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     add(ended, STOP, 40, 20);
     for (int i = 10; i <= 20; i++)
         add(begun, START, i, NAN);
-    assert_true(exact_figures_have_lone_stops(ended));
+    assert_true(exact_figures_have_unmatched_stops(ended));
     assert_int_equal(exact_figures_add_open(all, begun, NULL), GPUT_OK);
     assert_int_equal(exact_figures_add_open(all, ended, NULL), GPUT_OK);
-    assert_int_equal(exact_figures_end_lone_stops(ended, all, NULL), GPUT_OK);
-    assert_false(exact_figures_have_lone_stops(ended));
+    assert_int_equal(exact_figures_pair_unmatched_stops(ended, all, NULL), GPUT_OK);
+    assert_false(exact_figures_have_unmatched_stops(ended));
     read_sums(ended, sums);
     assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
     assert_true(isnan(sums[GPUT_EXACT_MINOR_FAULTS]));
@@ -149,7 +149,7 @@ static void a_call_that_changed_threads_has_the_figures_of_its_process(void **st
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 40, 1e-6);
     assert_true(isnan(sums[GPUT_EXACT_THREAD_CPU_TIME]));
     add(ended, STOP, 50, 9); /* begun nowhere */
-    assert_int_equal(exact_figures_end_lone_stops(ended, all, NULL), GPUT_OK);
+    assert_int_equal(exact_figures_pair_unmatched_stops(ended, all, NULL), GPUT_OK);
     read_sums(ended, sums);
     assert_true(isnan(sums[GPUT_EXACT_PROCESS_CPU_TIME]));
     exact_figures_destroy(begun);

@@ -39,7 +39,7 @@ static inline struct content read_file(const char *path)
     return content;
 }
 
-static inline void forget(struct content *content)
+static inline void free_content(struct content *content)
 {
     sub_tracking_names_destroy(content->names);
     free(content->rows);

@@ -9,12 +9,12 @@ static void the_stop_of_a_lost_start_is_taken_and_others_are_not(void **state)
     (void)state;
     struct block_losses losses = {0};
     assert_false(block_losses_any(&losses));
-    assert_false(block_losses_take_start(&losses, 1, false));
+    assert_false(block_losses_remove_start(&losses, 1, false));
     block_losses_add_start(&losses, 1);
     assert_true(block_losses_any(&losses));
-    assert_false(block_losses_take_start(&losses, 2, false));
-    assert_true(block_losses_take_start(&losses, 1, false));
-    assert_false(block_losses_take_start(&losses, 1, false));
+    assert_false(block_losses_remove_start(&losses, 2, false));
+    assert_true(block_losses_remove_start(&losses, 1, false));
+    assert_false(block_losses_remove_start(&losses, 1, false));
     assert_false(block_losses_any(&losses));
     block_losses_finish(&losses);
 }
@@ -24,14 +24,14 @@ static void a_start_that_is_kept_within_a_lost_one_has_its_stop_first(void **sta
     (void)state;
     struct block_losses losses = {0};
     block_losses_add_start(&losses, 1);
-    block_losses_note_start(&losses, 1);
-    block_losses_note_start(&losses, 2); /* another name */
-    assert_false(block_losses_take_start(&losses, 1, false));
-    assert_true(block_losses_take_start(&losses, 1, false));
+    block_losses_count_start(&losses, 1);
+    block_losses_count_start(&losses, 2); /* another name */
+    assert_false(block_losses_remove_start(&losses, 1, false));
+    assert_true(block_losses_remove_start(&losses, 1, false));
     /* One that knows its call does not count those that came later. */
     block_losses_add_start(&losses, 1);
-    block_losses_note_start(&losses, 1);
-    assert_true(block_losses_take_start(&losses, 1, true));
+    block_losses_count_start(&losses, 1);
+    assert_true(block_losses_remove_start(&losses, 1, true));
     block_losses_finish(&losses);
 }
 

@@ -29,7 +29,7 @@ static void nested_blocks_are_marked_in_every_format(void **state)
         assert_row(&content, 4, "outer", 1);
         assert_int_equal(content.rows[0].process_id, getpid());
         assert_string_equal(content.warning, "");
-        forget(&content);
+        free_content(&content);
     }
     assert_int_equal(temporary_count(), 3);
 }
@@ -51,7 +51,7 @@ static void times_are_of_the_epoch(void **state)
         double seconds = content.rows[0].timestamp;
         assert_true(seconds >= (double)before.tv_sec + (double)before.tv_nsec / 1e9 - 1e-3);
         assert_true(seconds <= (double)after.tv_sec + (double)after.tv_nsec / 1e9 + 1e-3);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -79,7 +79,7 @@ static void an_existing_file_is_kept_unless_overwriting_was_asked_for(void **sta
         gput_blocks_close(blocks, NULL);
         struct content content = read_file(path);
         assert_int_equal(content.count, 1);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -100,7 +100,7 @@ static void a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log(v
         assert_int_equal(content.count, 2);
         assert_row(&content, 0, "first", 0);
         assert_row(&content, 1, "second", 0);
-        forget(&content);
+        free_content(&content);
         assert_int_equal(gput_blocks_close(after, NULL), GPUT_OK);
     }
     assert_int_equal(temporary_count(), 3);
@@ -151,7 +151,7 @@ static void what_cannot_be_a_name_is_refused_and_its_end_still_fits(void **state
     assert_row(&content, 1, longest, 0);
     assert_row(&content, 2, longest, 1);
     assert_row(&content, 3, "outer", 1);
-    forget(&content);
+    free_content(&content);
     free(longest);
 }
 
@@ -176,7 +176,7 @@ static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
     struct content content = read_file(temporary("x.gputblocks"));
     assert_int_equal(content.count, kept);
     assert_non_null(strstr(content.warning, "1 marks are not in it"));
-    forget(&content);
+    free_content(&content);
 }
 
 static void a_file_size_limit_costs_marks_and_not_the_program(void **state)
@@ -228,7 +228,7 @@ static void exact_marks_hold_what_the_kernel_counted(void **state)
         assert_true(b.minor_faults > a.minor_faults);
         assert_true(b.peak_rss_bytes >= 16 << 20);
         assert_int_equal(b.energy_uj, SUB_TRACKING_UNKNOWN);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -244,7 +244,7 @@ static void threads_mark_at_once_and_no_mark_is_lost(void **state)
         assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
         struct content content = read_file(temporary(files[i]));
         assert_paired(&content, THREADS * PAIRS_EACH);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -269,7 +269,7 @@ static void the_marks_before_a_second_thread_get_the_id_of_the_first(void **stat
         assert_int_equal(content.rows[content.count - 1].thread_id, gettid());
         for (size_t row = 0; row < content.count; row++)
             assert_true(content.rows[row].thread_id > 0);
-        forget(&content);
+        free_content(&content);
     }
     assert_int_equal(temporary_count(), 2);
 }
@@ -293,7 +293,7 @@ static void a_block_within_itself_brings_thread_ids(void **state)
         struct content before = read_file(temporary(files[i]));
         assert_int_equal(before.count, 3);
         assert_int_equal(before.rows[0].thread_id, SUB_TRACKING_UNKNOWN);
-        forget(&before);
+        free_content(&before);
         descend(blocks, 2);
         gput_blocks_end(blocks);
         gput_blocks_close(blocks, NULL);
@@ -301,7 +301,7 @@ static void a_block_within_itself_brings_thread_ids(void **state)
         assert_int_equal(content.count, 10);
         for (size_t row = 0; row < content.count; row++)
             assert_int_equal(content.rows[row].thread_id, gettid());
-        forget(&content);
+        free_content(&content);
     }
     assert_int_equal(temporary_count(), 2);
 }
@@ -330,7 +330,7 @@ static void a_block_that_is_marked_within_itself_brings_thread_ids_too(void **st
             if (m == 5) {
                 struct content before = read_file(temporary(files[i]));
                 assert_int_equal(before.rows[4].thread_id, SUB_TRACKING_UNKNOWN);
-                forget(&before);
+                free_content(&before);
             }
             assert_int_equal(gput_blocks_mark(blocks, marks[m].name, marks[m].position), GPUT_OK);
         }
@@ -339,7 +339,7 @@ static void a_block_that_is_marked_within_itself_brings_thread_ids_too(void **st
         assert_int_equal(content.count, n_marks);
         for (size_t row = 0; row < content.count; row++)
             assert_int_equal(content.rows[row].thread_id, gettid());
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -393,13 +393,13 @@ static void stops_tell_their_start_where_calls_overlap(void **state)
                             sub_tracking_seconds_of_ns(starts[n_told++]));
         }
         assert_int_equal(n_told, 3); /* the last call is the mark before its stop */
-        forget(&content);
+        free_content(&content);
         char name[64];
         snprintf(name, sizeof name, "marks-%d%s", child, strchr(files[i], '.'));
         if (access(temporary(name), F_OK) == 0) {
             content = read_file(temporary(name));
             assert_int_equal(content.count, 0);
-            forget(&content);
+            free_content(&content);
         }
     }
 }
@@ -422,7 +422,7 @@ static void a_file_that_was_moved_away_is_written_on_where_it_is(void **state)
     free(text);
     struct content content = read_file(moved);
     assert_int_equal(content.count, 1 + 2 * PAIRS_EACH);
-    forget(&content);
+    free_content(&content);
 }
 
 static void *mark_once(void *pointer)
@@ -445,7 +445,7 @@ static void threads_that_follow_one_another_share_a_chunk(void **state)
     gput_blocks_close(blocks, NULL);
     struct content content = read_file(temporary("x.gputblocks"));
     assert_int_equal(content.count, 400);
-    forget(&content);
+    free_content(&content);
     FILE *file = fopen(temporary("x.gputblocks"), "r");
     fseek(file, 0, SEEK_END);
     assert_int_equal(ftell(file), 3 * 65536);

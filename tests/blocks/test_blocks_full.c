@@ -144,7 +144,7 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
                     (unsigned long)outcome.made);
             qsort(content.rows, content.count, sizeof *content.rows, by_time);
             assert_calls_are_whole(&content);
-            forget(&content);
+            free_content(&content);
             unlink(path);
         }
     }

@@ -31,7 +31,7 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
         assert_int_equal(content.count, 2);
         assert_row(&content, 0, "parent", 0);
         assert_row(&content, 1, "parent", 1);
-        forget(&content);
+        free_content(&content);
         char name[64];
         const char *dot = strchr(files[i], '.');
         snprintf(name, sizeof name, "marks-%d%s", child, dot);
@@ -40,7 +40,7 @@ static void a_forked_child_writes_a_file_of_its_own(void **state)
         assert_row(&content, 0, "child", 0);
         assert_row(&content, 1, "child", 1);
         assert_int_equal(content.rows[0].process_id, child);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -75,7 +75,7 @@ static void children_add_to_a_file_that_is_shared(void **state)
         assert_int_equal(of_parent, 2 * PAIRS_EACH + 2);
         assert_int_equal(content.count, 6 * PAIRS_EACH + 2);
         assert_string_equal(content.warning, "");
-        forget(&content);
+        free_content(&content);
     }
     assert_int_equal(temporary_count(), 2);
 }
@@ -102,7 +102,7 @@ static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
         assert_int_equal(gput_blocks_close(first, NULL), GPUT_OK);
         struct content content = read_file(path);
         assert_int_equal(content.count, i < 2 ? 2 : 1);
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -123,7 +123,7 @@ static void each_process_has_its_path_where_the_pattern_says_so(void **state)
     snprintf(name, sizeof name, "%d-100%%.csv", child);
     struct content content = read_file(temporary(name));
     assert_row(&content, 0, "y", 0);
-    forget(&content);
+    free_content(&content);
     snprintf(name, sizeof name, "%d-100%%.csv", getpid());
     assert_int_equal(access(temporary(name), R_OK), 0);
     assert_int_equal(temporary_count(), 2);
@@ -151,7 +151,7 @@ static void a_child_closes_its_own_file(void **state)
     gput_blocks_close(blocks, NULL);
     struct content content = read_file(temporary("x.gputblocks"));
     assert_int_equal(content.count, 2);
-    forget(&content);
+    free_content(&content);
 }
 
 static void a_child_of_threads_marks_on_while_they_do(void **state)
@@ -174,13 +174,13 @@ static void a_child_of_threads_marks_on_while_they_do(void **state)
         snprintf(name, sizeof name, "x-%d.gputblocks", child);
         struct content content = read_file(temporary(name));
         assert_paired(&content, THREADS * PAIRS_EACH);
-        forget(&content);
+        free_content(&content);
     }
     pthread_join(thread, NULL);
     gput_blocks_close(blocks, NULL);
     struct content content = read_file(temporary("x.gputblocks"));
     assert_paired(&content, PAIRS_EACH);
-    forget(&content);
+    free_content(&content);
 }
 
 /* What a program leaves that is killed a while after it said, by a byte to `told`, that it may be.
@@ -221,7 +221,7 @@ static void a_killed_program_keeps_every_mark(void **state)
         struct content content = mark_and_be_killed(temporary(files[i]), mark_then_tell, 0);
         assert_int_equal(content.count, 2 * THREADS * PAIRS_EACH);
         assert_string_equal(content.warning, "");
-        forget(&content);
+        free_content(&content);
     }
 }
 
@@ -250,7 +250,7 @@ static void a_program_killed_amid_marks_leaves_every_whole_mark(void **state)
         assert_true(content.count >= 2);
         assert_row(&content, 0, "first", 0);
         assert_nothing_wrong_but_the_last_line(content.warning);
-        forget(&content);
+        free_content(&content);
     }
 }
 
