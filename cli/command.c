@@ -25,8 +25,9 @@ static const enum option_id energy_curve_options[] = {COMMON_OPTIONS, OPTION_WIN
     OPTION_WINDOW_END, OPTION_CURVE_OUTPUT, OPTION_CURVE_FORMAT, OPTION_END};
 
 static const enum option_id execute_options[] = {
-    COMMON_OPTIONS, OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_END};
-static const enum option_id run_options[] = {COMMON_OPTIONS, TRACKING_OPTIONS, OPTION_END};
+    COMMON_OPTIONS, OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
+static const enum option_id run_options[] = {
+    COMMON_OPTIONS, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
 static const enum option_id attach_options[] = {
     COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
 static const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN,

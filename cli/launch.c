@@ -45,6 +45,7 @@
 struct follower {
     struct gput_session *session;
     struct signals signals;
+    struct progress *progress;
     pid_t pid;
     int stopped_by;       /* the signal that stopped the command; 0: it runs */
     bool stop_requested;  /* gpu-tracker was sent a stop signal since it last ran */
@@ -205,7 +206,9 @@ static int follow(struct follower *follower, struct gput_error *error)
             return code;
         follow_stop(follower);
         struct signal_event event;
-        int timeout = command_has_ended(follower) ? POLL_MS : -1;
+        int timeout = progress_update(follower->progress);
+        if (command_has_ended(follower))
+            timeout = POLL_MS;
         bool came = signals_next(&follower->signals, -1, timeout, &event);
         /* All that is there, before polling the command: SIGCHLD is handed out before the stop
          * signal that caused it. */
@@ -225,12 +228,15 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
     return gput_session_launch(session, argv, error);
 }
 
-int launch_follow(struct gput_session *session, struct signals *signals, struct launch_end *end,
-    struct gput_error *error)
+int launch_follow(struct gput_session *session, struct signals *signals, struct progress *progress,
+    struct launch_end *end, struct gput_error *error)
 {
     *end = (struct launch_end){.stop_fd = -1};
-    struct follower follower = {
-        .session = session, .signals = *signals, .pid = gput_session_pid(session), .end = end};
+    struct follower follower = {.session = session,
+        .signals = *signals,
+        .progress = progress,
+        .pid = gput_session_pid(session),
+        .end = end};
     signals_receive(&follower.signals);
     raise_cpu_limit();
     int code = follow(&follower, error);

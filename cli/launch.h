@@ -7,6 +7,8 @@
 
 #include "signals.h"
 
+#include "progress.h"
+
 #include <gputracker/session.h>
 
 #include <stdbool.h>
@@ -29,11 +31,11 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
     struct gput_error *error);
 
 /*
- * Waits for the end of the command. Afterwards Ctrl-C can end gpu-tracker again, also while a
- * report is written.
+ * Waits for the end of the command, and shows `progress` until then. Afterwards Ctrl-C can end
+ * gpu-tracker again, also while a report is written.
  * Errors: those of gput_session_wait().
  */
-int launch_follow(struct gput_session *session, struct signals *signals, struct launch_end *end,
-    struct gput_error *error);
+int launch_follow(struct gput_session *session, struct signals *signals, struct progress *progress,
+    struct launch_end *end, struct gput_error *error);
 
 #endif

@@ -29,6 +29,10 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Print no report on the screen; -o still writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
         .help = "With -o: also print the summary on the screen."},
+    [OPTION_PROGRESS] = {0, "progress", ARGUMENT_NONE, .newer = true,
+        .help =
+            "While the command runs, show time, cores, RAM and GPUs in one line, if the standard "
+            "error is a terminal."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "

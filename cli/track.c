@@ -108,7 +108,11 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     }
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
-    if (launch_follow(session, &signals, &end, &error) != GPUT_OK) {
+    struct progress progress;
+    progress_begin(&progress, session, tracking->shows_progress);
+    int code = launch_follow(session, &signals, &progress, &end, &error);
+    progress_end(&progress);
+    if (code != GPUT_OK) {
         message_error_until(&error, end.stop_fd);
         return style->failed_status;
     }

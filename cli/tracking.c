@@ -228,6 +228,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 {
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     tracking->quiet = arguments_have(arguments, OPTION_QUIET);
+    tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
     tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
     enum gput_format usual = is_older_form ? GPUT_TEXT : report_usual_format(tracking->output);
     int code =

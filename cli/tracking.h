@@ -15,6 +15,7 @@ struct tracking {
     enum gput_format format;   /* of the report */
     const char *output;        /* path of the report; NULL: the screen */
     bool quiet;                /* no report on the screen */
+    bool shows_progress;       /* a line on the terminal while the command runs */
     bool also_summarizes;      /* a summary on the screen next to the report in a file */
     /* Drops warnings for now: the report will say what is missing, and standard error then has it
      * alone. */

@@ -38,6 +38,15 @@ struct gput_summary_options {
 GPUT_API int gput_summary_render(const struct gput_results *results,
     const struct gput_summary_options *options, char **text, struct gput_error *error);
 
+/**
+ * What is known while a session runs (gput_session_snapshot()) as one line without a newline: time,
+ * cores in use, RAM now and at its highest, GPUs. `width`: columns that it is cut to; 0: it is not.
+ *
+ * Returns and errors as gput_summary_render().
+ */
+GPUT_API int gput_summary_render_line(
+    const struct gput_results *results, unsigned width, char **text, struct gput_error *error);
+
 #ifdef __cplusplus
 }
 #endif

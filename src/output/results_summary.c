@@ -363,3 +363,32 @@ int gput_summary_render(const struct gput_results *results,
     *text = str_steal(&rendered);
     return *text ? GPUT_OK : error_memory(error);
 }
+
+/* "12.3 s  1.9 cores  RAM 412 MB, at most 500 MB  GPU RAM 11.2 GB, busy 85 %" */
+static void write_line(const struct gput_results *results, struct str *line)
+{
+    char now[HUMAN_SIZE], most[HUMAN_SIZE];
+    const double *values = results->now.values;
+    double cpu_percent = values[GPUT_CPU_COMBINED_SUM];
+    str_append(line, human_seconds(results->elapsed_seconds, now));
+    if (!isnan(cpu_percent))
+        str_printf(line, "  %.1f cores", cpu_percent / 100);
+    if (!isnan(values[GPUT_COMBINED_RAM]))
+        str_printf(line, "  RAM %s, at most %s", human_bytes(values[GPUT_COMBINED_RAM], now),
+            human_bytes(results->max[GPUT_COMBINED_RAM], most));
+    if (results->n_gpus && !isnan(values[GPUT_COMBINED_GPU_RAM]))
+        str_printf(line, "  GPU RAM %s", human_bytes(values[GPUT_COMBINED_GPU_RAM], now));
+    if (results->n_gpus && !isnan(values[GPUT_GPU_HARDWARE_UTILIZATION]))
+        str_printf(line, "  GPUs busy %.0f %%", values[GPUT_GPU_HARDWARE_UTILIZATION]);
+}
+
+int gput_summary_render_line(
+    const struct gput_results *results, unsigned width, char **text, struct gput_error *error)
+{
+    struct str line = {0};
+    write_line(results, &line);
+    if (width > 1)
+        cut(&line, width - 1); /* the last column would begin another line */
+    *text = str_steal(&line);
+    return *text ? GPUT_OK : error_memory(error);
+}

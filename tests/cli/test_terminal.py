@@ -60,6 +60,14 @@ class Terminal(CommandTest):
         self.assertIn("/dev/pts/", output)
         self.assertIn("got hello", output)
 
+    def test_progress_is_one_line_that_goes_at_the_end(self):
+        self.send(f'"$gt" run --progress --st 0.1 -- "{sys.executable}" -c "import sys; sys.stdin.read(1)"; echo ended with $?\n')
+        self.expect("\033\\[K[0-9.]+ m?s  [0-9.]+ cores  RAM [0-9.]+ MB, at most [0-9.]+ MB")
+        self.send("\n")
+        shown = self.expect(r"ended with \d+")
+        self.assertRegex(shown, "\033\\[K(?=gpu-tracker: )")
+        self.assertNotIn("cores", self.run_command("run", "--progress", "-q", "--", "sleep", "1.2").stderr)
+
     def test_control_c_reaches_the_command_once_and_the_report_comes(self):
         code = ("import signal,sys,time\n"
                 "n=[]\n"

@@ -173,6 +173,25 @@ static void twenty_gpus_are_not_twenty_lines(void **state)
     free(text);
 }
 
+static void one_line_of_what_is_known_now(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_error error;
+    char *line;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        results.now.values[i] = NAN;
+    results.now.values[GPUT_CPU_COMBINED_SUM] = 350;
+    results.now.values[GPUT_COMBINED_RAM] = 412e6;
+    results.now.values[GPUT_COMBINED_GPU_RAM] = 11.2e9;
+    assert_int_equal(gput_summary_render_line(&results, 0, &line, &error), GPUT_OK);
+    assert_string_equal(line, "3 min 12 s  3.5 cores  RAM 412 MB, at most 6 GB  GPU RAM 11.2 GB");
+    free(line);
+    assert_int_equal(gput_summary_render_line(&results, 13, &line, &error), GPUT_OK);
+    assert_string_equal(line, "3 min 12 s \xe2\x80\xa6");
+    free(line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
         cmocka_unit_test(color_is_only_there_when_asked_for),
         cmocka_unit_test(twenty_gpus_are_not_twenty_lines),
+        cmocka_unit_test(one_line_of_what_is_known_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

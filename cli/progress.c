@@ -1,0 +1,84 @@
+#include "progress.h"
+
+#include "screen.h"
+
+#include <gputracker/summary.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INTERVAL_MS 1000
+/* To the first column, and everything after that erased. */
+#define ERASE "\r\033[K"
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A terminal that takes no more for now is not waited for. */
+static void draw(const char *text)
+{
+    screen_write(STDERR_FILENO, text, strlen(text), SCREEN_NEVER_WAITS);
+}
+
+static bool is_terminal(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void progress_begin(struct progress *progress, struct gput_session *session, bool wanted)
+{
+    *progress = (struct progress){0};
+    if (wanted && is_terminal())
+        *progress = (struct progress){.session = session, .next_ms = now_ms() + INTERVAL_MS};
+}
+
+/* In the background the terminal is somebody else's. */
+static bool may_draw(void)
+{
+    return tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+static void show(struct progress *progress)
+{
+    struct gput_error error;
+    struct gput_results results;
+    struct winsize size;
+    char *line, text[512];
+    unsigned width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (gput_session_snapshot(progress->session, &results, &error) != GPUT_OK ||
+        gput_summary_render_line(&results, width, &line, &error) != GPUT_OK)
+        return;
+    snprintf(text, sizeof text, ERASE "%s", line);
+    free(line);
+    draw(text);
+    progress->is_shown = true;
+}
+
+int progress_update(struct progress *progress)
+{
+    if (!progress->session)
+        return -1;
+    int64_t now = now_ms();
+    if (now >= progress->next_ms) {
+        if (may_draw())
+            show(progress);
+        progress->next_ms = now + INTERVAL_MS;
+    }
+    return (int)(progress->next_ms - now);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_shown && may_draw())
+        draw(ERASE);
+    progress->is_shown = false;
+}

@@ -1,0 +1,28 @@
+/*
+ * One line on a terminal that says what a command uses while it runs, drawn anew every second.
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All zeroes: no progress is shown. */
+struct progress {
+    struct gput_session *session; /* borrowed; NULL: nothing is shown */
+    int64_t next_ms;              /* monotonic clock: when the line is due again */
+    bool is_shown;
+};
+
+/* Shows progress of `session` where `wanted` and the standard error is a terminal. */
+void progress_begin(struct progress *progress, struct gput_session *session, bool wanted);
+
+/* Draws the line when it is due. Returns the milliseconds until it is due again; -1: never. */
+int progress_update(struct progress *progress);
+
+/* Removes the line. */
+void progress_end(struct progress *progress);
+
+#endif
