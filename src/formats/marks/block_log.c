@@ -155,9 +155,10 @@ void block_log_free_cursor(struct block_log_cursor *cursor)
  * stores to them are lost. So may be the number of chunks. */
 static bool is_cut(const struct block_log *log)
 {
+    /* Read before the size: another thread may make the file larger meanwhile. */
+    uint64_t reserved_bytes = atomic_load(&log->reserved_bytes);
     struct stat status;
-    return fstat(log->fd, &status) == 0 &&
-           (uint64_t)status.st_size < atomic_load(&log->reserved_bytes);
+    return fstat(log->fd, &status) == 0 && (uint64_t)status.st_size < reserved_bytes;
 }
 
 static int cut_error(struct gput_error *error)
