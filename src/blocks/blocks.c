@@ -80,7 +80,7 @@ static void mark_recovered(struct gput_blocks *blocks)
         blocks->sink->methods->count_lost(blocks->sink, -1);
 }
 
-/* Writes the stops that wait, the first error first, as far as there is space. */
+/* Writes the waiting stops in their order, as long as there is space. */
 static void write_waiting_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
 {
     struct block_losses *losses = &thread->losses;
@@ -100,12 +100,10 @@ static void write_waiting_stops(struct gput_blocks *blocks, struct block_sink_th
 enum beginning {
     BEGINS,       /* creates it at the path */
     BEGINS_CHILD, /* creates it with its process id in the name */
-    JOINS, /* creates it at the path, where another process shared it, else creates it with its
-              process id in the name */
+    JOINS,        /* joins the shared one at the path, else as BEGINS_CHILD */
 };
 
-/* Tries the path, and for a child others creates it with its process id in the name: its process id
- * may have been used before. */
+/* Tries the path, and for a child further ones: its process id may have been used before. */
 static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
     bool child = beginning != BEGINS;
@@ -147,8 +145,8 @@ static int begin_process(
 }
 
 /*
- * In a child: joins started by the parent process file if that is shared, else opens its own. Other
- * threads of the parent do not exist here; memory that they may have been changing is not used.
+ * In a child: joins the parent's file if that is shared, else opens its own. Other threads of the
+ * parent do not exist here; memory that they may have been changing is not used.
  */
 static void start_in_child(struct gput_blocks *blocks)
 {

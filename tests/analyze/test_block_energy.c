@@ -58,7 +58,7 @@ static const double steps[][2] = {{0, NAN}, {1, 10}, {2, 110}, {4, 110}};
 static const struct sweep_lane plain[] = {
     {0, SWEEP_NO_PART}, {1, SWEEP_NO_PART}, {2, SWEEP_NO_PART}, {3, SWEEP_NO_PART}};
 
-static void cuts_stretches_out_of_the_curve(void **state)
+static void cuts_intervals_out_of_the_curve(void **state)
 {
     (void)state;
     const struct call calls[] = {{0, 1, 0}, {0.5, 1.5, 1}, {1.25, 1.75, 2}, {2.5, 3, 3}};
@@ -224,7 +224,7 @@ static void an_empty_curve_is_no_error(void **state)
     assert_true(isnan(targets[0][GPUT_ENERGY_TOTAL]));
 }
 
-static void points_that_go_back_in_time_are_passed_over(void **state)
+static void points_that_go_back_in_time_are_skipped(void **state)
 {
     (void)state;
     static const double astray[][2] = {{0, 0}, {1, 10}, {0.5, 20}, {2, 30}};
@@ -237,7 +237,7 @@ static void points_that_go_back_in_time_are_passed_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_stretches_out_of_the_curve),
+        cmocka_unit_test(cuts_intervals_out_of_the_curve),
         cmocka_unit_test(what_is_not_known_yet_is_none_so_far),
         cmocka_unit_test(a_figure_of_the_second_row_is_no_late_one),
         cmocka_unit_test(a_moment_in_several_calls_counts_once),
@@ -249,7 +249,7 @@ int main(void)
         cmocka_unit_test(what_ended_before_a_part_was_known_is_unknown),
         cmocka_unit_test(what_was_used_before_the_first_point_counts_too),
         cmocka_unit_test(an_empty_curve_is_no_error),
-        cmocka_unit_test(points_that_go_back_in_time_are_passed_over),
+        cmocka_unit_test(points_that_go_back_in_time_are_skipped),
     };
     return cmocka_run_group_tests_name("analyze/block_energy", tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void a_start_comes_before_a_stop_of_the_same_time(void **state)
     assert_pairs("a 7 0 1;a 7 1 2;a 7 0 2;a 7 1 3", false, "a 7: 1-2, a 7: 2-3");
 }
 
-static void a_call_that_is_still_open_is_left_out(void **state)
+static void a_call_that_is_still_open_is_skipped(void **state)
 {
     (void)state;
     assert_pairs("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "b 9: 1-5, a 7: 1-2");
@@ -83,7 +83,7 @@ static void threads_pair_like_brackets(void **state)
     assert_pairs("a 7 0 1 1;a 7 0 2 2;a 7 1 3 1;a 7 1 4 2", true, "a 7: 1-3, a 7: 2-4");
 }
 
-static void a_stop_that_tells_belongs_to_its_start(void **state)
+static void a_stop_with_a_start_time_belongs_to_that_start(void **state)
 {
     (void)state;
     assert_pairs("a 7 0 1 1;a 7 0 2 1;a 7 0 3 1;a 7 1 4 1 @1;a 7 1 5 1 @2;a 7 1 6 1 @3", true,
@@ -93,7 +93,7 @@ static void a_stop_that_tells_belongs_to_its_start(void **state)
     assert_pairs("a 7 1 5 1 @1;a 7 0 2 1;a 7 0 1 1", true, "a 7: 1-5");
 }
 
-static void a_stop_that_tells_needs_no_start_of_its_thread(void **state)
+static void a_stop_with_a_start_time_may_be_in_another_thread(void **state)
 {
     (void)state;
     assert_pairs("a 7 0 1 1;a 7 1 3 2 @1;a 7 0 4 2;a 7 1 5 2", true, "a 7: 1-3, a 7: 4-5");
@@ -130,7 +130,7 @@ static void marks_of_one_time_in_a_thread_keep_the_order_of_the_file(void **stat
     assert_pairs("a 7 0 1 1;a 7 1 2 1;a 7 0 2 1;a 7 1 3 1", true, "a 7: 1-2, a 7: 2-3");
 }
 
-static void pairs_that_make_no_sense_are_refused(void **state)
+static void invalid_pairs_are_refused(void **state)
 {
     (void)state;
     assert_refuses("X 1 0 1745449609.7528221;X 1 1 1745449609.7528222;X 2 0 1745449609.7528223;"
@@ -235,15 +235,15 @@ int main(void)
         cmocka_unit_test(no_marks_are_no_calls),
         cmocka_unit_test(marks_pair_up_whatever_their_order),
         cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
-        cmocka_unit_test(a_call_that_is_still_open_is_left_out),
+        cmocka_unit_test(a_call_that_is_still_open_is_skipped),
         cmocka_unit_test(processes_run_a_block_at_the_same_time),
         cmocka_unit_test(marks_of_one_process_pair_two_by_two),
         cmocka_unit_test(threads_pair_like_brackets),
-        cmocka_unit_test(a_stop_that_tells_belongs_to_its_start),
-        cmocka_unit_test(a_stop_that_tells_needs_no_start_of_its_thread),
+        cmocka_unit_test(a_stop_with_a_start_time_belongs_to_that_start),
+        cmocka_unit_test(a_stop_with_a_start_time_may_be_in_another_thread),
         cmocka_unit_test(many_calls_that_are_open_at_once_are_paired),
         cmocka_unit_test(marks_of_one_time_in_a_thread_keep_the_order_of_the_file),
-        cmocka_unit_test(pairs_that_make_no_sense_are_refused),
+        cmocka_unit_test(invalid_pairs_are_refused),
         cmocka_unit_test(a_time_that_is_no_number_is_refused),
         cmocka_unit_test(a_log_keeps_every_nanosecond),
         cmocka_unit_test(figures_of_the_kernel_are_kept_where_asked_for_and_there),

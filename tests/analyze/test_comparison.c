@@ -273,7 +273,7 @@ static void a_rule_may_name_a_block_as_any_session_does(void **state)
     gput_comparison_destroy(comparison);
 }
 
-static void rules_that_make_no_sense_are_refused(void **state)
+static void invalid_rules_are_refused(void **state)
 {
     (void)state;
     static const char *const rules[] = {"", "max main_ram", "max main_ram >", "max > 5%",
@@ -329,7 +329,7 @@ int main(void)
         cmocka_unit_test(rules_hold_or_not),
         cmocka_unit_test(any_rise_from_0_breaks_a_rule),
         cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),
-        cmocka_unit_test(rules_that_make_no_sense_are_refused),
+        cmocka_unit_test(invalid_rules_are_refused),
         cmocka_unit_test(noise_breaks_no_rule),
         cmocka_unit_test(statistics_are_read_by_name),
     };

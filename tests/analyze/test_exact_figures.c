@@ -69,7 +69,7 @@ static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
     assert_float_equal(sums[GPUT_EXACT_MINOR_FAULTS], 9, 0);
 }
 
-static void what_makes_no_sense_is_unknown(void **state)
+static void invalid_figures_are_unknown(void **state)
 {
     (void)state;
     double sums[GPUT_EXACT_FIGURE_COUNT];
@@ -98,7 +98,7 @@ static void marks_of_any_depth_are_paired(void **state)
     assert_float_equal(sums[GPUT_EXACT_THREAD_CPU_TIME], 100 * 100, 1e-6);
 }
 
-static void a_stop_that_tells_its_start_has_that_one(void **state)
+static void a_stop_with_a_start_time_has_that_start(void **state)
 {
     (void)state;
     struct exact_figures *figures = exact_figures_create(true);
@@ -162,9 +162,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_nested_call_counts_its_own),
         cmocka_unit_test(only_the_figure_that_a_mark_lacks_is_unknown),
-        cmocka_unit_test(what_makes_no_sense_is_unknown),
+        cmocka_unit_test(invalid_figures_are_unknown),
         cmocka_unit_test(marks_of_any_depth_are_paired),
-        cmocka_unit_test(a_stop_that_tells_its_start_has_that_one),
+        cmocka_unit_test(a_stop_with_a_start_time_has_that_start),
         cmocka_unit_test(a_call_that_changed_threads_has_the_figures_of_its_process),
     };
     return cmocka_run_group_tests_name("analyze/exact_figures", tests, NULL, NULL);

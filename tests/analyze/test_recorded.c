@@ -118,7 +118,7 @@ static void warns_of_a_last_line_that_is_cut_off(void **state)
     "process_id,code_block_name,position,timestamp\n"                                              \
     "7,a,0,1.5\n7,b,0,2\n7,a,1,3\n7,b,1,4.25\n7,a,0,5\n"
 
-static void marks_are_as_they_are(void **state)
+static void marks_are_unchanged(void **state)
 {
     (void)state;
     struct gput_recorded_options options = {.code_block = "a"};
@@ -172,7 +172,7 @@ static void calls_have_what_the_kernel_counted_in_each(void **state)
     gput_tables_destroy(tables);
 }
 
-static void calls_of_one_block_do_not_suffer_from_another(void **state)
+static void calls_of_one_block_are_independent_of_others(void **state)
 {
     (void)state;
     struct gput_recorded_options options = {.code_block = "good"};
@@ -188,7 +188,7 @@ static void calls_of_one_block_do_not_suffer_from_another(void **state)
     assert_null(tables);
 }
 
-static void refuses_what_is_no_such_file(void **state)
+static void refuses_other_files(void **state)
 {
     (void)state;
     struct gput_tables *tables;
@@ -209,11 +209,11 @@ int main(void)
         cmocka_unit_test(samples_have_the_columns_that_the_file_has),
         cmocka_unit_test(samples_are_those_inside_of_a_span),
         cmocka_unit_test(warns_of_a_last_line_that_is_cut_off),
-        cmocka_unit_test(marks_are_as_they_are),
+        cmocka_unit_test(marks_are_unchanged),
         cmocka_unit_test(calls_are_paired_and_sorted_by_start),
         cmocka_unit_test(calls_have_what_the_kernel_counted_in_each),
-        cmocka_unit_test(calls_of_one_block_do_not_suffer_from_another),
-        cmocka_unit_test(refuses_what_is_no_such_file),
+        cmocka_unit_test(calls_of_one_block_are_independent_of_others),
+        cmocka_unit_test(refuses_other_files),
     };
     return cmocka_run_group_tests(tests, create_path, remove_path);
 }

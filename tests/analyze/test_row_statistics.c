@@ -132,7 +132,7 @@ static void missing_values_count_in_no_figure_of_their_column(void **state)
 }
 
 /* What was not seen may have been more. A column that is 0 in every row is 0. */
-static void zeros_beside_missing_values_are_no_figures(void **state)
+static void zeros_with_missing_values_are_unknown(void **state)
 {
     (void)state;
     struct row_total total = {0};
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(runs_merge_into_the_figures_of_all_rows),
         cmocka_unit_test(a_small_spread_around_a_large_mean_keeps_its_digits),
         cmocka_unit_test(missing_values_count_in_no_figure_of_their_column),
-        cmocka_unit_test(zeros_beside_missing_values_are_no_figures),
+        cmocka_unit_test(zeros_with_missing_values_are_unknown),
         cmocka_unit_test(an_infinite_value_is_no_missing_one),
         cmocka_unit_test(few_rows_add_up_as_in_numpy),
         cmocka_unit_test(few_rows_with_missing_values_add_up_as_in_numpy),

@@ -45,7 +45,7 @@ static void processes_and_threads_do_not_disturb_each_other(void **state)
     assert_self_times("a 7 0 0 1;b 7 0 1 2;b 7 1 3 2;a 7 1 10 1", true, "a 10, b 2");
 }
 
-static void times_between_calls_belong_to_nobody(void **state)
+static void times_between_calls_belong_to_no_block(void **state)
 {
     (void)state;
     assert_self_times("a 7 0 0;a 7 1 1;a 7 0 5;a 7 1 6;b 7 0 9;b 7 1 9", false, "a 2, b 0");
@@ -58,7 +58,7 @@ int main(void)
         cmocka_unit_test(blocks_that_begin_together_are_nested_by_their_ends),
         cmocka_unit_test(blocks_that_overlap_share_no_moment),
         cmocka_unit_test(processes_and_threads_do_not_disturb_each_other),
-        cmocka_unit_test(times_between_calls_belong_to_nobody),
+        cmocka_unit_test(times_between_calls_belong_to_no_block),
     };
     return cmocka_run_group_tests_name("analyze/self_time", tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static void assert_block(const struct scene *scene, const struct sweep *sweep, u
     }
 }
 
-static void figures_are_those_of_the_slow_way(void **state)
+static void figures_equal_those_of_a_simple_computation(void **state)
 {
     (void)state;
     for (uint32_t seed = 1; seed <= 2000; seed++) {
@@ -163,7 +163,7 @@ static void quantiles_are_those_of_the_rows_in_the_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_are_those_of_the_slow_way),
+        cmocka_unit_test(figures_equal_those_of_a_simple_computation),
         cmocka_unit_test(a_row_without_a_time_counts_for_the_session_alone),
         cmocka_unit_test(quantiles_are_those_of_the_rows_in_the_block),
     };

@@ -35,7 +35,7 @@ static void a_start_that_is_kept_within_a_lost_one_has_its_stop_first(void **sta
     block_losses_finish(&losses);
 }
 
-static void stops_wait_in_their_order(void **state)
+static void waiting_stops_keep_their_order(void **state)
 {
     (void)state;
     struct block_losses losses = {0};
@@ -52,7 +52,7 @@ static void stops_wait_in_their_order(void **state)
     block_losses_finish(&losses);
 }
 
-static void there_is_an_end_of_what_is_kept(void **state)
+static void lost_starts_and_stops_are_bounded(void **state)
 {
     (void)state;
     struct block_losses losses = {0};
@@ -73,8 +73,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_stop_of_a_lost_start_is_taken_and_others_are_not),
         cmocka_unit_test(a_start_that_is_kept_within_a_lost_one_has_its_stop_first),
-        cmocka_unit_test(stops_wait_in_their_order),
-        cmocka_unit_test(there_is_an_end_of_what_is_kept),
+        cmocka_unit_test(waiting_stops_keep_their_order),
+        cmocka_unit_test(lost_starts_and_stops_are_bounded),
     };
     return cmocka_run_group_tests_name("blocks/block_losses", tests, NULL, NULL);
 }

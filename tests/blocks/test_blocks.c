@@ -122,7 +122,7 @@ static void csv_has_the_four_columns_unless_more_were_asked_for(void **state)
     free(text);
 }
 
-static void what_cannot_be_a_name_is_refused_and_its_end_still_fits(void **state)
+static void an_invalid_name_is_refused_and_its_end_still_pairs(void **state)
 {
     (void)state;
     struct gput_blocks *blocks =
@@ -179,7 +179,7 @@ static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
     free_content(&content);
 }
 
-static void a_file_size_limit_costs_marks_and_not_the_program(void **state)
+static void a_file_size_limit_loses_marks_and_the_program_goes_on(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -201,7 +201,7 @@ static void a_file_size_limit_costs_marks_and_not_the_program(void **state)
 
 /* ---- Exact figures ---- */
 
-static void exact_marks_hold_what_the_kernel_counted(void **state)
+static void exact_marks_have_the_kernels_counters(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
@@ -355,7 +355,7 @@ static void *stop_there(void *pointer)
     return NULL;
 }
 
-static void stops_tell_their_start_where_calls_overlap(void **state)
+static void stops_have_their_start_time_where_calls_overlap(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
@@ -404,7 +404,7 @@ static void stops_tell_their_start_where_calls_overlap(void **state)
     }
 }
 
-static void a_file_that_was_moved_away_is_written_on_where_it_is(void **state)
+static void a_moved_file_is_still_written(void **state)
 {
     (void)state;
     char moved[4096];
@@ -460,16 +460,16 @@ int main(void)
         temporary_test(an_existing_file_is_kept_unless_overwriting_was_asked_for),
         temporary_test(a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log),
         temporary_test(csv_has_the_four_columns_unless_more_were_asked_for),
-        temporary_test(what_cannot_be_a_name_is_refused_and_its_end_still_fits),
+        temporary_test(an_invalid_name_is_refused_and_its_end_still_pairs),
         temporary_test(a_log_at_its_limit_loses_marks_and_says_so),
-        temporary_test(a_file_size_limit_costs_marks_and_not_the_program),
-        temporary_test(exact_marks_hold_what_the_kernel_counted),
+        temporary_test(a_file_size_limit_loses_marks_and_the_program_goes_on),
+        temporary_test(exact_marks_have_the_kernels_counters),
         temporary_test(threads_mark_at_once_and_no_mark_is_lost),
         temporary_test(the_marks_before_a_second_thread_get_the_id_of_the_first),
         temporary_test(a_block_within_itself_brings_thread_ids),
         temporary_test(a_block_that_is_marked_within_itself_brings_thread_ids_too),
-        temporary_test(stops_tell_their_start_where_calls_overlap),
-        temporary_test(a_file_that_was_moved_away_is_written_on_where_it_is),
+        temporary_test(stops_have_their_start_time_where_calls_overlap),
+        temporary_test(a_moved_file_is_still_written),
         temporary_test(threads_that_follow_one_another_share_a_chunk),
     };
     return cmocka_run_group_tests_name("blocks/blocks", tests, temporary_create, temporary_remove);

@@ -173,7 +173,7 @@ static void mark_while_it_is_cut(const char *path)
     _exit(0);
 }
 
-static void a_log_that_is_cut_costs_marks_and_not_the_program(void **state)
+static void a_truncated_log_loses_marks_and_the_program_goes_on(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -187,7 +187,7 @@ static void a_log_that_is_cut_costs_marks_and_not_the_program(void **state)
 }
 
 /* What is no fault of ours ends the program as it would without us. */
-static void other_faults_are_not_ours(void **state)
+static void other_faults_end_the_program(void **state)
 {
     (void)state;
     pid_t child = fork();
@@ -211,8 +211,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole),
-        temporary_test(a_log_that_is_cut_costs_marks_and_not_the_program),
-        temporary_test(other_faults_are_not_ours),
+        temporary_test(a_truncated_log_loses_marks_and_the_program_goes_on),
+        temporary_test(other_faults_end_the_program),
     };
     return cmocka_run_group_tests_name(
         "blocks/blocks_full", tests, temporary_create, temporary_remove);
