@@ -24,7 +24,7 @@ void block_thread_inherit(struct block_thread *thread)
     memset(thread->recent, 0, sizeof thread->recent);
     thread->inherited = thread->depth;
     thread->n_started = 0;
-    block_losses_finish(&thread->sink.losses); /* started by a parent process */
+    block_losses_finish(&thread->sink.losses); /* those of the parent process */
     thread->sink.recurses = false;
     thread->sink.thread_id = gettid();
 }
