@@ -1,10 +1,10 @@
 /*
  * A control group of our own around a command, below the group we are in, so that every limit stays
- * as it is. It counts exactly what the command and all it starts use: nothing between two looks is
+ * as it is. It counts exactly what the command and all it starts use: nothing between two polls is
  * lost.
  *
- * Not everybody may make one: root may, and users whose part of the hierarchy was delegated to
- * them. Nothing here is required, so nothing here fails: what cannot be had is left out.
+ * Only root may create one, and users to whom a part of the hierarchy was delegated. Nothing here
+ * is required, so nothing here fails: what is not available is skipped.
  */
 #ifndef OS_OWN_CGROUP_H
 #define OS_OWN_CGROUP_H

@@ -76,11 +76,11 @@ static inline bool smaps_is_header(char first)
 }
 
 /*
- * One line, "Rss:                1612 kB". Returns the byte after it, or NULL when it is torn. Its
- * number begins at `*number`.
+ * One line, "Rss: 1612 kB". Returns the byte after it, or NULL when it is truncated. Its number
+ * begins at `*number`.
  *
- * The kernel aligns numbers of up to eight digits, so that the newline nearly always stands in the
- * same column; looking there first is far cheaper than a search.
+ * The kernel aligns numbers of up to eight digits, so that the newline is nearly always in the same
+ * column; checking there first is much faster than a search.
  */
 static inline const char *smaps_scan_line(const char *line, const char *end, const char **number)
 {

@@ -3,8 +3,8 @@
  * RAM, I/O. It sends a record for each thread; those of one process add up (CPU time, I/O) or are
  * the same (peak).
  *
- * Takes the superuser (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
- * the first to say to which process a thread belongs.
+ * Needs the superuser (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
+ * the first that gives the process of a thread.
  */
 #ifndef OS_TASKSTATS_H
 #define OS_TASKSTATS_H

@@ -69,13 +69,13 @@ static void version_2_gives_usage(void **state)
 
     struct pid_vector processes = {0};
     assert_int_equal(cgroup_processes_read(cgroup.unified.path, &processes, NULL), GPUT_OK);
-    assert_int_equal(processes.count, 2); /* 0 is a process outside of our namespace */
+    assert_int_equal(processes.count, 2); /* 0 is a process outside our namespace */
     assert_int_equal(processes.pids[1], 305);
     pid_vector_finish(&processes);
     cgroup_finish(&cgroup);
 }
 
-/* Next to them stands what is of parts of them, and what no process has mapped. */
+/* Other lines are of parts of them, or of memory that no process has mapped. */
 static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void
     assert_true(isnan(cgroup_mapped_bytes_parse("", false)));
 }
 
-static void a_removed_group_stands_for_the_nearest_above_it(void **state)
+static void a_removed_group_is_replaced_by_its_nearest_ancestor(void **state)
 {
     (void)state;
     struct roots roots = roots_of("cgroup-v2");
@@ -144,7 +144,7 @@ static void hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group(
     assert_directory(&cgroup.memory, "/memory/jobs/42");
     assert_directory(&cgroup.cpuacct, "/cpuacct");
     cgroup_limits_read(&cgroup, &limits);
-    assert_true(isnan(limits.memory_max_bytes)); /* the greatest number is no limit */
+    assert_true(isnan(limits.memory_max_bytes)); /* the highest number is no limit */
     assert_true(isnan(limits.cpu_cores));
     assert_float_equal(limits.cpuset_cores, 2, 0);
     cgroup_usage_read(&cgroup, &usage);
@@ -153,7 +153,7 @@ static void hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group(
     cgroup_finish(&cgroup);
 }
 
-static void groups_outside_of_our_namespace_are_not_to_be_had(void **state)
+static void groups_outside_our_namespace_are_not_available(void **state)
 {
     (void)state;
     struct roots roots = roots_of("cgroup-v2");
@@ -162,7 +162,7 @@ static void groups_outside_of_our_namespace_are_not_to_be_had(void **state)
     assert_int_equal(cgroup_parse("0::/../other\n", mounts, roots.sysfs, &cgroup), GPUT_OK);
     assert_null(cgroup.unified.path);
     assert_int_equal(cgroup_parse("0::/user.slice", mounts, roots.sysfs, &cgroup), GPUT_OK);
-    assert_null(cgroup.unified.path); /* a torn line */
+    assert_null(cgroup.unified.path); /* a truncated line */
     assert_int_equal(cgroup_parse("", "", roots.sysfs, &cgroup), GPUT_OK);
     struct cgroup_limits limits;
     struct cgroup_usage usage;
@@ -177,7 +177,7 @@ static void a_mount_of_a_subtree_is_joined_where_it_belongs(void **state)
     (void)state;
     struct roots roots = roots_of("cgroup-v2");
     struct cgroup cgroup;
-    /* A mount that shows another part is passed over, a sibling with the same beginning too. */
+    /* A mount of another part is skipped, and so is a sibling with the same prefix. */
     const char *mounts = "30 23 0:28 /user /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
                          "31 23 0:28 /host /sys/fs/cgroup/user.slice rw - cgroup2 cgroup2 rw\n";
     assert_int_equal(cgroup_parse("0::/host/job.scope\n", mounts, roots.sysfs, &cgroup), GPUT_OK);
@@ -206,10 +206,10 @@ int main(void)
         cmocka_unit_test(version_2_gives_the_tightest_limit_on_the_way_up),
         cmocka_unit_test(version_2_gives_usage),
         cmocka_unit_test(what_processes_have_mapped_is_anonymous_memory_and_mapped_files),
-        cmocka_unit_test(a_removed_group_stands_for_the_nearest_above_it),
+        cmocka_unit_test(a_removed_group_is_replaced_by_its_nearest_ancestor),
         cmocka_unit_test(version_1_in_a_container_shows_its_own_part),
         cmocka_unit_test(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group),
-        cmocka_unit_test(groups_outside_of_our_namespace_are_not_to_be_had),
+        cmocka_unit_test(groups_outside_our_namespace_are_not_available),
         cmocka_unit_test(a_mount_of_a_subtree_is_joined_where_it_belongs),
         cmocka_unit_test(a_process_that_is_gone_or_a_kernel_without_groups_is_an_error),
     };

@@ -21,7 +21,7 @@ static void reads_its_own_clock(void **state)
     assert_true(own <= after);
 }
 
-/* A child burns CPU time; its clock stays readable, and true, until it is reaped. */
+/* A child uses CPU time; its clock stays readable and right until it is reaped. */
 static void a_zombie_still_has_its_clock(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void write_file(const char *folder, const char *name, const char *text)
     fclose(file);
 }
 
-/* A namespace around ours may have given us the very number that we have here. */
+/* An outer namespace may have given us the same pid. */
 static void is_not_usable_where_we_have_a_second_number(void **state)
 {
     (void)state;

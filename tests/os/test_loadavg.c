@@ -18,7 +18,7 @@ static void reads_load_threads_and_the_last_pid(void **state)
     assert_int_equal(loadavg.last_pid, 11206);
 }
 
-static void the_last_pid_moves_with_a_fork(void **state)
+static void the_last_pid_changes_with_a_fork(void **state)
 {
     (void)state;
     struct loadavg before, after;
@@ -45,7 +45,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_load_threads_and_the_last_pid),
-        cmocka_unit_test(the_last_pid_moves_with_a_fork),
+        cmocka_unit_test(the_last_pid_changes_with_a_fork),
         cmocka_unit_test(refuses_what_is_no_loadavg),
     };
     return cmocka_run_group_tests_name("os/loadavg", tests, NULL, NULL);

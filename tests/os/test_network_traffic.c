@@ -29,7 +29,7 @@ static void an_interface_may_be_called_almost_like_the_loopback(void **state)
     assert_int_equal(traffic.sent_bytes, 2);
 }
 
-static void passes_over_lines_that_were_cut(void **state)
+static void skips_truncated_lines(void **state)
 {
     (void)state;
     struct network_traffic traffic;
@@ -55,7 +55,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_interfaces_without_the_loopback),
         cmocka_unit_test(an_interface_may_be_called_almost_like_the_loopback),
-        cmocka_unit_test(passes_over_lines_that_were_cut),
+        cmocka_unit_test(skips_truncated_lines),
         cmocka_unit_test(refuses_other_texts),
     };
     return cmocka_run_group_tests_name("os/network_traffic", tests, NULL, NULL);

@@ -48,7 +48,7 @@ static int build(void **state)
     write_process("host", 4711, "4711\t57", 1000, 99);
     write_process("host", 4712, "4712\t58", 2000, 99);
     write_process("host", 4713, "4713\t59", 3000, 77); /* of another container */
-    write_process("host", 4714, "4714\t58", 2001, 99); /* another that had that pid */
+    write_process("host", 4714, "4714\t58", 2001, 99); /* another process that had that pid */
     write_process("host", 57, "57", 50, 1);            /* the host's own */
     write_self("in", "57");
     write_self("host", "4711");

@@ -1,4 +1,4 @@
-/* On folders that look like control groups: what the kernel of this machine has matters not. */
+/* On folders that look like control groups, independent of this machine's kernel. */
 #include "os/own_cgroup.h"
 
 #include "fake_sysfs.h"
@@ -158,7 +158,7 @@ static void one_that_cannot_be_made_leaves_the_other(void **state)
     own_cgroup_remove(&own);
 }
 
-/* A group of version 1 for CPU time would take part in sharing it out. */
+/* A version 1 group in the cpu hierarchy would change the scheduling. */
 static void of_version_1_memory_alone_is_counted(void **state)
 {
     (void)state;
@@ -171,7 +171,7 @@ static void of_version_1_memory_alone_is_counted(void **state)
     own_cgroup_remove(&own);
 }
 
-/* These folders are none that the kernel can fork into. */
+/* The kernel cannot fork into these folders. */
 static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ static void processes_below_are_moved_to_where_they_would_be_without_us(void **s
     fake_sysfs_write("slice/cgroup.procs", "");
     struct cgroup here = {.unified = directory_of("slice", true)};
     own_cgroup_create(&own, &here, 4711);
-    /* 0: of a pid namespace that we cannot see into. */
+    /* 0: outside our pid namespace. */
     fake_sysfs_write(in(&own.v2, "gpu-tracker-1-0000000000000000/cgroup.procs"), "0\n4712\n");
     own_cgroup_remove(&own);
     snprintf(path, sizeof path, "%s/slice/cgroup.procs", fake_sysfs);

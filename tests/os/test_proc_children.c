@@ -61,7 +61,7 @@ static void reads_lists_longer_than_its_buffer(void **state)
     pid_vector_finish(&children);
 }
 
-static void says_when_the_kernel_has_no_such_files(void **state)
+static void reports_a_kernel_without_such_files(void **state)
 {
     (void)state;
     struct pid_vector children = {0};
@@ -79,7 +79,7 @@ struct worker {
     int finish[2];
 };
 
-/* Forks, then lives as long as its child: with its end the child would move to another thread. */
+/* Forks, then lives as long as its child, which would otherwise move to another thread. */
 static void *fork_in_thread(void *argument)
 {
     struct worker *worker = argument;
@@ -131,7 +131,7 @@ static void finds_a_child_that_a_worker_thread_forked(void **state)
     assert_true(in_all);
 }
 
-static void rereads_a_kept_descriptor(void **state)
+static void rereads_a_cached_descriptor(void **state)
 {
     (void)state;
     char name[64];
@@ -167,9 +167,9 @@ int main(void)
         cmocka_unit_test(parses_lists_and_nothing_else),
         cmocka_unit_test(reads_the_children_of_every_thread),
         cmocka_unit_test(reads_lists_longer_than_its_buffer),
-        cmocka_unit_test(says_when_the_kernel_has_no_such_files),
+        cmocka_unit_test(reports_a_kernel_without_such_files),
         cmocka_unit_test(finds_a_child_that_a_worker_thread_forked),
-        cmocka_unit_test(rereads_a_kept_descriptor),
+        cmocka_unit_test(rereads_a_cached_descriptor),
     };
     return cmocka_run_group_tests_name("os/proc_children", tests, NULL, NULL);
 }

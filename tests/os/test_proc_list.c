@@ -25,7 +25,7 @@ static void lists_all_processes_with_their_parents_in_order(void **state)
     proc_list_finish(&list);
 }
 
-static void passes_over_processes_that_end_meanwhile(void **state)
+static void skips_processes_that_end_meanwhile(void **state)
 {
     (void)state;
     struct proc_list list = {0};
@@ -49,7 +49,7 @@ static void is_used_again_and_finds_itself(void **state)
     assert_int_equal(parent, getppid());
 }
 
-static void says_when_there_is_no_procfs(void **state)
+static void reports_a_missing_procfs(void **state)
 {
     (void)state;
     struct proc_list list = {0};
@@ -63,9 +63,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_all_processes_with_their_parents_in_order),
-        cmocka_unit_test(passes_over_processes_that_end_meanwhile),
+        cmocka_unit_test(skips_processes_that_end_meanwhile),
         cmocka_unit_test(is_used_again_and_finds_itself),
-        cmocka_unit_test(says_when_there_is_no_procfs),
+        cmocka_unit_test(reports_a_missing_procfs),
     };
     return cmocka_run_group_tests_name("os/proc_list", tests, NULL, NULL);
 }

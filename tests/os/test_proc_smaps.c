@@ -86,7 +86,7 @@ static void sums_over_all_mappings_are_those_of_the_rollup(void **state)
     (void)state;
     struct sums sums = {0};
     struct proc_smaps_rollup rollup;
-    pid_t child = fork(); /* one that is stopped, so that its figures stand still */
+    pid_t child = fork(); /* one that is stopped, so that its figures do not change */
     if (child == 0) {
         raise(SIGSTOP);
         _exit(0);
@@ -161,8 +161,8 @@ static void unknown_missing_and_oddly_spaced_keys_do_no_harm(void **state)
     assert_true(sums.all[1].is_shared);
 }
 
-/* However the text is cut, nothing is read past its end and no figure grows. */
-static void a_torn_end_costs_at_most_what_was_torn_off(void **state)
+/* Wherever the text is truncated, nothing is read past its end and no figure grows. */
+static void a_truncated_end_costs_at_most_its_own_part(void **state)
 {
     (void)state;
     const char *text = "1000-2000 rw-p 00000000 00:00 0 \n"
@@ -184,7 +184,7 @@ static void a_torn_end_costs_at_most_what_was_torn_off(void **state)
     assert_int_equal(sums.rss, 8192 + 16384);
 }
 
-static void lines_that_are_no_mapping_are_passed_over(void **state)
+static void lines_that_are_no_mapping_are_skipped(void **state)
 {
     (void)state;
     const char *text = "a\n-\n1000\n1000-\n1000-2000\n1000-2000 r\n1000-2000 rw-p\n"
@@ -232,8 +232,8 @@ int main(void)
         cmocka_unit_test(sums_over_all_mappings_are_those_of_the_rollup),
         cmocka_unit_test(processes_without_memory_have_no_mappings),
         cmocka_unit_test(unknown_missing_and_oddly_spaced_keys_do_no_harm),
-        cmocka_unit_test(a_torn_end_costs_at_most_what_was_torn_off),
-        cmocka_unit_test(lines_that_are_no_mapping_are_passed_over),
+        cmocka_unit_test(a_truncated_end_costs_at_most_its_own_part),
+        cmocka_unit_test(lines_that_are_no_mapping_are_skipped),
         cmocka_unit_test(finds_shared_memory_of_its_own),
     };
     return cmocka_run_group_tests_name("os/proc_smaps", tests, NULL, NULL);

@@ -36,7 +36,7 @@ static void older_kernels_do_not_split_pss(void **state)
     assert_int_equal(rollup.private_hugetlb_bytes, 4096 * 1024);
 }
 
-static void tells_missing_rollups_from_missing_processes(void **state)
+static void distinguishes_missing_rollups_from_missing_processes(void **state)
 {
     (void)state;
     struct proc_smaps_rollup rollup;
@@ -73,7 +73,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_recorded_rollup),
         cmocka_unit_test(older_kernels_do_not_split_pss),
-        cmocka_unit_test(tells_missing_rollups_from_missing_processes),
+        cmocka_unit_test(distinguishes_missing_rollups_from_missing_processes),
         cmocka_unit_test(refuses_what_is_no_rollup),
         cmocka_unit_test(reads_its_own),
     };

@@ -51,7 +51,7 @@ static void names_may_hold_blanks_parentheses_and_newlines(void **state)
     assert_int_equal(stat.processor, -1);
 }
 
-static void long_names_are_cut(void **state)
+static void long_names_are_truncated(void **state)
 {
     (void)state;
     char text[256];
@@ -123,7 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_field_of_a_recorded_process),
         cmocka_unit_test(names_may_hold_blanks_parentheses_and_newlines),
-        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(long_names_are_truncated),
         cmocka_unit_test(zombies_and_kernel_threads_have_no_memory),
         cmocka_unit_test(a_counter_just_below_zero_is_no_memory),
         cmocka_unit_test(refuses_what_is_no_stat),

@@ -23,7 +23,7 @@ static void reads_a_recorded_process(void **state)
     assert_true(status.voluntary_context_switches > 0);
 }
 
-static void old_kernels_leave_things_out(void **state)
+static void old_kernels_have_fewer_fields(void **state)
 {
     (void)state;
     struct proc_status status;
@@ -64,7 +64,7 @@ static void reads_nested_namespaces_and_wide_masks(void **state)
     assert_int_equal(status.nonvoluntary_context_switches, 34);
 }
 
-static void tells_who_ignores_its_children(void **state)
+static void shows_whether_sigchld_is_ignored(void **state)
 {
     (void)state;
     struct proc_status status;
@@ -99,10 +99,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_recorded_process),
-        cmocka_unit_test(old_kernels_leave_things_out),
+        cmocka_unit_test(old_kernels_have_fewer_fields),
         cmocka_unit_test(zombies_have_no_memory),
         cmocka_unit_test(reads_nested_namespaces_and_wide_masks),
-        cmocka_unit_test(tells_who_ignores_its_children),
+        cmocka_unit_test(shows_whether_sigchld_is_ignored),
         cmocka_unit_test(refuses_what_is_no_status),
         cmocka_unit_test(reads_itself),
     };

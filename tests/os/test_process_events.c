@@ -79,7 +79,7 @@ static void reads_the_life_of_a_process(void **state)
     assert_ptr_equal(at, end);
 }
 
-static void passes_over_starts_of_threads_and_other_events(void **state)
+static void skips_starts_of_threads_and_other_events(void **state)
 {
     (void)state;
     struct messages messages = {0};
@@ -100,7 +100,7 @@ static void passes_over_starts_of_threads_and_other_events(void **state)
     assert_false(event.is_thread);
     assert_true(WIFSIGNALED(event.status));
     assert_int_equal(WTERMSIG(event.status), SIGKILL);
-    assert_true(event.is_collected); /* it has no parent any more */
+    assert_true(event.is_collected); /* its parent has ended */
 }
 
 static void old_kernels_send_shorter_ends(void **state)
@@ -124,7 +124,7 @@ static void damaged_messages_end_the_reading(void **state)
     put(&messages, &fork, 0);
     struct process_event event;
     for (size_t length = 0; length < HEADERS + sizeof fork; length++) {
-        /* In memory of its own, so that reading past the end is seen. */
+        /* In separate memory, so that reading past the end is detected. */
         unsigned char *copy = malloc(length + 1);
         memcpy(copy, messages.bytes, length);
         const unsigned char *at = copy;
@@ -138,7 +138,7 @@ static void damaged_messages_end_the_reading(void **state)
     assert_false(process_events_parse(&at, at + messages.length, &event));
 }
 
-static void knows_the_kernels_answer(void **state)
+static void recognizes_the_kernels_reply(void **state)
 {
     (void)state;
     struct messages messages = {0};
@@ -151,7 +151,7 @@ static void knows_the_kernels_answer(void **state)
     assert_false(process_events_parse_answer(messages.bytes, HEADERS, &error));
 }
 
-/* Where this machine gives events; elsewhere there must be a reason. */
+/* If this machine gives events; otherwise there must be a reason. */
 static void a_child_is_announced(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static bool reports_end_of_thread(struct process_events *events, bool wanted)
     return is_reported;
 }
 
-static void ends_of_threads_come_while_they_are_wanted(void **state)
+static void ends_of_threads_are_delivered_while_wanted(void **state)
 {
     (void)state;
     struct process_events events;
@@ -227,12 +227,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_life_of_a_process),
-        cmocka_unit_test(passes_over_starts_of_threads_and_other_events),
+        cmocka_unit_test(skips_starts_of_threads_and_other_events),
         cmocka_unit_test(old_kernels_send_shorter_ends),
         cmocka_unit_test(damaged_messages_end_the_reading),
-        cmocka_unit_test(knows_the_kernels_answer),
+        cmocka_unit_test(recognizes_the_kernels_reply),
         cmocka_unit_test(a_child_is_announced),
-        cmocka_unit_test(ends_of_threads_come_while_they_are_wanted),
+        cmocka_unit_test(ends_of_threads_are_delivered_while_wanted),
     };
     return cmocka_run_group_tests_name("os/process_events", tests, NULL, NULL);
 }

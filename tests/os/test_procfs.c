@@ -46,7 +46,7 @@ static void refuses_a_path_that_does_not_fit(void **state)
     assert_int_equal(procfs_open(root, 1, "stat", &fd, &error), GPUT_ERROR_INVALID);
 }
 
-static void tells_a_gone_process_from_a_missing_file_and_a_missing_root(void **state)
+static void distinguishes_a_gone_process_a_missing_file_and_a_missing_root(void **state)
 {
     (void)state;
     char text[64];
@@ -84,13 +84,13 @@ static int code_of_refused_read(void)
     return WEXITSTATUS(status);
 }
 
-static void tells_a_refusal_from_a_gone_process(void **state)
+static void distinguishes_a_refusal_from_a_gone_process(void **state)
 {
     (void)state;
     assert_int_equal(code_of_refused_read(), GPUT_ERROR_PERMISSION);
 }
 
-static void cuts_long_text_and_terminates_it(void **state)
+static void truncates_long_text_and_terminates_it(void **state)
 {
     (void)state;
     char text[5];
@@ -114,7 +114,7 @@ static void reads_files_of_any_length(void **state)
     str_finish(&text);
 }
 
-static void a_kept_descriptor_outlives_its_process_and_says_so(void **state)
+static void a_cached_descriptor_reports_the_end_of_its_process(void **state)
 {
     (void)state;
     int gate[2];
@@ -161,11 +161,11 @@ int main(void)
         cmocka_unit_test(builds_paths_of_processes_and_of_the_system),
         cmocka_unit_test(knows_a_namespace_below_the_first),
         cmocka_unit_test(refuses_a_path_that_does_not_fit),
-        cmocka_unit_test(tells_a_gone_process_from_a_missing_file_and_a_missing_root),
-        cmocka_unit_test(tells_a_refusal_from_a_gone_process),
-        cmocka_unit_test(cuts_long_text_and_terminates_it),
+        cmocka_unit_test(distinguishes_a_gone_process_a_missing_file_and_a_missing_root),
+        cmocka_unit_test(distinguishes_a_refusal_from_a_gone_process),
+        cmocka_unit_test(truncates_long_text_and_terminates_it),
         cmocka_unit_test(reads_files_of_any_length),
-        cmocka_unit_test(a_kept_descriptor_outlives_its_process_and_says_so),
+        cmocka_unit_test(a_cached_descriptor_reports_the_end_of_its_process),
         cmocka_unit_test(lists_only_numbers),
     };
     return cmocka_run_group_tests_name("os/procfs", tests, NULL, NULL);

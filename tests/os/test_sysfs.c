@@ -55,7 +55,7 @@ static void what_is_no_number_is_none(void **state)
     assert_false(sysfs_read_double(card(), "words", &fraction));
 }
 
-static void reads_one_line_and_cuts_what_does_not_fit(void **state)
+static void reads_one_line_and_truncates_it(void **state)
 {
     (void)state;
     char line[64], small[4];
@@ -68,7 +68,7 @@ static void reads_one_line_and_cuts_what_does_not_fit(void **state)
     assert_false(sysfs_read_uevent(card(), "PCI", line, sizeof line));
 }
 
-static void walks_folders_by_their_numbers(void **state)
+static void lists_folders_by_their_numbers(void **state)
 {
     (void)state;
     char folder[128];
@@ -83,8 +83,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_numbers),
         cmocka_unit_test(what_is_no_number_is_none),
-        cmocka_unit_test(reads_one_line_and_cuts_what_does_not_fit),
-        cmocka_unit_test(walks_folders_by_their_numbers),
+        cmocka_unit_test(reads_one_line_and_truncates_it),
+        cmocka_unit_test(lists_folders_by_their_numbers),
     };
     return cmocka_run_group_tests_name("os/sysfs", tests, make_machine, fake_sysfs_remove);
 }

@@ -23,7 +23,7 @@ static void adds_up_cpu_time_without_counting_guests_twice(void **state)
     assert_int_equal(stat.running_threads, 3);
 }
 
-static void a_cut_text_still_has_the_total(void **state)
+static void a_truncated_text_still_has_the_total(void **state)
 {
     (void)state;
     struct system_stat stat;
@@ -48,7 +48,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up_cpu_time_without_counting_guests_twice),
-        cmocka_unit_test(a_cut_text_still_has_the_total),
+        cmocka_unit_test(a_truncated_text_still_has_the_total),
         cmocka_unit_test(refuses_what_is_no_stat),
     };
     return cmocka_run_group_tests_name("os/system_stat", tests, NULL, NULL);

@@ -11,7 +11,7 @@ static void adds_up_threads_that_live(void **state)
     (void)state;
     struct task_counts counts = {.minor_faults = 1};
     assert_int_equal(task_counts_read(fixture("procfs-threads"), 300, &counts, NULL), GPUT_OK);
-    /* The first thread has ended, and others outlive it. */
+    /* The leader has exited, other threads live. */
     assert_int_equal(counts.minor_faults, 1 + 100 + 200);
     assert_int_equal(counts.major_faults, 3);
     assert_int_equal(counts.voluntary_switches, 30);
@@ -57,7 +57,7 @@ static void counts_what_we_do_ourselves(void **state)
     assert_in_range(after.write_call_bytes, 5000, 5100);
 }
 
-static void differences_never_fall_below_nothing(void **state)
+static void differences_are_never_negative(void **state)
 {
     (void)state;
     struct task_counts counts = {.read_bytes = 1024, .minor_faults = 7};
@@ -68,7 +68,7 @@ static void differences_never_fall_below_nothing(void **state)
     assert_true(counts.lacks_io);
 }
 
-static void counts_are_raised_each_for_itself(void **state)
+static void each_count_is_raised_separately(void **state)
 {
     (void)state;
     struct task_counts counts = {.read_bytes = 1024, .minor_faults = 7};
@@ -85,8 +85,8 @@ int main(void)
         cmocka_unit_test(adds_up_threads_that_live),
         cmocka_unit_test(a_process_that_is_gone_is_an_error),
         cmocka_unit_test(counts_what_we_do_ourselves),
-        cmocka_unit_test(differences_never_fall_below_nothing),
-        cmocka_unit_test(counts_are_raised_each_for_itself),
+        cmocka_unit_test(differences_are_never_negative),
+        cmocka_unit_test(each_count_is_raised_separately),
     };
     return cmocka_run_group_tests_name("os/task_counts", tests, NULL, NULL);
 }

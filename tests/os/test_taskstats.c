@@ -51,7 +51,7 @@ static void put_attribute(struct message *message, uint16_t type, const void *by
     message->length += NLA_ALIGN(header.nla_len);
 }
 
-/* What the kernel sends at the end of thread `pid`. */
+/* The exit record of thread `pid`. */
 static struct message message_of(const void *bytes, size_t length, uint32_t pid)
 {
     struct message inner = {0}, message = {.length = NLMSG_HDRLEN + GENL_HDRLEN};
@@ -94,7 +94,7 @@ static void reads_the_end_of_a_thread(void **state)
     assert_int_equal(exit.voluntary_switches, 5);
 }
 
-/* Puts `each` more bytes after each of the delays, as some versions of the kernel did. */
+/* Inserts `each` more bytes after each of the delays, as some versions of the kernel did. */
 static size_t insert(const struct taskstats_record *raw, size_t each, unsigned char *bytes)
 {
     const size_t after[] = {offsetof(struct taskstats_record, block_delays),
@@ -114,7 +114,7 @@ static size_t insert(const struct taskstats_record *raw, size_t each, unsigned c
     return length;
 }
 
-static void finds_its_way_in_kernels_that_inserted_fields(void **state)
+static void reads_records_of_kernels_that_inserted_fields(void **state)
 {
     (void)state;
     struct taskstats_record raw = record();
@@ -132,7 +132,7 @@ static void finds_its_way_in_kernels_that_inserted_fields(void **state)
     }
 }
 
-static void without_a_fine_clock_ticks_have_to_do(void **state)
+static void without_a_precise_clock_ticks_are_used(void **state)
 {
     (void)state;
     struct taskstats_record raw = record();
@@ -143,7 +143,7 @@ static void without_a_fine_clock_ticks_have_to_do(void **state)
     assert_int_equal(exit.cpu_ns, 5000000);
 }
 
-static void says_when_a_kernel_is_too_old_or_too_strange(void **state)
+static void reports_a_kernel_that_is_too_old_or_unknown(void **state)
 {
     (void)state;
     struct taskstats_record raw = record();
@@ -158,7 +158,7 @@ static void says_when_a_kernel_is_too_old_or_too_strange(void **state)
     assert_int_equal(taskstats_parse(message.bytes, message.length, &exit), GPUT_ERROR_UNSUPPORTED);
 }
 
-static void never_reads_past_what_is_cut(void **state)
+static void never_reads_past_a_truncated_end(void **state)
 {
     (void)state;
     struct taskstats_record raw = record();
@@ -172,8 +172,8 @@ static void never_reads_past_what_is_cut(void **state)
     }
 }
 
-/* Where this machine lets us; elsewhere there must be a reason. */
-static void the_end_of_a_child_is_told(void **state)
+/* If this machine permits it; otherwise there must be a reason. */
+static void the_exit_record_of_a_child_arrives(void **state)
 {
     (void)state;
     struct taskstats_socket taskstats;
@@ -204,11 +204,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_the_end_of_a_thread),
-        cmocka_unit_test(finds_its_way_in_kernels_that_inserted_fields),
-        cmocka_unit_test(without_a_fine_clock_ticks_have_to_do),
-        cmocka_unit_test(says_when_a_kernel_is_too_old_or_too_strange),
-        cmocka_unit_test(never_reads_past_what_is_cut),
-        cmocka_unit_test(the_end_of_a_child_is_told),
+        cmocka_unit_test(reads_records_of_kernels_that_inserted_fields),
+        cmocka_unit_test(without_a_precise_clock_ticks_are_used),
+        cmocka_unit_test(reports_a_kernel_that_is_too_old_or_unknown),
+        cmocka_unit_test(never_reads_past_a_truncated_end),
+        cmocka_unit_test(the_exit_record_of_a_child_arrives),
     };
     return cmocka_run_group_tests_name("os/taskstats", tests, NULL, NULL);
 }
