@@ -2,8 +2,7 @@
  * Whether the figures of a report contradict each other: a lower bound above an upper one, a part
  * above its whole, an exact figure next to one that says that something is missing.
  *
- * That is a fault of ours, and never to be seen. Where it is there all the same, nobody is to rely
- * on what is contradicted.
+ * That would be a bug. If it happens anyway, contradicted figures must not be relied on.
  */
 #ifndef SESSION_RESULTS_CHECK_H
 #define SESSION_RESULTS_CHECK_H

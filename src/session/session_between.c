@@ -1,10 +1,10 @@
 /*
- * RAM between two samples: what processes have that come and go there is in none of them.
+ * RAM between two samples: memory of processes that start and end there is in no sample.
  *
- * Read when the kernel tells of starts and ends in the tree, and some times after that, as memory
- * grows after a start. A control group tells what its processes have mapped by one small file, each
- * page once and of one moment; a scan at all processes costs far more. Each is repeated only after
- * a rest of 200 times what it cost: 0.5 % of one core at most.
+ * Read when the kernel announces starts and ends in the tree, and several times after that, as
+ * memory grows after a start. A control group gives what its processes have mapped in one small
+ * file, each page once and of one moment; a scan of all processes costs far more. Each is repeated
+ * only after a pause of 200 times its cost: 0.5 % of one core at most.
  */
 #include "session/session_state.h"
 

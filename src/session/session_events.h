@@ -1,8 +1,8 @@
 /*
- * What the kernel tells about starts and ends of processes, put into the session's process log.
+ * Events and exit records of processes, put into the session's process log.
  *
- * Read at every tick; where ticks are too far apart for what the kernel keeps for us, by a small
- * thread of its own too, which sleeps until something happens.
+ * Read at every tick; where ticks are too far apart for the kernel's buffers, also by a small
+ * thread, which sleeps until something arrives.
  */
 #ifndef SESSION_SESSION_EVENTS_H
 #define SESSION_SESSION_EVENTS_H
@@ -62,9 +62,9 @@ void session_events_begin(
 
 /*
  * Starts the thread, once, when it is too long until the next tick; without it (also when it cannot
- * be had) session_events_read() at each tick has to do. With `lock` held it calls `come` with
- * `user` when events have come; and then `follow`, where processes of the log have started or
- * ended, and for some time after that.
+ * be created) events are only read at ticks. With `lock` held it calls `come` with `user` when
+ * events have come; and then `follow`, where processes of the log have started or ended, and for
+ * some time after that.
  */
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
     void (*come)(void *user), void (*follow)(void *user), void *user);

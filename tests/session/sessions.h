@@ -1,5 +1,5 @@
 /*
- * Sessions for tests, each in a folder of its own.
+ * Sessions for tests, each in its own folder.
  */
 #ifndef TESTS_SESSION_SESSIONS_H
 #define TESTS_SESSION_SESSIONS_H
@@ -12,7 +12,7 @@
 #include <dirent.h>
 #include <math.h>
 
-/* Each test has a folder of its own, so that what a session leaves behind is seen. */
+/* Each test has its own folder, so that it sees which files a session leaves. */
 static char folder[64];
 static char kept_path[128], csv_path[128];
 
@@ -77,7 +77,7 @@ static inline struct gput_session *create_alone(double seconds)
     return create(&options);
 }
 
-/* Nothing had to be taken back. */
+/* No figure had to be corrected. */
 static inline void assert_agrees(const struct gput_results *results)
 {
     const struct gput_peak *peaks[] = {

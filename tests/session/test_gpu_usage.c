@@ -61,7 +61,7 @@ static void what_was_never_read_stays_missing(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void a_sum_is_of_all_that_told_it(void **state)
+static void a_sum_is_of_all_devices_that_have_it(void **state)
 {
     (void)state;
     struct gpu_usage usage = {0};
@@ -108,7 +108,7 @@ static void ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it(void 
     gpu_usage_finish(&usage);
 }
 
-static void what_may_be_of_hidden_processes_bounds_nothing(void **state)
+static void hidden_processes_leave_ram_unbounded(void **state)
 {
     (void)state;
     struct gpu_usage usage = {0};
@@ -122,7 +122,7 @@ static void what_may_be_of_hidden_processes_bounds_nothing(void **state)
     gpu_usage_finish(&usage);
 }
 
-static void a_rise_that_is_less_than_what_a_list_said_bounds_nothing(void **state)
+static void a_rise_below_a_list_leaves_ram_unbounded(void **state)
 {
     (void)state;
     struct gpu_usage usage = {0};
@@ -137,7 +137,7 @@ static void a_rise_that_is_less_than_what_a_list_said_bounds_nothing(void **stat
     gpu_usage_finish(&usage);
 }
 
-static void a_gpu_that_comes_later_is_taken_in(void **state)
+static void a_gpu_that_appears_later_is_added(void **state)
 {
     (void)state;
     struct gpu_usage usage = {0};
@@ -159,11 +159,11 @@ int main(void)
         cmocka_unit_test(keeps_the_highest_and_the_mean_of_all_rows),
         cmocka_unit_test(mean_power_weighs_by_time),
         cmocka_unit_test(what_was_never_read_stays_missing),
-        cmocka_unit_test(a_sum_is_of_all_that_told_it),
+        cmocka_unit_test(a_sum_is_of_all_devices_that_have_it),
         cmocka_unit_test(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it),
-        cmocka_unit_test(what_may_be_of_hidden_processes_bounds_nothing),
-        cmocka_unit_test(a_rise_that_is_less_than_what_a_list_said_bounds_nothing),
-        cmocka_unit_test(a_gpu_that_comes_later_is_taken_in),
+        cmocka_unit_test(hidden_processes_leave_ram_unbounded),
+        cmocka_unit_test(a_rise_below_a_list_leaves_ram_unbounded),
+        cmocka_unit_test(a_gpu_that_appears_later_is_added),
     };
     return cmocka_run_group_tests_name("track/gpu_usage", tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void assert_taken_back(const struct gput_results *results, const char *na
     assert_non_null(strstr(source->reason, ": the kernel"));
 }
 
-static void leaves_alone_what_agrees(void **state)
+static void consistent_figures_stay_as_they_are(void **state)
 {
     (void)state;
     struct gput_results results = whole(), same = results;
@@ -67,7 +67,7 @@ static void leaves_alone_what_agrees(void **state)
     assert_memory_equal(&results, &same, sizeof results);
 }
 
-static void leaves_alone_what_is_not_known(void **state)
+static void unknown_figures_stay_unknown(void **state)
 {
     (void)state;
     struct gput_results results = whole();
@@ -80,7 +80,7 @@ static void leaves_alone_what_is_not_known(void **state)
     assert_int_equal(results_check(&results), 0);
 }
 
-static void takes_back_a_bound_that_another_figure_is_above(void **state)
+static void clears_a_bound_that_another_figure_is_above(void **state)
 {
     (void)state;
     const struct {
@@ -128,7 +128,7 @@ static void cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it(void **st
     assert_int_equal(results_check(&results), 0);
 }
 
-static void exact_counts_beside_cpu_time_that_is_at_least_are_not(void **state)
+static void counts_are_not_exact_when_cpu_time_is_a_lower_bound(void **state)
 {
     (void)state;
     struct gput_results results = whole();
@@ -160,7 +160,7 @@ static void a_share_of_joules_above_the_whole_is_not_exact(void **state)
     assert_taken_back(&results, "cpu_energy");
 }
 
-static void the_longest_reason_is_cut_and_ends(void **state)
+static void the_longest_reason_is_truncated_and_terminated(void **state)
 {
     (void)state;
     struct gput_results results = whole();
@@ -173,15 +173,15 @@ static void the_longest_reason_is_cut_and_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaves_alone_what_agrees),
-        cmocka_unit_test(leaves_alone_what_is_not_known),
-        cmocka_unit_test(takes_back_a_bound_that_another_figure_is_above),
+        cmocka_unit_test(consistent_figures_stay_as_they_are),
+        cmocka_unit_test(unknown_figures_stay_unknown),
+        cmocka_unit_test(clears_a_bound_that_another_figure_is_above),
         cmocka_unit_test(page_cache_in_a_control_group_contradicts_no_peak),
         cmocka_unit_test(cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it),
-        cmocka_unit_test(exact_counts_beside_cpu_time_that_is_at_least_are_not),
+        cmocka_unit_test(counts_are_not_exact_when_cpu_time_is_a_lower_bound),
         cmocka_unit_test(processes_that_may_be_missing_leave_no_exact_counts),
         cmocka_unit_test(a_share_of_joules_above_the_whole_is_not_exact),
-        cmocka_unit_test(the_longest_reason_is_cut_and_ends),
+        cmocka_unit_test(the_longest_reason_is_truncated_and_terminated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

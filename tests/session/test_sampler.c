@@ -14,7 +14,7 @@ struct stage {
     struct sampler sampler;
 };
 
-/* `stat` is of the machine; "": not to be had. */
+/* `stat` is of the machine; "": missing. */
 static void open_stage_with(struct stage *stage, const char *stat, const char *sysfs_root)
 {
     *stage = (struct stage){
@@ -86,7 +86,7 @@ static void zombies_have_no_threads_and_no_memory(void **state)
     close_stage(&stage);
 }
 
-static void what_is_not_there_is_missing(void **state)
+static void unreadable_figures_are_missing(void **state)
 {
     (void)state;
     struct stage stage;
@@ -104,7 +104,7 @@ static void cpu_is_time_used_over_the_interval(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage);
-    /* Half a second each within what began a second ago. */
+    /* Half a second each, within one second. */
     stage.main.utime = stage.child.stime =
         (uint64_t)(NS_PER_SECOND / 2 / stage.sampler.tree.view.ns_per_tick);
     fake_put(&stage.fake, stage.main);
@@ -131,7 +131,7 @@ static void no_process_uses_more_than_the_machine_has(void **state)
     close_stage(&stage);
 }
 
-static void after_the_end_of_main_its_last_figures_stay(void **state)
+static void the_last_figures_of_main_stay_after_its_end(void **state)
 {
     (void)state;
     struct stage stage;
@@ -153,8 +153,8 @@ static int64_t known_seconds(const void *seconds)
     return *(const int *)seconds * NS_PER_SECOND;
 }
 
-/* Main has used two seconds; with children that nobody waited for, that is known to be more. */
-static void joules_of_children_that_nobody_waited_for_are_ours(void **state)
+/* Main has used two seconds; with auto-reaped children the total is known to be higher. */
+static void auto_reaped_children_have_their_share_of_joules(void **state)
 {
     (void)state;
     static const struct {
@@ -219,12 +219,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_add_up_without_the_trackers_own),
         cmocka_unit_test(zombies_have_no_threads_and_no_memory),
-        cmocka_unit_test(what_is_not_there_is_missing),
+        cmocka_unit_test(unreadable_figures_are_missing),
         cmocka_unit_test(cpu_is_time_used_over_the_interval),
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
-        cmocka_unit_test(after_the_end_of_main_its_last_figures_stay),
+        cmocka_unit_test(the_last_figures_of_main_stay_after_its_end),
         cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
-        cmocka_unit_test(joules_of_children_that_nobody_waited_for_are_ours),
+        cmocka_unit_test(auto_reaped_children_have_their_share_of_joules),
     };
     return cmocka_run_group_tests_name("track/sampler", tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void a_tracking_file_in_the_way_is_left_alone(void **state)
     fclose(file);
 }
 
-/* A fork's copy is never freed: it stays in sight of those who look for leaks. */
+/* A fork's copy is never freed: it remains reachable for leak checkers. */
 static struct gput_session *copy_in_fork;
 
 static void a_fork_cannot_harm_its_parents_session(void **state)
@@ -80,7 +80,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
     for (int i = 0; i < 10; i++) {
         pid_t child = fork();
         if (child == 0) {
-            /* The sampling thread, which may have held the lock, is not here. */
+            /* The sampling thread, which may have held the lock, does not exist here. */
             struct gput_results results;
             copy_in_fork = session;
             alarm(30);

@@ -43,7 +43,7 @@ static void what_was_dropped_before_it_was_written_did_not_reach_storage(void **
         &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 4000});
     assert_true(accounting.storage_write_bytes == 1000);
     assert_true(accounting.storage_dirtied_bytes == 5000);
-    /* Of a file that others had written. */
+    /* Of a file that other processes had written. */
     session_accounting_set_counts(
         &accounting, &(struct task_counts){.write_bytes = 5000, .cancelled_write_bytes = 6000});
     assert_true(accounting.storage_write_bytes == 0);
@@ -64,7 +64,7 @@ static void what_was_not_counted_is_missing_and_not_zero(void **state)
     assert_true(isnan(accounting.system_network_sent_bytes));
 }
 
-static void what_a_process_that_lives_had_before_is_not_counted(void **state)
+static void what_a_living_process_counted_before_is_subtracted(void **state)
 {
     (void)state;
     struct proc_stat stat;
@@ -75,7 +75,7 @@ static void what_a_process_that_lives_had_before_is_not_counted(void **state)
     assert_int_equal(counts.living, 1);
     assert_true(counts.tasks.minor_faults + 1 >= stat.minor_faults + stat.cminor_faults);
     assert_false(counts.lacks_some);
-    /* The pid is another process's now. */
+    /* The pid was reused. */
     session_counts_add_living(&counts, "/proc", getpid(), stat.start_time_ticks + 1, &before);
     assert_int_equal(counts.living, 1);
     assert_true(counts.lacks_some);
@@ -114,7 +114,7 @@ int main(void)
         cmocka_unit_test(sums_and_differences),
         cmocka_unit_test(what_was_dropped_before_it_was_written_did_not_reach_storage),
         cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
-        cmocka_unit_test(what_a_process_that_lives_had_before_is_not_counted),
+        cmocka_unit_test(what_a_living_process_counted_before_is_subtracted),
         cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
     };
     return cmocka_run_group_tests_name("session/session_accounting", tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* It has exited with 9, and nobody has waited for it. */
+/* It has exited with 9, and was not collected. */
 static pid_t ended_child_of_ours(void)
 {
     pid_t child = fork();
@@ -74,7 +74,7 @@ static size_t children_of_ours(void)
     return count;
 }
 
-/* The end of a child of ours stands before that of the orphan, and is left to us. */
+/* A child of ours ends before the orphan, and is left to us. */
 static void orphans_are_collected_behind_children_of_ours(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ struct ending {
     _Atomic pid_t main, orphan;
 };
 
-/* After the last sample has seen the orphan, and before anybody collects it. */
+/* After the last sample has seen the orphan, and before it is collected. */
 static void end_orphan(void *user, const struct gput_sample *sample)
 {
     (void)sample;

@@ -16,7 +16,7 @@ static void a_peak_is_never_below_the_highest_sample(void **state)
     actors.pid = 0;
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
-    /* No scan saw the 100 MB. Where the kernel tells of them at the end, both have them. */
+    /* No scan saw the 100 MB. With exit records, both peaks have them. */
     assert_true(results.peaks.main.bytes >= results.max[GPUT_MAIN_RAM]);
     gput_session_destroy(session);
     actors_end(&actors);

@@ -1,4 +1,4 @@
-/* Recordings of power next to a session. */
+/* Recordings of power of a session. */
 #include "session/sessions.h"
 
 #include <gputracker/energy_recording.h>
@@ -8,7 +8,7 @@
 
 #define STEP_SECONDS 3600
 
-/* How far the wall clock is ahead; the library under test asks for the time here. */
+/* How far the wall clock is ahead; the library under test gets the time here. */
 static atomic_int clock_step_seconds;
 
 int clock_gettime(clockid_t clock, struct timespec *time)

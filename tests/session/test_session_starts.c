@@ -21,21 +21,21 @@ static uint64_t between(const struct session_starts *after, uint64_t least)
     return session_starts_between(&quiet, after, least);
 }
 
-static void the_namespace_counts_what_is_its_own_alone(void **state)
+static void the_namespaces_pids_count_only_its_own_starts(void **state)
 {
     (void)state;
     struct session_starts after = later(3000, 502);
     assert_int_equal(between(&after, 2), 2);
 }
 
-static void the_machine_bounds_what_the_namespace_gave_out(void **state)
+static void the_machines_forks_bound_those_of_the_namespace(void **state)
 {
     (void)state;
-    struct session_starts after = later(4, 540); /* numbers in use are passed over */
+    struct session_starts after = later(4, 540); /* pids in use are skipped */
     assert_int_equal(between(&after, 2), 4);
 }
 
-static void numbers_that_may_have_come_round_bound_nothing(void **state)
+static void pids_that_may_have_wrapped_bound_nothing(void **state)
 {
     (void)state;
     struct session_starts after = later(20000, 502);
@@ -53,7 +53,7 @@ static void numbers_that_may_have_come_round_bound_nothing(void **state)
     assert_int_equal(session_starts_between(&before, &after, 2), 100);
 }
 
-static void counters_that_do_not_count_what_was_started_are_not_believed(void **state)
+static void counters_that_missed_a_known_start_are_ignored(void **state)
 {
     (void)state;
     struct session_starts after = later(0, 500);
@@ -68,7 +68,7 @@ static void counters_that_do_not_count_what_was_started_are_not_believed(void **
     assert_int_equal(between(&after, 2), UINT64_MAX);
 }
 
-static void every_start_moves_the_kernels_counters(void **state)
+static void every_start_increases_the_kernels_counters(void **state)
 {
     (void)state;
     struct session_starts before, after;
@@ -84,7 +84,7 @@ static void every_start_moves_the_kernels_counters(void **state)
     assert_true(session_starts_between(&before, &after, 0) >= 1);
 }
 
-static void files_that_are_not_the_kernels_tell_nothing(void **state)
+static void files_that_are_not_the_kernels_are_ignored(void **state)
 {
     (void)state;
     struct session_starts starts;
@@ -97,12 +97,12 @@ static void files_that_are_not_the_kernels_tell_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_namespace_counts_what_is_its_own_alone),
-        cmocka_unit_test(the_machine_bounds_what_the_namespace_gave_out),
-        cmocka_unit_test(numbers_that_may_have_come_round_bound_nothing),
-        cmocka_unit_test(counters_that_do_not_count_what_was_started_are_not_believed),
-        cmocka_unit_test(every_start_moves_the_kernels_counters),
-        cmocka_unit_test(files_that_are_not_the_kernels_tell_nothing),
+        cmocka_unit_test(the_namespaces_pids_count_only_its_own_starts),
+        cmocka_unit_test(the_machines_forks_bound_those_of_the_namespace),
+        cmocka_unit_test(pids_that_may_have_wrapped_bound_nothing),
+        cmocka_unit_test(counters_that_missed_a_known_start_are_ignored),
+        cmocka_unit_test(every_start_increases_the_kernels_counters),
+        cmocka_unit_test(files_that_are_not_the_kernels_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

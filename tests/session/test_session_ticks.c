@@ -14,7 +14,7 @@ static void the_sampling_thread_is_not_counted(void **state)
     assert_true(results.max[GPUT_COMBINED_THREADS] == 1);
     assert_true(results.tracker.cpu_seconds > 0);
     assert_true(isnan(results.tracker.rss_bytes));
-    /* What the sampler used is neither in the samples nor in the kernel's figure. */
+    /* CPU time of the sampler is neither in the samples nor in the kernel's figure. */
     double spun = results.accounting.sampled_cpu_seconds;
     assert_true(spun >= 0.29 && (spun < 0.33 || under_valgrind()));
     assert_true(fabs(results.accounting.kernel_cpu_seconds - spun) < 0.015 || under_valgrind());

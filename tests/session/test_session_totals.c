@@ -50,11 +50,11 @@ static void our_threads_and_children_are_counted(void **state)
     waitpid(child, NULL, 0);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
-    /* Valgrind runs one thread at a time, and us seldom among them. */
+    /* Valgrind runs one thread at a time, and rarely this one. */
     assert_true(results.max[GPUT_MAIN_THREADS] == 4 ||
                 (under_valgrind() && results.max[GPUT_MAIN_THREADS] > 1));
     assert_int_equal(results.accounting.processes_seen, 2);
-    /* Starting threads and processes costs something too, under valgrind much. */
+    /* Starting threads and processes costs CPU time, too, much under valgrind. */
     assert_true(results.accounting.kernel_cpu_seconds >= 0.39);
     assert_true(results.accounting.kernel_cpu_seconds < 0.45 || under_valgrind());
     assert_true(fabs(results.accounting.sampled_cpu_seconds -
@@ -211,7 +211,7 @@ static void an_orphan_that_outlives_main_is_counted_so_far(void **state)
     assert_true(results.accounting.kernel_cpu_seconds < 0.55);
     double parts =
         results.accounting.kernel_user_cpu_seconds + results.accounting.kernel_system_cpu_seconds;
-    /* Unknown where more was seen than was waited for. */
+    /* Unknown where samples show more than was collected. */
     assert_true(isnan(parts) || fabs(results.accounting.kernel_cpu_seconds - parts) < 0.0011);
     gput_session_destroy(session);
     collect_orphans();

@@ -52,7 +52,7 @@ static void a_killed_command_says_by_which_signal(void **state)
     status = wait_for_end(session);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGTERM);
-    /* Asking again gives the same. */
+    /* A second call gives the same. */
     assert_int_equal(wait_for_end(session), status);
     gput_session_destroy(session);
 }
@@ -136,7 +136,7 @@ static void an_attached_session_counts_from_now_on(void **state)
     assert_int_equal(results.accounting.processes_seen, 2);
     assert_true(results.accounting.sampled_cpu_seconds >= 0.09);
     assert_true(results.accounting.sampled_cpu_seconds < 0.15);
-    /* Only where the kernel tells how each process ended. */
+    /* Only with exit records. */
     double kernel = results.accounting.kernel_cpu_seconds;
     assert_true(isnan(kernel) || (kernel >= 0.09 && kernel < 0.15));
     gput_session_destroy(session);

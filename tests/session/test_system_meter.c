@@ -21,7 +21,7 @@ static void put_ram(const struct fake_procfs *fake, unsigned total_kb, unsigned 
     fake_write(fake, text, "meminfo");
 }
 
-static void tells_used_and_whole_ram_in_bytes(void **state)
+static void gives_used_and_total_ram_in_bytes(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -42,7 +42,7 @@ static void tells_used_and_whole_ram_in_bytes(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void tells_cpu_over_the_interval_in_cores(void **state)
+static void gives_cpu_over_the_interval_in_cores(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -63,7 +63,7 @@ static void tells_cpu_over_the_interval_in_cores(void **state)
     fake_procfs_finish(&fake);
 }
 
-static void a_short_interval_goes_on_until_it_is_long_enough(void **state)
+static void a_short_interval_is_extended_until_it_is_long_enough(void **state)
 {
     (void)state;
     struct fake_procfs fake;
@@ -121,9 +121,9 @@ static void damaged_files_lose_their_figure_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_used_and_whole_ram_in_bytes),
-        cmocka_unit_test(tells_cpu_over_the_interval_in_cores),
-        cmocka_unit_test(a_short_interval_goes_on_until_it_is_long_enough),
+        cmocka_unit_test(gives_used_and_total_ram_in_bytes),
+        cmocka_unit_test(gives_cpu_over_the_interval_in_cores),
+        cmocka_unit_test(a_short_interval_is_extended_until_it_is_long_enough),
         cmocka_unit_test(without_files_figures_are_missing_not_zero),
         cmocka_unit_test(damaged_files_lose_their_figure_only),
     };
