@@ -1,7 +1,7 @@
 /*
- * Joules of the machine by domain, and of them the tracked processes' share.
+ * Joules of the machine by domain, and the tracked processes' share of them.
  *
- * It works in intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
+ * It has intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
  * counters (1 ms). Energy and shares are always of the same interval.
  */
 #ifndef ENERGY_ENERGY_METER_H

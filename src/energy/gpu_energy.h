@@ -1,9 +1,9 @@
 /*
  * Joules of one GPU: by its energy counter, else by its power, integrated over time.
  *
- * A driver answers when it likes, so every figure is of the moment at which it was read. Joules are
- * summed up on that clock, and those at any other moment are read off the line between two
- * readings; past the last one, the power of then is taken on until the next reading tells.
+ * A driver may answer at any time, so every figure is of the moment at which it was read. Joules at
+ * other moments are interpolated between two readings; after the last one, its power is
+ * extrapolated until the next reading.
  */
 #ifndef ENERGY_GPU_ENERGY_H
 #define ENERGY_GPU_ENERGY_H

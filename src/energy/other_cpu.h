@@ -1,11 +1,11 @@
 /*
- * CPU time of the processes that are not tracked: what the machine used less what ours did.
+ * CPU time of the processes that are not tracked: that of the machine minus that of ours.
  *
- * The kernel counts the machine's CPU time in clock ticks, mostly by who runs at the moment of a
- * tick, and ours in nanoseconds. So of a short interval it is known what we used and not what the
- * others did: a tick more or less is many times what a quiet process uses. Theirs is taken from as
- * long a stretch up to now as there must be for enough ticks, as a mean rate: that at which they
- * used CPU time while ours did, so that it is right of those, too, that work in step or take turns.
+ * The kernel counts the machine's CPU time in clock ticks, mostly for the process that runs at the
+ * moment of a tick, and ours in nanoseconds. So in a short interval our CPU time is known but not
+ * that of others: one tick is many times what a quiet process uses. Theirs is the mean rate over an
+ * interval up to now that is long enough for enough ticks, weighted by our CPU time, so that it is
+ * also right for processes that run in step with ours or alternate with them.
  */
 #ifndef ENERGY_OTHER_CPU_H
 #define ENERGY_OTHER_CPU_H

@@ -24,7 +24,7 @@ static void undoes_a_wrap(void **state)
     assert_false(counter.went_back);
 }
 
-static void tells_a_reset_from_a_wrap(void **state)
+static void distinguishes_a_reset_from_a_wrap(void **state)
 {
     (void)state;
     struct energy_counter counter;
@@ -43,7 +43,7 @@ static void a_wrap_that_no_device_could_need_is_a_reset(void **state)
     assert_true(counter.went_back);
 }
 
-static void a_move_that_no_device_could_need_is_left_out(void **state)
+static void an_increase_that_no_device_could_need_is_skipped(void **state)
 {
     (void)state;
     struct energy_counter counter;
@@ -57,7 +57,7 @@ static void a_move_that_no_device_could_need_is_left_out(void **state)
     assert_true(energy_counter_advance(&counter, 161020, NS_PER_SECOND * 303 / 10) == 60000);
 }
 
-static void without_a_range_any_way_back_is_a_reset(void **state)
+static void without_a_range_any_decrease_is_a_reset(void **state)
 {
     (void)state;
     struct energy_counter counter;
@@ -66,7 +66,7 @@ static void without_a_range_any_way_back_is_a_reset(void **state)
     assert_true(counter.went_back);
 }
 
-static void notices_a_counter_that_stands_still(void **state)
+static void notices_a_stuck_counter(void **state)
 {
     (void)state;
     struct energy_counter counter;
@@ -83,7 +83,7 @@ static double unknown_seconds(const struct energy_counter *counter, int64_t now_
            (double)NS_PER_SECOND;
 }
 
-static void says_how_long_its_joules_are_not_known(void **state)
+static void gives_how_long_its_joules_are_not_known(void **state)
 {
     (void)state;
     struct energy_counter counter = {0};
@@ -103,7 +103,7 @@ static void says_how_long_its_joules_are_not_known(void **state)
     assert_true(unknown_seconds(&counter, 8) == 1 + 3);
 }
 
-static void says_how_long_it_failed_before_its_first_reading(void **state)
+static void gives_how_long_it_failed_before_its_first_reading(void **state)
 {
     (void)state;
     struct energy_counter counter = {.range_joules = 500};
@@ -124,13 +124,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_what_was_added),
         cmocka_unit_test(undoes_a_wrap),
-        cmocka_unit_test(tells_a_reset_from_a_wrap),
+        cmocka_unit_test(distinguishes_a_reset_from_a_wrap),
         cmocka_unit_test(a_wrap_that_no_device_could_need_is_a_reset),
-        cmocka_unit_test(a_move_that_no_device_could_need_is_left_out),
-        cmocka_unit_test(without_a_range_any_way_back_is_a_reset),
-        cmocka_unit_test(says_how_long_its_joules_are_not_known),
-        cmocka_unit_test(says_how_long_it_failed_before_its_first_reading),
-        cmocka_unit_test(notices_a_counter_that_stands_still),
+        cmocka_unit_test(an_increase_that_no_device_could_need_is_skipped),
+        cmocka_unit_test(without_a_range_any_decrease_is_a_reset),
+        cmocka_unit_test(gives_how_long_its_joules_are_not_known),
+        cmocka_unit_test(gives_how_long_it_failed_before_its_first_reading),
+        cmocka_unit_test(notices_a_stuck_counter),
     };
     return cmocka_run_group_tests_name("track/energy_counter", tests, NULL, NULL);
 }

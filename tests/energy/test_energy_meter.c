@@ -16,7 +16,7 @@ static int make_machine(void **state)
     return 0;
 }
 
-/* What is wrong with the counters of the CPU. Valid until the next call. */
+/* The faults of the CPU's counters. Valid until the next call. */
 static const char *faults(const struct energy_meter *meter)
 {
     static char text[512];
@@ -76,7 +76,7 @@ static void shares_never_sum_to_more_than_the_device(void **state)
     energy_meter_read(&meter, &shares, NS_PER_SECOND);
     set_joules("intel-rapl:0", 1010);
     set_joules("intel-rapl:0:1", 204);
-    /* Nobody else ran, and RAM was read at another moment. */
+    /* No other process ran, and RAM was read at another moment. */
     shares.main_cpu_seconds = 3;
     shares.descendants_cpu_seconds = 1;
     shares.main_ram_bytes = 3e9;
@@ -128,12 +128,12 @@ static void joules_of_half_the_packages_are_no_power(void **state)
         set_joules("intel-rapl:0", 1000 + 50 * second);
         energy_meter_read(&meter, &shares, second * NS_PER_SECOND);
     }
-    assert_near(meter.energy.machine.package, 150); /* package 1 stood still */
+    assert_near(meter.energy.machine.package, 150); /* package 1 did not change */
     assert_near(energy_meter_unknown_seconds(&meter), 3);
     energy_meter_finish(&meter);
 }
 
-/* DRAM is missing as a whole: nothing pretends to have it. */
+/* DRAM is missing completely, and has no figure. */
 static void a_domain_without_any_joules_is_no_gap(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void a_domain_without_any_joules_is_no_gap(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_gpu_that_tells_nothing_beside_one_that_does_is_named(void **state)
+static void a_gpu_without_joules_among_others_is_named(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -224,7 +224,7 @@ static void wraps_are_undone_even_between_intervals(void **state)
 
     set_joules("intel-rapl:0", 17950);
     energy_meter_update_counters(&meter, 61 * NS_PER_SECOND);
-    assert_true(isnan(meter.energy.machine.package)); /* the interval goes on */
+    assert_true(isnan(meter.energy.machine.package)); /* the interval continues */
     set_joules("intel-rapl:0", 35950);
     energy_meter_update_counters(&meter, 121 * NS_PER_SECOND);
     assert_true(energy_meter_due_ns(&meter) == 181 * NS_PER_SECOND);
@@ -241,7 +241,7 @@ static void a_counter_that_stands_still_is_flagged(void **state)
     (void)state;
     struct energy_meter meter;
     struct energy_shares shares = {0};
-    fake_sysfs_make_zone("intel-rapl:0:2", "uncore\n", 0); /* may stand still */
+    fake_sysfs_make_zone("intel-rapl:0:2", "uncore\n", 0); /* may stay unchanged */
     energy_meter_init(&meter, root);
     for (int second = 1; second <= 4; second++) {
         set_joules("intel-rapl:0", 1000 + 10 * second);
@@ -327,14 +327,14 @@ static void a_counter_that_gets_unreadable_is_missing_from_there(void **state)
     assert_string_equal(faults(&meter),
         "the package 1 counter cannot be read any more; what it misses is not known");
 
-    /* It was away for a moment: the counter itself went on. */
+    /* It could not be read for a moment: the counter continued. */
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         set_joules(others[i], 10004);
     set_joules("intel-rapl:0:1", 220);
     set_joules("intel-rapl:1", 2160);
     energy_meter_read(&meter, &shares, 4 * NS_PER_SECOND);
     assert_near(figure(&meter, GPUT_ENERGY_PACKAGE), 220);
-    assert_near(meter.energy.max_watts, 96); /* what came at once is of an unknown stretch */
+    assert_near(meter.energy.max_watts, 96); /* what came at once is of an unknown interval */
     assert_false(energy_meter_is_partial(&meter));
     assert_string_equal(faults(&meter), "");
     energy_meter_finish(&meter);
@@ -456,8 +456,8 @@ static void a_battery_is_the_whole_machine(void **state)
     fake_sysfs_remove(NULL);
 }
 
-/* One GPU for `seconds`, whose counter gets `watts` and whose driver says `said_watts`, of its own
- * or made of the counter. */
+/* One GPU for `seconds`: its counter gets `watts` and its driver gives `said_watts`, measured or
+ * computed from the counter. */
 static void run_gpu(
     struct energy_meter *meter, double watts, double said_watts, int seconds, bool is_counted)
 {
@@ -477,7 +477,7 @@ static void run_gpu(
     }
 }
 
-static void a_gpu_counter_is_held_to_its_power(void **state)
+static void a_gpu_counter_is_compared_with_its_power(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -498,7 +498,7 @@ static void a_gpu_counter_is_held_to_its_power(void **state)
     energy_meter_finish(&meter);
 }
 
-static void a_stuck_gpu_counter_gives_way_to_power(void **state)
+static void a_stuck_gpu_counter_is_replaced_by_power(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -516,7 +516,7 @@ static void a_stuck_gpu_counter_gives_way_to_power(void **state)
         gpu_faults(&meter), "that of GPU 0 went back; its power was integrated instead");
     energy_meter_finish(&meter);
 
-    run_gpu(&meter, 0, 0, 20, true); /* no witness of its own */
+    run_gpu(&meter, 0, 0, 20, true); /* not independent of the counter */
     assert_true(isnan(meter.energy.machine.gpu));
     assert_string_equal(
         gpu_faults(&meter), "that of GPU 0 stood still; what it missed is not known");
@@ -530,7 +530,7 @@ static void a_stuck_gpu_counter_gives_way_to_power(void **state)
     energy_meter_finish(&meter);
 }
 
-/* One that moves every 1.5 s is slow, not stuck: what it counts is the figure, and comes smoothly.
+/* One that changes every 1.5 s is slow, not stuck: its count is the figure, and increases smoothly.
  */
 static void a_slow_gpu_counter_is_exact(void **state)
 {
@@ -594,7 +594,7 @@ int main(void)
         ON_MACHINE(a_counter_that_jumps_ahead_is_flagged_and_left_out),
         ON_MACHINE(joules_of_half_the_packages_are_no_power),
         ON_MACHINE(a_domain_without_any_joules_is_no_gap),
-        cmocka_unit_test(a_gpu_that_tells_nothing_beside_one_that_does_is_named),
+        cmocka_unit_test(a_gpu_without_joules_among_others_is_named),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         ON_MACHINE(wraps_are_undone_even_between_intervals),
         ON_MACHINE(a_counter_that_stands_still_is_flagged),
@@ -606,8 +606,8 @@ int main(void)
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(an_amd_machine_has_packages_and_cores),
         cmocka_unit_test(a_battery_is_the_whole_machine),
-        cmocka_unit_test(a_gpu_counter_is_held_to_its_power),
-        cmocka_unit_test(a_stuck_gpu_counter_gives_way_to_power),
+        cmocka_unit_test(a_gpu_counter_is_compared_with_its_power),
+        cmocka_unit_test(a_stuck_gpu_counter_is_replaced_by_power),
         cmocka_unit_test(a_slow_gpu_counter_is_exact),
         cmocka_unit_test(says_why_there_is_none),
     };

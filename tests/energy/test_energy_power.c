@@ -6,7 +6,7 @@
 
 static const int64_t begin_ns = 5 * NS_PER_SECOND;
 
-/* Adds the joules that packages and GPUs came to after so many seconds. */
+/* Adds the joules of packages and GPUs after so many seconds. */
 static void add(struct energy_power *power, double seconds, double package, double gpu)
 {
     struct gput_energy energy = {.machine = {package, NAN, NAN, NAN, NAN, gpu, NAN, package}};
@@ -15,7 +15,7 @@ static void add(struct energy_power *power, double seconds, double package, doub
     energy_power_add(power, joules, begin_ns + (int64_t)(seconds * (double)NS_PER_SECOND));
 }
 
-static void is_known_soon_and_then_renewed_every_second(void **state)
+static void is_known_soon_and_then_updated_every_second(void **state)
 {
     (void)state;
     struct energy_power power;
@@ -46,7 +46,7 @@ static void a_figure_is_first_known_at_the_end_of_its_first_interval(void **stat
     assert_true(power.watts[GPUT_ENERGY_GPU] == 30);
 }
 
-static void what_does_not_go_on_is_not_known(void **state)
+static void a_figure_that_stopped_is_not_known(void **state)
 {
     (void)state;
     struct energy_power power;
@@ -65,9 +65,9 @@ static void what_does_not_go_on_is_not_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_known_soon_and_then_renewed_every_second),
+        cmocka_unit_test(is_known_soon_and_then_updated_every_second),
         cmocka_unit_test(a_figure_is_first_known_at_the_end_of_its_first_interval),
-        cmocka_unit_test(what_does_not_go_on_is_not_known),
+        cmocka_unit_test(a_figure_that_stopped_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

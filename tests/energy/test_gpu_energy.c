@@ -21,7 +21,7 @@ static void assert_near(double actual, double expected)
         fail_msg("%.9f is not %.9f", actual, expected);
 }
 
-/* What a driver says at a moment. */
+/* A driver's reading at a moment. */
 static struct gpu_energy_reading say(double seconds, double watts, double joules)
 {
     return (struct gpu_energy_reading){ns_of(seconds), watts, joules};
@@ -96,7 +96,7 @@ static void what_was_used_before_the_start_does_not_count(void **state)
     assert_near(gpu_energy_advance(&gpu, &reading, ns_of(1)), 100);
 }
 
-static void power_is_taken_on_until_the_next_reading_tells(void **state)
+static void power_is_extrapolated_until_the_next_reading(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -127,7 +127,7 @@ static void explained(const struct gpu_energy *gpu, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* Ten seconds of 100 W; from `lost` on the driver says other things. */
+/* Ten seconds of 100 W; from `lost` on the driver gives something else. */
 static void lose(
     struct gpu_energy *gpu, double power_before, double counter_before, double lost, double power)
 {
@@ -141,7 +141,7 @@ static void lose(
     }
 }
 
-static void joules_that_do_not_go_on_are_missing_from_there(void **state)
+static void joules_that_stopped_are_missing_from_then_on(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -160,8 +160,8 @@ static void joules_that_do_not_go_on_are_missing_from_there(void **state)
     explained(&gpu, "GPU 0 told nothing for 7.0 s, which are missing");
 }
 
-/* Neither is told from 2 to 3.5 s, while the power is what stands in for the counter. */
-static void power_that_was_not_told_either_is_said_to_be_missing(void **state)
+/* Neither is given from 2 to 3.5 s, while power replaces the counter. */
+static void missing_power_is_reported(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -190,12 +190,12 @@ static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
     assert_true(isnan(gpu_energy_advance(&gpu, &nothing, ns_of(15))));
     assert_true(gpu.is_lost);
     explained(&gpu, "GPU 0 did not answer in the last 14.0 s, which are missing");
-    reading = say(20, NAN, 2000); /* the counter went on */
+    reading = say(20, NAN, 2000); /* the counter continued */
     assert_near(gpu_energy_advance(&gpu, &reading, ns_of(20)), 1900);
     assert_false(gpu.is_lost);
 }
 
-static void a_driver_that_never_answers_tells_nothing_of_all_the_time(void **state)
+static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -211,7 +211,7 @@ static void a_driver_that_never_answers_tells_nothing_of_all_the_time(void **sta
     explained(&gpu, "nothing tells the joules of GPU 0, which is left out");
 }
 
-static void a_counter_that_has_not_moved_yet_is_no_figure(void **state)
+static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -225,7 +225,7 @@ static void a_counter_that_has_not_moved_yet_is_no_figure(void **state)
 }
 
 /* The power stands in for it, and the figure is not the counter's. */
-static void joules_before_a_counter_moves_are_said_to_be_of_its_power(void **state)
+static void joules_before_a_counters_first_change_are_integrated_power(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -247,7 +247,7 @@ static void joules_before_a_counter_moves_are_said_to_be_of_its_power(void **sta
         &gpu, "that of GPU 0 had not moved at the end: 10.0 J of it are its power, integrated");
 }
 
-static void a_gpu_that_joins_late_says_so(void **state)
+static void a_gpu_that_appears_late_is_reported(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -260,7 +260,7 @@ static void a_gpu_that_joins_late_says_so(void **state)
     explained(&gpu, "GPU 0 told nothing for 4.0 s, which are missing");
 }
 
-/* It answers, but tells neither energy nor power for the first two of five seconds. */
+/* It answers, but gives neither energy nor power for the first two of five seconds. */
 static void run_reported_late(struct gpu_energy *gpu, double watts)
 {
     gpu_energy_init(gpu, start_ns);
@@ -272,7 +272,7 @@ static void run_reported_late(struct gpu_energy *gpu, double watts)
     }
 }
 
-static void a_gpu_that_tells_late_says_so(void **state)
+static void a_gpu_that_gives_joules_late_is_reported(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -285,8 +285,8 @@ static void a_gpu_that_tells_late_says_so(void **state)
     assert_near(gpu_energy_unknown_seconds(&gpu), 1.9);
 }
 
-/* All that it moves by comes with its first move: nothing is missing. */
-static void a_counter_that_moves_late_misses_nothing(void **state)
+/* Its whole increase comes with its first change: nothing is missing. */
+static void a_counter_that_changes_late_misses_nothing(void **state)
 {
     (void)state;
     struct gpu_energy gpu;
@@ -304,16 +304,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_power_gives_power_times_time),
         cmocka_unit_test(what_was_used_before_the_start_does_not_count),
-        cmocka_unit_test(power_is_taken_on_until_the_next_reading_tells),
-        cmocka_unit_test(joules_that_do_not_go_on_are_missing_from_there),
-        cmocka_unit_test(power_that_was_not_told_either_is_said_to_be_missing),
+        cmocka_unit_test(power_is_extrapolated_until_the_next_reading),
+        cmocka_unit_test(joules_that_stopped_are_missing_from_then_on),
+        cmocka_unit_test(missing_power_is_reported),
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),
-        cmocka_unit_test(a_driver_that_never_answers_tells_nothing_of_all_the_time),
-        cmocka_unit_test(a_counter_that_has_not_moved_yet_is_no_figure),
-        cmocka_unit_test(joules_before_a_counter_moves_are_said_to_be_of_its_power),
-        cmocka_unit_test(a_gpu_that_joins_late_says_so),
-        cmocka_unit_test(a_gpu_that_tells_late_says_so),
-        cmocka_unit_test(a_counter_that_moves_late_misses_nothing),
+        cmocka_unit_test(a_driver_that_never_answers_is_missing_all_the_time),
+        cmocka_unit_test(a_counter_that_has_not_changed_yet_is_no_figure),
+        cmocka_unit_test(joules_before_a_counters_first_change_are_integrated_power),
+        cmocka_unit_test(a_gpu_that_appears_late_is_reported),
+        cmocka_unit_test(a_gpu_that_gives_joules_late_is_reported),
+        cmocka_unit_test(a_counter_that_changes_late_misses_nothing),
     };
     return cmocka_run_group_tests_name("track/gpu_energy", tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 /*
- * Whose the joules of a GPU are, as the meter shares them out.
+ * How the meter shares out the joules of a GPU.
  */
 #include "base/clock.h"
 #include "fake_sysfs.h"
 #include "process/metered.h"
 
-/* Meters a GPU that tells the same all the time. */
+/* Meters a GPU with constant readings. */
 static void run_for_two_seconds(struct energy_meter *meter, const struct gpu_device_sample *told)
 {
     struct gpu_sample gpus = {.n_devices = 1};
@@ -19,7 +19,7 @@ static void run_for_two_seconds(struct energy_meter *meter, const struct gpu_dev
     }
 }
 
-static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **state)
+static void joules_of_a_gpu_with_unknown_users_are_unattributed(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -39,7 +39,7 @@ static void joules_of_a_gpu_are_nobodys_where_its_users_are_not_told(void **stat
     energy_meter_finish(&meter);
 }
 
-/* Memory does not stand in for use that the driver has only not told yet. */
+/* Memory does not replace use that the driver has merely not given yet. */
 static void use_without_samples_is_not_known(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void use_without_samples_is_not_known(void **state)
     }
 }
 
-/* A GPU for three seconds whose driver does not say who uses it while it is busy: it is idle in the
- * first and the last. */
+/* A GPU for three seconds: its driver does not list its users while it is busy, and it is idle in
+ * the first and the last second. */
 static void run_without_list(struct energy_meter *meter, double sm, double ram)
 {
     struct gpu_sample gpus = {.n_devices = 1};
@@ -100,8 +100,8 @@ static void users_that_no_list_shows_may_be_ours(void **state)
     assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
 }
 
-/* What is known of the package alone is no figure of all. */
-static void users_that_no_list_shows_hide_the_whole_beside_a_package(void **state)
+/* The package alone is no figure of all domains. */
+static void unlisted_users_make_the_total_unknown_next_to_a_package(void **state)
 {
     (void)state;
     for (int is_busy = 0; is_busy <= 1; is_busy++) {
@@ -137,7 +137,7 @@ static void users_that_no_list_shows_hide_the_whole_beside_a_package(void **stat
 }
 
 /* A list that comes a second late hides too little for 0 J to be missing. */
-static void a_moment_without_a_list_hides_nothing(void **state)
+static void a_moment_without_a_list_makes_nothing_unknown(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -158,7 +158,7 @@ static void a_moment_without_a_list_hides_nothing(void **state)
     energy_meter_finish(&meter);
 }
 
-/* What main gets of 100 J. */
+/* Main's share of 100 J. */
 static double main_joules_of(double utilization, double main_sm, double all_sm)
 {
     struct energy_meter meter;
@@ -184,9 +184,9 @@ static void use_of_a_gpu_by_others_is_theirs(void **state)
 {
     (void)state;
     assert_near(main_joules_of(90, 30, 60), 100.0 / 3);
-    assert_near(main_joules_of(30, 30, 60), 50); /* the device's use says less than its users */
+    assert_near(main_joules_of(30, 30, 60), 50); /* use of the device is below that of its users */
     assert_near(main_joules_of(NAN, 30, 60), 50);
-    assert_near(main_joules_of(60, 30, NAN), 50); /* others are not told */
+    assert_near(main_joules_of(60, 30, NAN), 50); /* others are not known */
     assert_near(main_joules_of(NAN, 30, NAN), 30);
     assert_near(main_joules_of(10, 30, NAN), 100);
 }
@@ -229,11 +229,11 @@ static void joules_of_a_card_are_shared_out_among_its_mig_instances(void **state
     run_mig(&meter, 3, (double[]){0, 2e9, 0}, 8e9);
     assert_near(meter.energy.main, 25);
     assert_true(meter.gpu_by_memory && meter.unshared_joules == 0);
-    run_mig(&meter, 1, (double[]){2e9}, 8e9); /* the other instances are out of sight */
+    run_mig(&meter, 1, (double[]){2e9}, 8e9); /* the other instances are not visible */
     assert_near(meter.energy.main, 25);
 }
 
-static void joules_of_a_card_are_nobodys_where_an_instance_does_not_tell(void **state)
+static void joules_of_a_card_are_unattributed_when_an_instance_is_unknown(void **state)
 {
     (void)state;
     struct energy_meter meter;
@@ -248,14 +248,14 @@ static void joules_of_a_card_are_nobodys_where_an_instance_does_not_tell(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joules_of_a_gpu_are_nobodys_where_its_users_are_not_told),
+        cmocka_unit_test(joules_of_a_gpu_with_unknown_users_are_unattributed),
         cmocka_unit_test(use_without_samples_is_not_known),
         cmocka_unit_test(users_that_no_list_shows_may_be_ours),
-        cmocka_unit_test(users_that_no_list_shows_hide_the_whole_beside_a_package),
-        cmocka_unit_test(a_moment_without_a_list_hides_nothing),
+        cmocka_unit_test(unlisted_users_make_the_total_unknown_next_to_a_package),
+        cmocka_unit_test(a_moment_without_a_list_makes_nothing_unknown),
         cmocka_unit_test(use_of_a_gpu_by_others_is_theirs),
         cmocka_unit_test(joules_of_a_card_are_shared_out_among_its_mig_instances),
-        cmocka_unit_test(joules_of_a_card_are_nobodys_where_an_instance_does_not_tell),
+        cmocka_unit_test(joules_of_a_card_are_unattributed_when_an_instance_is_unknown),
     };
     return cmocka_run_group_tests_name("track/gpu_users", tests, NULL, NULL);
 }

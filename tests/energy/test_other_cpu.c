@@ -10,8 +10,8 @@
 #define TICK_SECONDS 0.01
 
 /*
- * A machine whose clock ticks find somebody running by chance, as those of the kernel do: its busy
- * time is right in the long run only. What we use is known exactly.
+ * A machine whose clock ticks sample running processes at random, like the kernel's: its busy time
+ * is only right in the long run. What we use is known exactly.
  */
 struct machine {
     uint64_t chance;                       /* the state of a generator of its own */
@@ -93,8 +93,8 @@ static void shares_do_not_depend_on_the_interval(void **state)
     assert_within(0.02, mean_share(0.9, 0.1, 100, 60, 20), 0.9);
 }
 
-/* Of a tick or two there is not much to go by, but shares are too high as often as too low. */
-static void shares_of_few_ticks_have_no_side(void **state)
+/* One or two ticks are little evidence, but shares are too high as often as too low. */
+static void shares_of_few_ticks_are_unbiased(void **state)
 {
     (void)state;
     const double ours = 0.002, others = 0.04, share = ours / (ours + others);
@@ -127,7 +127,7 @@ static void others_that_start_and_stop_are_followed(void **state)
     assert_within(0.2, machine.others.seconds, machine.true_seconds + 1); /* the second of delay */
 }
 
-/* What we use is no use of the others, however it changes. */
+/* Our CPU time never counts as that of the others, however it changes. */
 static void ours_may_start_and_stop(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static double share_of_bursts(int ticks, int others_begin)
     return joules / machine.busy_seconds;
 }
 
-static void those_that_work_in_step_or_in_turns_share_alike(void **state)
+static void processes_in_step_or_alternating_share_equally(void **state)
 {
     (void)state;
     const int ticks[] = {5, 10, 20, 40, 100};
@@ -175,7 +175,7 @@ static void those_that_work_in_step_or_in_turns_share_alike(void **state)
     }
 }
 
-static void enough_ticks_are_taken_as_they_are(void **state)
+static void enough_ticks_are_used_unchanged(void **state)
 {
     (void)state;
     struct other_cpu others;
@@ -189,8 +189,8 @@ static void enough_ticks_are_taken_as_they_are(void **state)
     assert_within(1e-9, others.seconds, 3.5);
 }
 
-/* Intervals may be shorter than it is made for: the stretch is, too, then. */
-static void any_number_of_readings_will_do(void **state)
+/* With shorter intervals than it is designed for, the ring buffer spans less time. */
+static void any_number_of_readings_works(void **state)
 {
     (void)state;
     struct machine machine;
@@ -204,12 +204,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_do_not_depend_on_the_interval),
-        cmocka_unit_test(shares_of_few_ticks_have_no_side),
+        cmocka_unit_test(shares_of_few_ticks_are_unbiased),
         cmocka_unit_test(others_that_start_and_stop_are_followed),
         cmocka_unit_test(ours_may_start_and_stop),
-        cmocka_unit_test(those_that_work_in_step_or_in_turns_share_alike),
-        cmocka_unit_test(enough_ticks_are_taken_as_they_are),
-        cmocka_unit_test(any_number_of_readings_will_do),
+        cmocka_unit_test(processes_in_step_or_alternating_share_equally),
+        cmocka_unit_test(enough_ticks_are_used_unchanged),
+        cmocka_unit_test(any_number_of_readings_works),
     };
     return cmocka_run_group_tests_name("track/other_cpu", tests, NULL, NULL);
 }

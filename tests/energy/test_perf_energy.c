@@ -37,7 +37,7 @@ static void says_that_there_are_none(void **state)
     perf_energy_close(&perf);
 }
 
-/* A type that no kernel knows stands for one that it does not let us use. */
+/* A type that no kernel knows represents one that it does not permit. */
 static void says_that_they_are_refused(void **state)
 {
     (void)state;

@@ -119,7 +119,7 @@ static void a_counter_that_cannot_be_read_says_why(void **state)
     char path[256];
     struct powercap powercap;
     uint64_t energy_uj;
-    /* Missing, as root reads what is refused to others. */
+    /* Missing instead of refused, as root may read everything. */
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:0:1/energy_uj", fake_sysfs);
     unlink(path);
     powercap_open(fake_sysfs, &powercap);
