@@ -16,9 +16,6 @@
 #define PAUSE_PER_COST 20
 #define PAUSE_PER_HIGH_COST 2
 
-/* The smallest change of a device's memory in use that counts as one. */
-#define MIN_MOVE_BYTES (1024 * 1024.0)
-
 /* Drivers need a large stack; only touched pages take memory. */
 #define STACK_BYTES (1024 * 1024)
 
@@ -52,8 +49,11 @@ struct gpu_feed {
     uint64_t processes_asked, processes_answered;
     uint64_t list_requested; /* processes_asked as of the last request for a list at once */
     bool list_overdue;       /* like devices_overdue, of that list */
+    bool moved_list_overdue; /* the same of the list that follows a change of memory */
     bool memory_moved;       /* since the current list, or the one being read */
-    int64_t next_list_ns;    /* not before then; */
+    uint64_t lists_begun;
+    uint64_t moved_version; /* the number of the list that follows the last change of memory */
+    int64_t next_list_ns;   /* not before then; */
     int64_t next_list_after_move_ns;
     double ram_before_list[GPU_MAX_DEVICES]; /* in use when reading the last list began; NaN:
                                                 unknown */
@@ -208,18 +208,21 @@ static void pair_with_list(
         return;
     feed->is_unpaired[device] = false;
     double before = feed->ram_before_list[device];
-    if (!(fabs(ram_bytes - before) < MIN_MOVE_BYTES))
+    if (!(fabs(ram_bytes - before) < GPU_MIN_MOVE_BYTES))
         return;
     feed->paired_version[device] = feed->processes_version;
     feed->paired_ram_bytes[device] = ram_bytes < before ? ram_bytes : before;
 }
 
-/* Requests a list of processes when a device's memory in use has changed since the last one. */
+/* Requests a list of processes when a device's memory in use has changed since the last one, or was
+ * not known then. */
 static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_bytes)
 {
-    if (feed->memory_moved || !(fabs(ram_bytes - feed->ram_before_list[device]) >= MIN_MOVE_BYTES))
+    bool is_same = fabs(ram_bytes - feed->ram_before_list[device]) < GPU_MIN_MOVE_BYTES;
+    if (feed->memory_moved || is_same || isnan(ram_bytes))
         return;
     feed->memory_moved = true;
+    feed->moved_version = feed->lists_begun + 1;
     pthread_cond_signal(&feed->wake_lists);
 }
 
@@ -260,6 +263,7 @@ static int64_t next_start_ns(int64_t begun_ns, int64_t cost_ns, int64_t min_paus
 static void begin_list(struct gpu_feed *feed)
 {
     feed->memory_moved = false;
+    feed->lists_begun++;
     for (uint32_t i = 0; i < feed->n_devices; i++)
         feed->ram_before_list[i] = feed->read_ns[i] ? feed->readings[i].ram_used_bytes : NAN;
     if (feed->asked_for.version != feed->tracked.version &&
@@ -287,7 +291,7 @@ static void read_processes(struct gpu_feed *feed)
     feed->processes_ns = after;
     feed->processes_version++;
     feed->processes_answered = asked;
-    feed->list_overdue = false;
+    feed->list_overdue = feed->moved_list_overdue = false;
     memset(feed->is_unpaired, true, feed->n_devices * sizeof *feed->is_unpaired);
     feed->next_list_ns = next_start_ns(before, after - before, MIN_PAUSE_NS);
     feed->next_list_after_move_ns = next_start_ns(before, after - before, MIN_PAUSE_AFTER_MOVE_NS);
@@ -536,6 +540,24 @@ void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns)
     while (is_list_awaited(feed) && in_time)
         in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
     feed->list_overdue |= is_list_awaited(feed);
+    pthread_mutex_unlock(&feed->lock);
+}
+
+static bool is_moved_list_awaited(const struct gpu_feed *feed, int64_t deadline_ns)
+{
+    bool is_due = !feed->memory_moved || list_due_ns(feed) < deadline_ns;
+    return feed->opened && !feed->finished && !feed->list_overdue && !feed->moved_list_overdue &&
+           feed->processes_version < feed->moved_version && is_due;
+}
+
+void gpu_feed_await_moved_list(struct gpu_feed *feed, int64_t deadline_ns)
+{
+    struct timespec until = clock_timespec_of_ns(deadline_ns);
+    bool in_time = true;
+    pthread_mutex_lock(&feed->lock);
+    while (is_moved_list_awaited(feed, deadline_ns) && in_time)
+        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
+    feed->moved_list_overdue |= is_moved_list_awaited(feed, deadline_ns);
     pthread_mutex_unlock(&feed->lock);
 }
 

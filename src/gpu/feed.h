@@ -18,6 +18,9 @@
 
 struct gpu_feed;
 
+/* The smallest change of a device's memory in use that counts as one. */
+#define GPU_MIN_MOVE_BYTES (1024 * 1024.0)
+
 /* The last figures of a feed. Owned by the reader; starts as all zeroes. */
 struct gpu_feed_view {
     struct gpu_source_status status;
@@ -66,6 +69,10 @@ void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns);
 
 /* The same for the list that was last requested. */
 void gpu_feed_await_list(struct gpu_feed *feed, int64_t deadline_ns);
+
+/* The same for the list that follows a change of a device's memory in use, when it is due by then.
+ * A list that this did not get in time is still waited for by gpu_feed_await_list(). */
+void gpu_feed_await_moved_list(struct gpu_feed *feed, int64_t deadline_ns);
 
 /* Waits until all requests are answered, until `deadline_ns` at most; true when they are. */
 bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns);

@@ -10,9 +10,8 @@
  *     gpu_set_close(set);
  *
  * Drivers are called from the set's own threads, and a tick takes the latest answers with their
- * age. Only gpu_set_open(), gpu_set_await(), gpu_set_await_lists() and gpu_set_await_all() wait for
- * one, and not for long. A figure whose answer is late is NaN, with a reason, until the answer
- * comes.
+ * age. Only gpu_set_open() and the functions named gpu_set_await… wait for one, and not for long. A
+ * figure whose answer is late is NaN, with a reason, until the answer comes.
  *
  * A set is used from one thread at a time, and only in the process that opened it: after a fork,
  * the child's gpu_set_sample() gives NaN, and gpu_set_close() frees what is safe to free.
@@ -110,6 +109,8 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double untracked_ram_bytes; /* in use by the driver and untracked processes, as of the last list
                                    during which the RAM in use did not change. NaN: unknown */
+    bool is_ram_of_list;        /* the RAM in use is that around the list of processes */
+    bool bounds_ram;            /* tracked processes cannot have more than the RAM in use */
     bool may_have_others;       /* untracked processes use it, or its list may lack some */
     double main_sm_percent;     /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
@@ -228,6 +229,13 @@ void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree);
  */
 void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns);
 
+/*
+ * Where a device's memory in use has changed since the last list: waits for the list that follows,
+ * `timeout_ns` at most, so that both are of one moment. Does not wait for a list that is due later.
+ * A driver that exceeded the timeout is not waited for by this function until it has answered.
+ */
+void gpu_set_await_moved_lists(struct gpu_set *set, int64_t timeout_ns);
+
 /* The latest figures. Never waits, never fails. */
 void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
 
@@ -236,6 +244,16 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
  */
 bool gpu_set_sample_new_list(
     struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample);
+
+/* Whether tracked processes have more RAM of a device than it has in use: one of the two figures
+ * is of an earlier moment, or drivers count shared memory twice. */
+bool gpu_sample_contradicts_itself(const struct gpu_sample *sample);
+
+/*
+ * Takes out the contradiction: RAM of processes is the RAM in use where both are of one moment, and
+ * otherwise NaN, in the sums too.
+ */
+void gpu_sample_limit_ram(struct gpu_sample *sample);
 
 /* GPU RAM of one tracked process on all GPUs of the brand together, as the drivers list it; a
  * client shared by several processes counts in each. */

@@ -286,6 +286,10 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
         return;
     put_share(out, share, missing);
     out->untracked_ram_bytes = member->untracked_ram_bytes[i];
+    out->bounds_ram = !set->devices[at].shares_ram;
+    out->is_ram_of_list =
+        view->paired_version[i] == member->attributed_version &&
+        fabs(out->ram_used_bytes - view->paired_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
     out->may_have_others = view->processes.only_tracked || share->n_untracked ||
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
@@ -421,4 +425,43 @@ bool gpu_set_sample_new_list(
     if (is_new)
         fill_sample(set, tree, sample);
     return is_new;
+}
+
+/* ---- figures of different moments ---- */
+
+static bool contradicts(const struct gpu_device_sample *device, double ram_bytes)
+{
+    return device->bounds_ram && ram_bytes > device->ram_used_bytes;
+}
+
+bool gpu_sample_contradicts_itself(const struct gpu_sample *sample)
+{
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
+        if (contradicts(device, device->main_ram_bytes) ||
+            contradicts(device, device->descendants_ram_bytes) ||
+            contradicts(device, device->combined_ram_bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Limits the figure of one device, and its sum. */
+static void limit_ram(const struct gpu_device_sample *device, double *ram_bytes, double *sum_bytes)
+{
+    if (!contradicts(device, *ram_bytes))
+        return;
+    double limited = device->is_ram_of_list ? device->ram_used_bytes : NAN;
+    *sum_bytes += limited - *ram_bytes;
+    *ram_bytes = limited;
+}
+
+void gpu_sample_limit_ram(struct gpu_sample *sample)
+{
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        struct gpu_device_sample *device = &sample->devices[i];
+        limit_ram(device, &device->main_ram_bytes, &sample->main_ram_bytes);
+        limit_ram(device, &device->descendants_ram_bytes, &sample->descendants_ram_bytes);
+        limit_ram(device, &device->combined_ram_bytes, &sample->combined_ram_bytes);
+    }
 }

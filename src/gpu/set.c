@@ -403,6 +403,16 @@ void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
             gpu_feed_await_list(set->members[i].feed, deadline_ns);
 }
 
+void gpu_set_await_moved_lists(struct gpu_set *set, int64_t timeout_ns)
+{
+    if (set->owner != getpid() || set->synchronous)
+        return;
+    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        if (set->members[i].feed)
+            gpu_feed_await_moved_list(set->members[i].feed, deadline_ns);
+}
+
 bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)
 {
     if (set->owner != getpid())

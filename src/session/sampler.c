@@ -12,6 +12,10 @@
 /* How long a sample waits for GPU drivers to read the energy up to it. */
 #define MAX_WAIT_NS (NS_PER_SECOND / 20)
 #define LAST_WAIT_NS (NS_PER_SECOND / 10)
+/* Shorter intervals: figures of the tick before are fresh enough. */
+#define MIN_AWAITED_NS (NS_PER_SECOND / 100)
+/* How long it waits for a list of processes after a change of the memory in use. */
+#define MAX_LIST_WAIT_NS (NS_PER_SECOND / 50)
 /* The same at both ends, for the list of processes that hold GPU RAM. */
 #define LIST_WAIT_NS (NS_PER_SECOND / 4)
 
@@ -200,9 +204,9 @@ static void list_descendants(struct sampler *sampler)
     sampler->descendants_generation = sampler->tree.generation;
 }
 
-/* Joules are of the sample's own moment where the drivers have answered by the end of it. Else
- * power is extrapolated, so that ticks do not wait for long; what the last sample misses stays
- * missing. */
+/* Figures of devices, and with them joules, are of the sample's own moment where the drivers have
+ * answered by the end of it. Else power is extrapolated, so that ticks do not wait for long; what
+ * the last sample misses stays missing. */
 static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     int64_t wait_ns = sampler->options.interval_ns / 4;
@@ -210,7 +214,10 @@ static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
         wait_ns = MAX_WAIT_NS;
     if (flags & SAMPLER_LAST)
         wait_ns = LAST_WAIT_NS;
-    if (flags & SAMPLER_LAST || (sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns)))
+    bool is_row_awaited =
+        sampler->options.interval_ns >= MIN_AWAITED_NS && sampler->sampled_ns != 0;
+    bool is_energy_awaited = sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns);
+    if (flags & SAMPLER_LAST || is_row_awaited || is_energy_awaited)
         gpu_set_await(sampler->options.gpus, wait_ns);
 }
 
@@ -264,12 +271,50 @@ bool sampler_take_waiting_lists(struct sampler *sampler)
     return true;
 }
 
+/* A quarter of the interval and MAX_LIST_WAIT_NS at most. */
+static int64_t list_wait_ns(const struct sampler *sampler)
+{
+    int64_t wait_ns = sampler->options.interval_ns / 4;
+    return wait_ns < MAX_LIST_WAIT_NS ? wait_ns : MAX_LIST_WAIT_NS;
+}
+
+/* Who holds GPU RAM is as of the reading of the memory in use, where a list comes in time. */
+static void await_moved_lists(struct sampler *sampler, int64_t since_ns)
+{
+    int64_t left_ns = list_wait_ns(sampler) - (clock_monotonic_ns() - since_ns);
+    bool is_first = sampler->sampled_ns == 0;
+    if (has_process(sampler) && !is_first && left_ns > 0)
+        gpu_set_await_moved_lists(sampler->options.gpus, left_ns);
+}
+
+bool sampler_gpu_ram_is_doubtful(const struct sampler *sampler)
+{
+    return has_process(sampler) && gpu_sample_contradicts_itself(&sampler->gpu);
+}
+
+void sampler_read_gpu_ram_again(struct sampler *sampler)
+{
+    struct gpu_tree tree = gpu_tree_of(sampler);
+    gpu_set_refresh(sampler->options.gpus);
+    gpu_set_await(sampler->options.gpus, list_wait_ns(sampler));
+    gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
+    put_gpu_ram(sampler);
+}
+
+void sampler_limit_gpu_ram(struct sampler *sampler)
+{
+    gpu_sample_limit_ram(&sampler->gpu);
+    put_gpu_ram(sampler);
+}
+
 static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
 {
     if (!sampler->options.gpus)
         return;
+    int64_t since_ns = clock_monotonic_ns();
     request_lists(sampler, flags);
     await_gpus(sampler, now_ns, flags);
+    await_moved_lists(sampler, since_ns);
     struct gpu_tree tree = gpu_tree_of(sampler);
     gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
     put_gpu_ram(sampler);

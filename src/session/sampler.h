@@ -93,6 +93,17 @@ void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned f
  * since the last sample. False: they have not. */
 bool sampler_take_waiting_lists(struct sampler *sampler);
 
+/* Whether the sample has more GPU RAM of processes than a GPU has in use: the figures are of
+ * different moments. */
+bool sampler_gpu_ram_is_doubtful(const struct sampler *sampler);
+
+/* Reads GPU RAM of the sample again. Waits for drivers for a quarter of the interval and 20 ms at
+ * most. */
+void sampler_read_gpu_ram_again(struct sampler *sampler);
+
+/* Leaves no GPU RAM of processes in the sample that exceeds what a GPU has in use. */
+void sampler_limit_gpu_ram(struct sampler *sampler);
+
 /*
  * Scans the processes and their RAM between two samples, without exact readings: lower bounds are
  * in `ram.figures`, and no sample changes. `flags` as above.

@@ -55,11 +55,9 @@ static void write_row(struct gput_session *session)
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
 
-/* Lists that arrived since the last tick: the next request may replace them. */
-static void take_waiting_lists(struct gput_session *session)
+/* GPU RAM alone, for maxima. */
+static void add_gpu_ram(struct gput_session *session)
 {
-    if (!sampler_take_waiting_lists(&session->sampler))
-        return;
     session_update_gpu_holdings(session);
     session_gpus_add_sample(session, 0);
     struct gput_sample gpu_ram;
@@ -68,6 +66,27 @@ static void take_waiting_lists(struct gput_session *session)
         gpu_ram.values[i] = is_gpu_ram ? session->sampler.sample.values[i] : NAN;
     }
     usage_add(&session->usage, &gpu_ram, 0);
+}
+
+/* Lists that arrived since the last tick: the next request may replace them. */
+static void take_waiting_lists(struct gput_session *session)
+{
+    if (sampler_take_waiting_lists(&session->sampler))
+        add_gpu_ram(session);
+}
+
+/* A row must not have processes with more GPU RAM than the GPU has in use. What lists say counts in
+ * maxima all the same. */
+static void settle_gpu_ram(struct gput_session *session)
+{
+    if (!sampler_gpu_ram_is_doubtful(&session->sampler))
+        return;
+    add_gpu_ram(session);
+    sampler_read_gpu_ram_again(&session->sampler);
+    if (!sampler_gpu_ram_is_doubtful(&session->sampler))
+        return;
+    add_gpu_ram(session);
+    sampler_limit_gpu_ram(&session->sampler);
 }
 
 static void warn_of_files(struct gput_session *session)
@@ -102,6 +121,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (is_row)
         take_waiting_lists(session);
     sampler_take_sample(&session->sampler, session->orphans_ns, flags);
+    settle_gpu_ram(session);
     if (session->mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     warn_of_files(session);

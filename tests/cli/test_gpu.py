@@ -153,6 +153,42 @@ class Peaks(GpuTest):
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"the last answer came \d+\.\d\d s before the end$")
 
 
+# Holds 4000 and 100 MB by turns.
+ALTERNATE = """
+import os, sys, time
+scenario, first, turns = sys.argv[1:]
+for turn in range(int(turns)):
+    megabytes = 100 if turn % 2 else 4000
+    with open(scenario + ".new", "w") as file:
+        file.write(first + f"gpu GPU-aaaa\\nmemory 16000000000 0 {megabytes + 50}000000\\ncompute {os.getpid()} {megabytes}000000\\n")
+    os.rename(scenario + ".new", scenario)
+    time.sleep(0.25)
+"""
+
+
+class Rows(GpuTest):
+    def rows_of(self, first):
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        command = python(ALTERNATE, self.scenario, first, 8)
+        report, _ = self.tracked("--st", "0.05", "--tf", "rows.csv", command=command)
+        with open(self.folder / "rows.csv", newline="") as file:
+            names, *rows = list(csv.reader(file))[2:]
+        self.assertEqual(report["max_gpu_ram"]["main"], 4000.0)
+        whose = [names.index(f"{name}_gpu_ram") for name in ("main", "combined", "system")]
+        return [[float(row[column] or "nan") for column in whose] for row in rows]
+
+    def check(self, rows):
+        self.assertTrue(any(main == 4000 for main, _, _ in rows))
+        for main, combined, system in rows:
+            self.assertFalse(main > system or combined > system, rows)
+
+    def test_processes_have_at_most_what_is_in_use(self):
+        self.check(self.rows_of(""))
+
+    def test_processes_have_at_most_what_is_in_use_where_lists_are_late(self):
+        self.check(self.rows_of("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 60\n"))
+
+
 class Figures(GpuTest):
     def test_mean_utilization_is_that_of_the_rows_of_the_tracking_file(self):
         text = "gpu GPU-aaaa\nmemory 16000000000 0 0\nutilization {percent}\n"

@@ -102,6 +102,107 @@ static void await_calls(const char *call, int count)
     assert_in_range(count_calls(call, 0), count, 1000000);
 }
 
+/* Has the device read around a list that is requested. */
+static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
+{
+    struct gpu_sample sample;
+    struct gpu_tree tree = tree_of(main, NULL, 0);
+    gpu_set_request_lists(set, &tree);
+    gpu_set_await_lists(set, 600 * NS_PER_SECOND);
+    gpu_set_sample(set, &tree, &sample);
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND);
+    gpu_set_sample(set, &tree, &sample);
+    return sample;
+}
+
+/* A scenario in which this process holds all the memory in use but 50 MB. */
+static void hold(const char *first, long long megabytes)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+        "%sgpu GPU-aaaa\nmemory 16000000000 0 %lld000000\ncompute %d %lld000000\n", first,
+        megabytes + 50, (int)getpid(), megabytes);
+    scenario_write(text);
+}
+
+static void processes_are_of_the_moment_of_the_memory_in_use(void **state)
+{
+    (void)state;
+    hold("", 100);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_tree tree = tree_of(getpid(), NULL, 0);
+    struct gpu_sample sample;
+    gpu_set_sample(set, &tree, &sample);
+    for (int i = 0; i < 20; i++) {
+        long long megabytes = i % 2 ? 4000 : 100 + i;
+        hold("", megabytes);
+        gpu_set_refresh(set);
+        gpu_set_await(set, 600 * NS_PER_SECOND);
+        gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
+        gpu_set_sample(set, &tree, &sample);
+        assert_number(sample.system_ram_bytes, (double)(megabytes + 50) * 1e6);
+        assert_number(sample.main_ram_bytes, (double)megabytes * 1e6);
+        assert_false(gpu_sample_contradicts_itself(&sample));
+    }
+    gpu_set_close(set);
+}
+
+static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **state)
+{
+    (void)state;
+    hold("", 4000);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_tree tree = tree_of(getpid(), NULL, 0);
+    gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
+    int lists = count_calls("nvmlDeviceGetComputeRunningProcesses_v3", 0);
+    hold("delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n", 100);
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND);
+    await_calls("nvmlDeviceGetComputeRunningProcesses_v3", lists + 1);
+    gpu_set_await_moved_lists(set, NS_PER_SECOND / 20);
+    gpu_set_await_moved_lists(set, 600 * NS_PER_SECOND);
+
+    struct gpu_sample sample;
+    gpu_set_sample(set, &tree, &sample);
+    assert_number(sample.main_ram_bytes, 4e9);
+    assert_true(gpu_sample_contradicts_itself(&sample));
+    gpu_sample_limit_ram(&sample);
+    assert_false(gpu_sample_contradicts_itself(&sample));
+    assert_number(sample.main_ram_bytes, NAN);
+    assert_number(sample.devices[0].main_ram_bytes, NAN);
+    assert_number(sample.combined_ram_bytes, NAN);
+    assert_number(sample.system_ram_bytes, 150e6);
+
+    int64_t begun_ns = clock_monotonic_ns();
+    gpu_set_request_lists(set, &tree);
+    gpu_set_await_lists(set, NS_PER_SECOND / 20);
+    assert_true(clock_monotonic_ns() - begun_ns >= NS_PER_SECOND / 20);
+    gpu_set_close(set);
+    scenario_write(GPU_A);
+    while (!count_calls("nvmlShutdown", 0))
+        usleep(1000);
+    usleep(20000);
+}
+
+static void processes_never_hold_more_than_is_in_use_at_that_moment(void **state)
+{
+    (void)state;
+    char text[256];
+    snprintf(text, sizeof text, GPU_A "compute %d 1500000000\n", (int)getpid());
+    scenario_write(text);
+    struct gpu_set *set = open_threaded(fake_options());
+    struct gpu_sample sample = sample_around_a_list(set, getpid());
+    assert_number(sample.main_ram_bytes, 15e8);
+    assert_true(gpu_sample_contradicts_itself(&sample));
+    gpu_sample_limit_ram(&sample);
+    assert_number(sample.main_ram_bytes, 1e9);
+    assert_number(sample.combined_ram_bytes, 1e9);
+    assert_number(sample.devices[0].combined_ram_bytes, 1e9);
+    assert_number(sample.descendants_ram_bytes, 0);
+    gpu_set_close(set);
+}
+
 static void lists_again_when_the_memory_in_use_has_moved_since(void **state)
 {
     (void)state;
@@ -128,20 +229,6 @@ static void lists_again_when_the_memory_in_use_has_moved_since(void **state)
     }
     assert_number(sample.main_ram_bytes, 2000);
     gpu_set_close(set);
-}
-
-/* Has the device read around a list that is requested. */
-static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
-{
-    struct gpu_sample sample;
-    struct gpu_tree tree = tree_of(main, NULL, 0);
-    gpu_set_request_lists(set, &tree);
-    gpu_set_await_lists(set, 600 * NS_PER_SECOND);
-    gpu_set_sample(set, &tree, &sample);
-    gpu_set_refresh(set);
-    gpu_set_await(set, 600 * NS_PER_SECOND);
-    gpu_set_sample(set, &tree, &sample);
-    return sample;
 }
 
 static void reports_ram_in_use_by_untracked_processes(void **state)
@@ -381,6 +468,9 @@ int main(void)
         TEST(waits_for_devices_but_only_once_for_one_that_hangs),
         TEST(lists_at_once_when_that_is_requested),
         TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
+        TEST(processes_are_of_the_moment_of_the_memory_in_use),
+        TEST(waits_once_for_a_list_after_a_change_and_again_at_the_end),
+        TEST(processes_never_hold_more_than_is_in_use_at_that_moment),
         TEST(lists_again_when_the_memory_in_use_has_moved_since),
         TEST(reports_ram_in_use_by_untracked_processes),
         TEST(reports_the_ram_of_each_process_and_its_version),
