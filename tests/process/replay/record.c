@@ -38,7 +38,7 @@ struct known_file {
 
 struct recorder {
     FILE *out;
-    int64_t start_ns;
+    int64_t suspended_ns; /* by which the boot clock, of start times in stat, is ahead */
     pid_t main;
     pid_t members[MAX_MEMBERS];
     bool is_gone[MAX_MEMBERS]; /* procfs no longer has it */
@@ -255,7 +255,7 @@ static void write_events(const struct recorder *recorder)
             continue;
         fprintf(recorder->out, "event %s %d %d %d %d %d %" PRId64 "\n", kinds[event->kind],
             event->pid, event->parent, event->status, event->is_thread, event->is_collected,
-            event->time_ns - recorder->start_ns);
+            event->time_ns + recorder->suspended_ns);
     }
 }
 
@@ -276,7 +276,7 @@ static void reap_orphans(struct recorder *recorder)
 static void take_step(struct recorder *recorder, bool loses)
 {
     read_events(recorder);
-    fprintf(recorder->out, "step %" PRId64 "\n", clock_monotonic_ns() - recorder->start_ns);
+    fprintf(recorder->out, "step %" PRId64 "\n", clock_monotonic_ns() + recorder->suspended_ns);
     for (size_t i = 0; i < recorder->n_members; i++) {
         if (!recorder->is_gone[i])
             copy_member(recorder, i);
@@ -355,7 +355,7 @@ int main(int argc, char **argv)
     if (!recorder.out)
         die(argv[optind]);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    recorder.start_ns = clock_monotonic_ns();
+    recorder.suspended_ns = -clock_monotonic_of_boot_ns(0);
     recorder.main = start(argv + optind + 1);
     add_member(&recorder, recorder.main);
     usleep((useconds_t)attach_ms * 1000);
