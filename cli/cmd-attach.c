@@ -1,5 +1,6 @@
 /* gpu-tracker attach: a process that is running already. */
 #include "arguments.h"
+#include "clock.h"
 #include "message.h"
 #include "report.h"
 #include "screen.h"
@@ -15,19 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The sleep between two polls: of a process on kernels without pidfd, of processes that are being
  * ended for a limit, and of whether that was given up. */
 #define POLL_MS 100
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool is_readable(int fd)
 {

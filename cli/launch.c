@@ -20,6 +20,7 @@
  */
 #include "launch.h"
 
+#include "clock.h"
 #include "message.h"
 #include "signals.h"
 
@@ -52,13 +53,6 @@ struct follower {
     int64_t interrupt_ms; /* when the last SIGINT came; 0: never */
     struct launch_end *end;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* The parent of a process, or 0. */
 static pid_t parent_of(pid_t pid)

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include "clock.h"
 #include "screen.h"
 
 #include <gputracker/summary.h>
@@ -8,19 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define INTERVAL_MS 1000
 /* To the first column, and everything after that erased. */
 #define ERASE "\r\033[K"
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* A terminal that takes no more for now is not waited for. */
 static void draw(const char *text)
@@ -28,16 +21,10 @@ static void draw(const char *text)
     screen_write(STDERR_FILENO, text, strlen(text), SCREEN_NEVER_WAITS);
 }
 
-static bool is_terminal(void)
-{
-    const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
-}
-
 void progress_begin(struct progress *progress, struct gput_session *session, bool wanted)
 {
     *progress = (struct progress){0};
-    if (wanted && is_terminal())
+    if (wanted && screen_takes_escapes(STDERR_FILENO))
         *progress = (struct progress){.session = session, .next_ms = now_ms() + INTERVAL_MS};
 }
 

@@ -169,9 +169,8 @@ static unsigned screen_width(int fd)
 
 static bool wants_color(int fd)
 {
-    const char *terminal = getenv("TERM");
     const char *no_color = getenv("NO_COLOR");
-    return isatty(fd) && !(no_color && no_color[0]) && terminal && strcmp(terminal, "dumb") != 0;
+    return screen_takes_escapes(fd) && !(no_color && no_color[0]);
 }
 
 static int render(const struct report *report, enum gput_format format,

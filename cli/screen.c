@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -72,4 +74,10 @@ int screen_write(int fd, const char *bytes, size_t length, int stop_fd)
         length -= done > 0 ? (size_t)done : 0;
     }
     return 0;
+}
+
+bool screen_takes_escapes(int fd)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
 }

@@ -4,6 +4,7 @@
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* For `stop_fd`: */
@@ -18,5 +19,8 @@ enum {
  * or two (1 KiB).
  */
 int screen_write(int fd, const char *bytes, size_t length, int stop_fd);
+
+/* True of a terminal that understands escape sequences (TERM). */
+bool screen_takes_escapes(int fd);
 
 #endif
