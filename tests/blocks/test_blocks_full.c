@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* What a child tells of its marks. */
+/* What a child reports of its marks. */
 struct outcome {
     uint64_t made;
     uint64_t failed; /* that returned an error */

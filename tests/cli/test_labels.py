@@ -1,4 +1,4 @@
-"""A figure that is called exact is: programs that leave nobody the books of what they started."""
+"""A figure that is called exact is: programs whose children nobody can account for."""
 
 import json
 import os

@@ -37,7 +37,7 @@ def fill_some(disk, rounds):
 
 
 def rows_problem(disk, name, said):
-    """With room again the file opens, SQLite's log beside it included; where rows are missing, that was said."""
+    """With room again the file opens, SQLite's log next to it included; where rows are missing, that was said."""
     (disk / "filler").unlink()
     if not (disk / name).exists():
         return "" if said else "there is no tracking file, and not a word of it"

@@ -204,7 +204,7 @@ def gpu_line(seconds, **gpu):
 
 
 def line_of_2023(seconds, first, second):
-    """As AIPowerMeter wrote it in 2023: "all" is the sum of the GPUs beside it, a GPU that none of ours ran on is not there."""
+    """As AIPowerMeter wrote it in 2023: "all" is the sum of the GPUs next to it, a GPU that none of ours ran on is not there."""
     return gpu_line(
         seconds,
         nvidia_draw_absolute=first + second,

@@ -1,4 +1,4 @@
-"""The NVIDIA GPUs at this moment as `nvidia-smi` tells of them, for AIPowerMeter's programs. A whole recording, of GPUs of every
+"""The NVIDIA GPUs at this moment as `nvidia-smi` reports them, for AIPowerMeter's programs. A whole recording, of GPUs of every
 vendor, is `gpu_tracker.power.Experiment`."""
 
 import subprocess
