@@ -1,7 +1,21 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that building and testing need, only those that are missing.
+#   --report        also Node.js and npm, which build the page of HTML reports
+#   --report-tests  these and Chromium, in which the page is tested
 set -eu
 packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 python3-dev libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
+browser=
+case "${1:-}" in
+--report) ;;
+--report-tests) browser=chromium ;;
+"") no_report=yes ;;
+*) echo "Usage: tools/install-deps.sh [--report | --report-tests]" >&2; exit 2 ;;
+esac
+if [ -z "${no_report:-}" ]; then
+    # Node.js may have come from elsewhere, with npm in it.
+    command -v node >/dev/null && command -v npm >/dev/null || packages="$packages nodejs npm"
+    command -v chromium >/dev/null || packages="$packages $browser"
+fi
 command -v dpkg-query >/dev/null || {
     echo "No dpkg here. Install the equivalents of: $packages" >&2
     exit 0

@@ -1,0 +1,50 @@
+// Writes dist/report.html: the page of a report with its style and script inside, without data.
+// What goes in place of its two markers: docs/report-format.md. Usage: node build.mjs [FILE]
+
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = resolve(process.argv[2] ?? join(here, "dist", "report.html"));
+
+/** One source file and all that it imports, minified, as text. */
+async function bundle(entry) {
+    const result = await build({
+        entryPoints: [join(here, "src", entry)],
+        absWorkingDir: here,
+        bundle: true,
+        minify: true,
+        write: false,
+        format: "iife",
+        target: ["chrome108", "firefox115", "safari16.4"],
+        legalComments: "none",
+        // The page is ASCII, whatever a server says of its encoding.
+        charset: "ascii",
+        logLevel: "warning",
+    });
+    // "</" would end the element that the text is in.
+    return result.outputFiles[0].text.trim().replaceAll("</", "<\\/");
+}
+
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+const [style, early, script] = await Promise.all([bundle("page.css"), bundle("theme-early.ts"), bundle("main.ts")]);
+// Nothing is loaded and nothing runs but these three texts.
+const policy = [
+    "default-src 'none'",
+    `script-src ${hash(early)} ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+].join("; ");
+
+const parts = { policy, style, early, script };
+const page = readFileSync(join(here, "src", "page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
+
+mkdirSync(dirname(target), { recursive: true });
+writeFileSync(`${target}.part`, page);
+renameSync(`${target}.part`, target);

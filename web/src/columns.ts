@@ -1,0 +1,83 @@
+// Columns of figures, decoded when they are first asked for.
+
+import type { Column } from "./report";
+
+/** Missing values are NaN. */
+export class Columns {
+    readonly #bytes: Uint8Array;
+    readonly #decoded = new WeakMap<Column, Float64Array>();
+
+    constructor(bytes: Uint8Array) {
+        this.#bytes = bytes;
+    }
+
+    /** All values of a column; the array is kept and must not be changed. An absent column has none. */
+    values(column: Column | undefined): Float64Array {
+        if (!column) return new Float64Array(0);
+        let values = this.#decoded.get(column);
+        if (!values) {
+            values = this.#decode(column);
+            this.#decoded.set(column, values);
+        }
+        return values;
+    }
+
+    #decode(column: Column): Float64Array {
+        const raw = this.#range(column.offset ?? 0, column.bytes ?? 0);
+        switch (column.encoding) {
+            case "delta":
+                return this.#withoutMissing(decodeDelta(raw, column), column);
+            case "f64":
+                return this.#withoutMissing(decodeFloats(raw, column.count, 8), column);
+            case "f32":
+                return this.#withoutMissing(decodeFloats(raw, column.count, 4), column);
+            case "constant":
+                return new Float64Array(column.count).fill(column.value ?? NaN);
+            default:
+                throw new Error(`unknown encoding of a column: ${String(column.encoding)}`);
+        }
+    }
+
+    #range(offset: number, bytes: number): Uint8Array {
+        if (offset < 0 || offset + bytes > this.#bytes.length) throw new Error("a column reaches past the end of the data");
+        return this.#bytes.subarray(offset, offset + bytes);
+    }
+
+    #withoutMissing(values: Float64Array, column: Column): Float64Array {
+        if (!column.missing) return values;
+        const bits = this.#range(column.missing.offset, column.missing.bytes);
+        for (let i = 0; i < values.length; i++) {
+            if ((bits[i >> 3]! >> (i & 7)) & 1) values[i] = NaN;
+        }
+        return values;
+    }
+}
+
+/** Integers as differences in zigzag LEB128. */
+function decodeDelta(raw: Uint8Array, column: Column): Float64Array {
+    const values = new Float64Array(column.count);
+    const scale = column.scale ?? 1;
+    const base = column.base ?? 0;
+    let at = 0;
+    let sum = 0;
+    for (let i = 0; i < values.length; i++) {
+        let byte = raw[at++]!;
+        let zigzag = byte & 127;
+        // Plain arithmetic: a difference may have more than the 32 bits that shifts keep.
+        for (let place = 128; byte > 127; place *= 128) {
+            byte = raw[at++]!;
+            zigzag += (byte & 127) * place;
+        }
+        sum += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
+        values[i] = sum * scale + base;
+    }
+    if (at > raw.length) throw new Error("a column ends too early");
+    return values;
+}
+
+function decodeFloats(raw: Uint8Array, count: number, size: 4 | 8): Float64Array {
+    const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
+    const values = new Float64Array(count);
+    for (let i = 0; i < count; i++) values[i] = size === 8 ? view.getFloat64(i * 8, true) : view.getFloat32(i * 4, true);
+    return values;
+}

@@ -1,0 +1,57 @@
+// Elements of the page. Text is always a text node: names in a report come from anywhere.
+
+export type Child = Node | string | null | undefined | false;
+
+export interface Properties {
+    class?: string;
+    id?: string;
+    role?: string;
+    title?: string;
+    type?: string;
+    scope?: string;
+    tabindex?: number;
+    hidden?: boolean;
+    open?: boolean;
+    /** aria-* and data-* by their full names. */
+    [name: `aria-${string}` | `data-${string}`]: string | number | boolean | undefined;
+}
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+    tag: K,
+    properties: Properties = {},
+    ...children: Child[]
+): HTMLElementTagNameMap[K] {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (value === undefined || (value === false && !name.startsWith("aria-"))) continue;
+        node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
+    }
+    append(node, ...children);
+    return node;
+}
+
+export function append(parent: Node, ...children: Child[]): void {
+    for (const child of children) {
+        if (child || child === "") parent.appendChild(typeof child === "string" ? document.createTextNode(child) : child);
+    }
+}
+
+export function replaceChildren(parent: Node, ...children: Child[]): void {
+    parent.textContent = "";
+    append(parent, ...children);
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(tag: string, attributes: Record<string, string | number>, ...children: Node[]): SVGElement {
+    const node = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+    for (const child of children) node.appendChild(child);
+    return node;
+}
+
+export function button(label: string, pressed: (event: MouseEvent) => void, properties: Properties = {}): HTMLButtonElement {
+    const node = element("button", { type: "button", ...properties }, label);
+    node.addEventListener("click", pressed);
+    return node;
+}

@@ -1,0 +1,145 @@
+// What a report holds, as docs/report-format.md describes it. Every key but the first two may be absent.
+
+export interface Column {
+    encoding: "delta" | "f64" | "f32" | "constant";
+    count: number;
+    offset?: number;
+    bytes?: number;
+    scale?: number;
+    base?: number;
+    value?: number | null;
+    missing?: { offset: number; bytes: number };
+}
+
+export interface Identity {
+    command?: string | null;
+    host?: string | null;
+    pid?: number | null;
+    start_unix_s?: number | null;
+    wall_s?: number | null;
+    exit?: number | string | null;
+    rank?: number | null;
+    [key: string]: unknown;
+}
+
+export interface Card {
+    id: string;
+    label: string;
+    value: number | string | null;
+    unit?: string;
+    at_least?: number | null;
+    at_most?: number | null;
+    limit?: number | null;
+    state?: string;
+    reason?: string | null;
+}
+
+export interface Source {
+    name: string;
+    state: string;
+    reason?: string | null;
+}
+
+export interface Series {
+    id: string;
+    label: string;
+    group: string;
+    scope?: string;
+    unit: string;
+    limit?: number | null;
+    exact?: boolean;
+    /** Index in the session's times. */
+    time?: number;
+    values: Column;
+}
+
+export interface Calls {
+    names: string[];
+    processes?: { pid: number; label?: string }[];
+    start: Column;
+    stop: Column;
+    name: Column;
+    process?: Column;
+    thread?: Column;
+    depth?: Column;
+}
+
+export interface FourFigures {
+    min?: Column;
+    max?: Column;
+    mean?: Column;
+    std?: Column;
+}
+
+/** A row a block. */
+export interface Blocks {
+    /** Indices in the names of calls. */
+    name: Column;
+    calls?: Column;
+    samples?: Column;
+    total_s?: Column;
+    call_s?: FourFigures;
+    usage?: ({ series: string } & FourFigures)[];
+}
+
+export interface ProcessList {
+    names: string[];
+    pid: Column;
+    parent?: Column;
+    start?: Column;
+    end?: Column;
+    name?: Column;
+    cpu_s?: Column;
+    peak_bytes?: Column;
+    peak_gpu_bytes?: Column;
+    read_bytes?: Column;
+    write_bytes?: Column;
+    exit_code?: Column;
+    exit_signal?: Column;
+}
+
+export interface Training {
+    steps?: { number?: Column; start: Column; stop: Column; phase?: Column; phases?: string[]; node?: Column; nodes?: string[] };
+    phases?: { name: string; start: number; stop: number | null }[];
+    utilization?: { series: string; node?: string; device: string; resource: string }[];
+}
+
+export interface TableColumn {
+    name: string;
+    unit?: string;
+    type?: "text" | "number";
+}
+
+export interface Table {
+    id?: string;
+    title: string;
+    columns: TableColumn[];
+    rows: (string | number | boolean | null)[][];
+}
+
+export interface Session {
+    name?: string;
+    file?: string;
+    kind?: string;
+    identity?: Identity;
+    summary?: string;
+    advice?: string[];
+    cards?: Card[];
+    sources?: Source[];
+    times?: Column[];
+    series?: Series[];
+    calls?: Calls;
+    blocks?: Blocks;
+    process_list?: ProcessList;
+    training?: Training;
+    tables?: Table[];
+}
+
+export interface Report {
+    format: number;
+    generator?: string;
+    created?: number;
+    title?: string;
+    sessions: Session[];
+    comparison?: Table[];
+}

@@ -1,0 +1,35 @@
+// Dark or light: the system's choice, unless the reader made one.
+
+export type Theme = "system" | "light" | "dark";
+
+const KEY = "gpu-tracker-theme";
+
+/** Storage is refused on some file:// pages and in frames: then the choice lasts as long as the page. */
+export function rememberedTheme(): Theme {
+    try {
+        const value = localStorage.getItem(KEY);
+        return value === "light" || value === "dark" ? value : "system";
+    } catch {
+        return "system";
+    }
+}
+
+export function rememberTheme(theme: Theme): void {
+    try {
+        if (theme === "system") localStorage.removeItem(KEY);
+        else localStorage.setItem(KEY, theme);
+    } catch {
+        // See rememberedTheme.
+    }
+}
+
+export function applyTheme(theme: Theme): void {
+    const root = document.documentElement;
+    if (theme === "system") root.removeAttribute("data-theme");
+    else root.setAttribute("data-theme", theme);
+}
+
+export function isDark(): boolean {
+    const chosen = document.documentElement.getAttribute("data-theme");
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
