@@ -55,7 +55,7 @@ class Build(build_ext):
             )
 
         folders = [str(ROOT / folder) for folder in folders]
-        for file in files:  # not left to the threads, which would meet in it
+        for file in files:  # not left to the threads, which would collide in it
             (pathlib.Path(self.build_temp) / file).parent.mkdir(parents=True, exist_ok=True)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             return [object_file for made in pool.map(compile_one, files) for object_file in made]

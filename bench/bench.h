@@ -92,30 +92,30 @@ struct bench_tree {
 /* `count` processes in all; with `busy` each runs for a moment 40 times a second. */
 static inline struct bench_tree bench_tree_start(int count, bool busy)
 {
-    int hold[2], told[2];
+    int hold[2], ready[2];
     char number[16], byte;
     snprintf(number, sizeof number, "%d", count);
-    if (pipe(hold) != 0 || pipe(told) != 0)
+    if (pipe(hold) != 0 || pipe(ready) != 0)
         exit(1);
     struct bench_tree tree = {.hold_fd = hold[1], .pid = fork()};
     if (tree.pid == 0) {
         dup2(hold[0], STDIN_FILENO);
-        dup2(told[1], STDOUT_FILENO);
+        dup2(ready[1], STDOUT_FILENO);
         close(hold[0]);
         close(hold[1]);
-        close(told[0]);
-        close(told[1]);
+        close(ready[0]);
+        close(ready[1]);
         const char *path = bench_program("bench/bench-tree");
         execl(path, path, number, busy ? "busy" : "idle", (char *)NULL);
         _exit(127);
     }
     close(hold[0]);
-    close(told[1]);
-    if (read(told[0], &byte, 1) != 1) {
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1) {
         fprintf(stderr, "no tree of processes: is %s built?\n", bench_program("bench/bench-tree"));
         exit(1);
     }
-    close(told[0]);
+    close(ready[0]);
     bench_sleep(0.2);
     return tree;
 }

@@ -1,6 +1,6 @@
 """The Python gpu_tracker from PyPI on the same trees of processes, in an environment of its own: peer.py BUILD
 
-Prints rows as bench.h says, with our figures of the same moment beside the peer's.
+Prints rows as bench.h says, with our figures of the same moment next to the peer's.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What the Python package costs, each beside what Python itself costs at the same moments: python.py BUILD
+"""What the Python package costs, each next to what Python itself costs at the same moments: python.py BUILD
 
 Uses the package of the build folder; reading tables is held against pandas where that is installed.
 """

@@ -108,7 +108,8 @@ static void print(const char *what, double *values, size_t count, const char *ta
 
 /* ---- comparing ---- */
 
-/* Three samples: what drifts is slower, and many such stretches tell one percent from nothing. */
+/* Three samples: what drifts is slower, and many such stretches distinguish one percent from
+ * nothing. */
 #define STRETCH_SECONDS 0.3
 enum { MAX_PAIRS = 600 };
 

@@ -1,5 +1,5 @@
 /*
- * A tree of processes for others to measure: tree COUNT idle|busy. Tells "." on standard output
+ * A tree of processes for others to measure: tree COUNT idle|busy. Writes "." to standard output
  * when all of them stand, and ends with them when standard input ends.
  */
 #include "bench.h"

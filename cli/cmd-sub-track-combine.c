@@ -47,8 +47,8 @@ int cmd_sub_track_combine(const struct arguments *arguments)
     if (!output || (!arguments_have(arguments, OPTION_PART) && arguments->n_operands == 0))
         return missing();
     struct gput_error error;
-    size_t most_paths = arguments->n_uses + (size_t)arguments->n_operands;
-    const char **paths = calloc(most_paths, sizeof *paths);
+    size_t max_paths = arguments->n_uses + (size_t)arguments->n_operands;
+    const char **paths = calloc(max_paths, sizeof *paths);
     int code = GPUT_OK;
     if (!paths) {
         code = fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");

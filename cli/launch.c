@@ -5,9 +5,9 @@
  * Signals. What a terminal sends (Ctrl-C, Ctrl-\, a new window size) reaches the command directly.
  * What another process sends to gpu-tracker alone is meant for the command and is passed on.
  * si_code distinguishes the two. What the command or a descendant sends (`kill 0` in a script) has
- * reached the command already. A signal of another process to the whole process group looks like
- * one to gpu-tracker alone; the command then gets it twice. When gpu-tracker leads the session, it
- * alone gets a hang-up of the terminal, and passes it on.
+ * reached the command already. A signal of another process to the whole process group cannot be
+ * distinguished from one to gpu-tracker alone; the command then gets it twice. When gpu-tracker
+ * leads the session, it alone gets a hang-up of the terminal, and passes it on.
  *
  * Ctrl-C. After the first one gpu-tracker keeps waiting: the command decides what it means, and the
  * report is printed when it ends. A second one within ten seconds ends gpu-tracker at once, with
@@ -16,7 +16,7 @@
  * Job control. gpu-tracker never stops by itself: Ctrl-Z stops the command unless the command
  * handles it, and then gpu-tracker stops the same way, so that the shell sees the job stopped. When
  * gpu-tracker is continued, it continues the command. If the command is stopped by its pid in the
- * background, tracking goes on, since nobody would know to continue gpu-tracker.
+ * background, tracking goes on, since no user would know to continue gpu-tracker.
  */
 #include "launch.h"
 

@@ -20,7 +20,7 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
 }
 
 /* Names of files may hold anything: none reaches a terminal as an escape sequence, or begins a line
- * that looks like one of gpu-tracker's. */
+ * as those of gpu-tracker do. */
 size_t message_compose(enum message_kind kind, const char *text, char line[MESSAGE_LINE_SIZE])
 {
     static const char *const prefixes[] = {[MESSAGE_ERROR] = "",

@@ -127,7 +127,7 @@ static int write_plain(
     if (failure == 0)
         return GPUT_OK;
     if (failure == ECANCELED)
-        return fail(error, GPUT_ERROR_STATE, "Cannot write the report: nobody reads it.");
+        return fail(error, GPUT_ERROR_STATE, "Cannot write the report: it has no reader.");
     return fail(error, nobody_reads(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
         "Cannot write the report: %s", strerror(failure));
 }

@@ -1,5 +1,5 @@
 /*
- * Writing to what people read: a terminal, a pipe, which may be full with nobody reading on.
+ * Writing to what people read: a terminal, a pipe, which may be full while its reader stands still.
  */
 #ifndef CLI_SCREEN_H
 #define CLI_SCREEN_H

@@ -42,7 +42,7 @@ static bool is_ignored(int number)
 }
 
 /* Those that are not ignored. SIGCHLD is always among them: when it is ignored the kernel collects
- * children itself and nobody learns how the command ended. */
+ * children itself and how the command ended is lost. */
 static void watched_signals(sigset_t *set)
 {
     sigemptyset(set);

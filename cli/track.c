@@ -40,7 +40,7 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
     int code = GPUT_OK;
     if (tracking->also_summarizes && tracking->output) {
         struct report summary = *report;
-        struct gput_error no_matter; /* a screen that nobody reads is no failure */
+        struct gput_error no_matter; /* a screen without a reader is no failure */
         summary.format = GPUT_SUMMARY;
         summary.path = NULL;
         report_write_session(&summary, session, results, has_processes, &no_matter);
@@ -51,7 +51,7 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
 }
 
 /* Ends the session and writes what there is to say. Returns false when that could not be written; a
- * screen that nobody reads (a closed pipe) is no failure. *limited: it was
+ * screen without a reader (a closed pipe) is no failure. *limited: it was
  * ended for a limit that it passed. */
 static bool print_outcome(struct gput_session *session, struct tracking *tracking,
     char *const argv[], const struct launch_end *end, const struct track_style *style,

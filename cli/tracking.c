@@ -108,7 +108,7 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
-/* One limit of each kind: of two, nobody knows which one is meant. */
+/* One limit of each kind: of two, it is not clear which one is meant. */
 static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
 {
     struct gput_limits one = {0};

@@ -3,9 +3,9 @@
 
     tools/accuracy.py BUILD [-o docs/accuracy.md] [--quick]
 
-The consumers (tests/consumers) tell themselves, at their end, what the kernel counted for them: CPU
+The consumers (tests/consumers) report, at their end, what the kernel counted for them: CPU
 time by getrusage() of themselves and of all that they waited for, and their own peak. Everything
-else stands in the table of cases below. Beside gpu-tracker run: GNU time, a loop that polls psutil
+else stands in the table of cases below. Next to gpu-tracker run: GNU time, a loop that polls psutil
 (what psrecord does), and the Python package gpu-tracker from PyPI, both in a virtual environment
 that is made in the build folder.
 """
@@ -59,7 +59,7 @@ CASES = [
     ("a child and a grandchild", "child [ spin 0.6 child [ spin 0.6 ] wait ] spin 0.6 wait", None, 0, 3),
     ("200 children of 10 ms each", "swarm 200 0.01", None, 0, 201),
     ("a daemon of 0.5 s", "daemon [ spin 0.5 ] sleep 6", 0.5, 0, 3),
-    ("20 children of 50 ms that nobody waits for", "ignored 20 0.05", 1, 0, 21),
+    ("20 children of 50 ms that are auto-reaped", "ignored 20 0.05", 1, 0, 21),
     ("10,000 times `true`", "programs 10000 /bin/true", None, 0, 10001),
     ("300 MB", "alloc 300 sleep 1.2", None, None, 1),
     # The rest of the words, and with them the report, are another thread's.
@@ -164,7 +164,7 @@ def peer(bin_folder):
 
 
 def written_bytes(words):
-    """What a consumer was told to write, in all its processes."""
+    """What a consumer was asked to write, in all its processes."""
     words = words.split()
     return sum(float(words[at + 1]) * 1e6 for at, word in enumerate(words) if word == "write")
 
@@ -232,9 +232,9 @@ HEAD = """# Accuracy
 
 Made by `make accuracy` on Linux {kernel}, {cores} cores; every tool sampled every {interval} s. In brackets:
 the error. The truth is what each program says of itself at its end: the kernel's count (getrusage) of
-itself and all it waited for, its own VmHWM, and for families of processes what it was told to allocate
-and 1 MB each for the programs themselves; CPU time of daemons and of what nobody waits for, and bytes written,
-are what it was told to use and to write. It differs a little from run to run, so that each error is against the
+itself and all it waited for, its own VmHWM, and for families of processes what it was asked to allocate
+and 1 MB each for the programs themselves; CPU time of daemons and of what is not waited for, and bytes written,
+are what it was asked to use and to write. It differs a little from run to run, so that each error is against the
 truth of its own run; the column shows that of the first.
 
 - *run*: `gpu-tracker run` as the superuser; *no rights*: the same as a user without any; *attach*: as the

@@ -62,6 +62,6 @@ for pid; do
     done
     record_groups "$pid"
 done
-# Only what concerns the readers: other mounts tell more of a machine than anybody needs.
+# Only what concerns the readers: other mounts reveal more of a machine than is needed.
 grep -e ' - cgroup' -e ' - proc ' -e ' - sysfs ' /proc/self/mountinfo >"$procfs/$main/mountinfo"
 ln -sfn "$main" "$procfs/self"

@@ -53,7 +53,7 @@ struct gput_doctor {
 };
 
 /**
- * Looks at everything. Of `options` the roots, nvml_path and gpu_brand are used; NULL: the
+ * Checks everything. Of `options` the roots, nvml_path and gpu_brand are used; NULL: the
  * defaults. Takes a moment, and seconds where a GPU driver is slow. A control group is made and
  * removed again to see whether that is allowed.
  *

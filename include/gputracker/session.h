@@ -177,7 +177,7 @@ GPUT_API int gput_session_end_fd(const struct gput_session *session);
 /**
  * For a launched command: waits until it ended or `timeout_ms` passed (-1: no limit, 0: does not
  * wait), takes the last sample while its figures can still be read, then collects it from the
- * kernel. Orphans are reaped on the way. `*ended` tells which; `*status` is then its wait(2)
+ * kernel. Orphans are reaped on the way. `*ended` says which; `*status` is then its wait(2)
  * status. For a process that was not launched: waits for its end; `*status` is 0. While a tree is
  * ended for a limit (gput_options.limits), it waits until no process of it is left, or some survive
  * SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is then true for a

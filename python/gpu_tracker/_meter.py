@@ -75,7 +75,7 @@ def _why_no_gpu_ram(report):
     if source:
         return source["reason"].partition("; of the GPUs")[0]
     reasons = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
-    return reasons[0] if reasons else "the driver had not told it in time"
+    return reasons[0] if reasons else "the driver had not reported it in time"
 
 
 def _known(value):
@@ -108,7 +108,7 @@ class Meter:
         try:
             self._session.track()
         finally:
-            # Nobody reads it; without a name nothing is left of a program that is killed.
+            # It has no reader; without a name nothing is left of a program that is killed.
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(kept)
         self._start = time.perf_counter()

@@ -106,7 +106,7 @@ class OwnProcessSession:
             return open(self._log, "xb")
         except OSError as error:
             raise type(error)(
-                f"Cannot write {error.filename}: {error.strerror}. The tracking process keeps its files beside "
+                f"Cannot write {error.filename}: {error.strerror}. The tracking process keeps its files next to "
                 "resource_usage_file; name one in a folder that can be written to."
             ) from None
 
@@ -117,7 +117,7 @@ class OwnProcessSession:
             if os.path.getsize(self._report_file):
                 load_resource_usage(self._report_file)
         except OSError:
-            pass  # it is not there, or what is wrong with it is told when it is removed
+            pass  # it is not there, or what is wrong with it is reported when it is removed
         except (ValueError, LookupError, TypeError):
             raise FileExistsError(
                 f"File {self._report_file} already exists and is no resource usage file. Please name another one."

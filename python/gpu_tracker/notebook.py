@@ -222,7 +222,7 @@ class _RunningCells:
         info = getattr(result, "info", None)
         here = [cell for cell in self._cells if cell[0] == threading.get_ident()]
         for i in reversed(range(len(here))):
-            # One that was interrupted at its begin is told of by an info of its own.
+            # One that was interrupted at its begin is announced by an info of its own.
             if info is None or here[i][1] is info or getattr(here[i][1], "raw_cell", None) == info.raw_cell:
                 ended = {id(cell) for cell in here[i:]}
                 self._cells = [cell for cell in self._cells if id(cell) not in ended]

@@ -225,7 +225,7 @@ class Experiment:
         queue.put(Experiment.STOP_MESSAGE)
 
     When `put` returns, the recording is complete. One that is not stopped ends with the program. What the machine cannot
-    tell is a warning of the logger "gpu_tracker", and the recording goes on without it.
+    measure is a warning of the logger "gpu_tracker", and the recording goes on without it.
     """
 
     STOP_MESSAGE = STOP_MESSAGE
@@ -301,10 +301,10 @@ class Recorder:
 
         Raises RuntimeError in a fork of the process that records.
         """
-        if self._owner != os.getpid():  # where nobody would give the lock back
+        if self._owner != os.getpid():  # where the lock would not be released
             raise RuntimeError(
                 "This process is a fork of the one that records; only that one can end the recording. "
-                "Tell it to, by a queue of multiprocessing for example, or have it do so when this process has ended."
+                "Ask it to, by a queue of multiprocessing for example, or have it do so when this process has ended."
             )
         with self._lock:
             if not self._done.is_set():

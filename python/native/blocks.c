@@ -8,7 +8,7 @@
  *
  * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
  * the GIL back. It holds `marking` meanwhile, which close() takes too, and begin_fork() for the
- * time of a fork: SQLite has locks of its own that a child would never see opened again. Nobody
+ * time of a fork: SQLite has locks of its own that a child would never see opened again. No thread
  * waits for `marking` with the GIL; then none can wait for the other. Nor does the thread that
  * holds it for a fork wait for itself: a signal handler may run in it, and mark.
  */

@@ -26,7 +26,7 @@ static void *hold_memory(PyObject *held, Py_ssize_t count, size_t size)
     return hold(held, memory) == 0 ? memset(bytes, 0, ((size_t)count + 1) * size) : NULL;
 }
 
-/* A sequence as a tuple that nobody changes; borrowed. NULL with an exception. */
+/* A sequence as a tuple that does not change; borrowed. NULL with an exception. */
 static PyObject *hold_tuple(PyObject *held, PyObject *sequence)
 {
     PyObject *tuple = PySequence_Tuple(sequence);

@@ -157,8 +157,8 @@ static double time_of(struct call_table *table, const struct sub_tracking_mark *
 
 static double started_of(const struct call_table *table, const struct sub_tracking_mark *row)
 {
-    bool tells = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
-    return tells ? time_of_ns(table, row->started_ns) : NAN;
+    bool has_start = row->position == SUB_TRACKING_STOP && row->started_ns != SUB_TRACKING_UNKNOWN;
+    return has_start ? time_of_ns(table, row->started_ns) : NAN;
 }
 
 int call_table_add(struct call_table *table, const struct sub_tracking_mark *rows, size_t count,

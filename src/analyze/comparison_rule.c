@@ -89,7 +89,7 @@ static int read_block(struct parser *parser, const char *at, const char *end, st
     }
     if (found > 1)
         return refuse(parser, "sessions have different code blocks under that name; the name of "
-                              "both sides (\"a -> b\") tells which");
+                              "both sides (\"a -> b\") says which");
     return found == 1 ? GPUT_OK : refuse(parser, "there is no such code block");
 }
 

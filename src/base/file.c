@@ -211,7 +211,7 @@ static int open_temporary(struct file_writing *writing, struct gput_error *error
 
 static int nobody_reads(const char *path, struct gput_error *error)
 {
-    return error_set(error, GPUT_ERROR_IO, "Cannot write %s: nobody reads it.", path);
+    return error_set(error, GPUT_ERROR_IO, "Cannot write %s: it has no reader.", path);
 }
 
 /* A pipe can be opened once it has a reader; no system call waits for that with a timeout. */

@@ -81,7 +81,7 @@ static __attribute__((noinline)) double double_of_decimal(uint64_t digits, int64
     int leading = __builtin_clzll(digits);
     digits <<= leading;
     unsigned __int128 product = (unsigned __int128)digits * factor.high;
-    if (((uint64_t)(product >> 64) & 0x1ff) == 0x1ff) /* too close to tell: the other 64 bits */
+    if (((uint64_t)(product >> 64) & 0x1ff) == 0x1ff) /* too close to decide: the other 64 bits */
         product += (uint64_t)((unsigned __int128)digits * factor.low >> 64);
     uint64_t high = (uint64_t)(product >> 64);
     uint64_t low = (uint64_t)product;

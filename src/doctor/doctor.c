@@ -274,7 +274,7 @@ static void check_battery(const struct view *view, struct gput_doctor_source *so
 {
     double watts;
     if (battery_read(view->sysfs_root, &watts) != GPUT_OK)
-        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "no battery that tells its power");
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "no battery that reports its power");
     else if (isnan(watts))
         set(source, GPUT_DOCTOR_PARTLY, "unplug the machine", "none is in use");
     else

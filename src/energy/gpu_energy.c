@@ -12,7 +12,7 @@
 /* In an interval as short as this without a reading power does not change much. */
 #define SHORT_SECONDS 0.5
 /* Part of the joules that a counter may be behind with at the end: it moves every 20 to 100 ms. */
-#define MOST_AHEAD 0.01
+#define MAX_AHEAD 0.01
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
 {
@@ -153,8 +153,8 @@ static bool explain_counter(const struct gpu_energy *gpu, size_t index, char *te
     const char *fault = fault_of(gpu);
     char missing[64] = "";
     if (gpu->unknown_seconds >= SHORT_SECONDS)
-        snprintf(missing, sizeof missing, ", and nothing was told for %.1f s, which are missing",
-            gpu->unknown_seconds);
+        snprintf(missing, sizeof missing,
+            ", and nothing was reported for %.1f s, which are missing", gpu->unknown_seconds);
     double larger = fmax(gpu->counted_joules, gpu->integrated_joules);
     double difference = fabs(gpu->counted_joules - gpu->integrated_joules);
     if (fault)
@@ -182,14 +182,14 @@ bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, 
     if (gpu->has_counter && !gpu->counter.has_moved && !(gpu->joules == 0))
         snprintf(text, size, "that of GPU %zu has not moved yet%s", index,
             isnan(gpu->joules) ? "" : "; its power was integrated instead");
-    else if (gpu->ahead_joules > MOST_AHEAD * gpu->joules)
+    else if (gpu->ahead_joules > MAX_AHEAD * gpu->joules)
         snprintf(text, size,
             "that of GPU %zu had not moved at the end: %.1f J of it are its power, integrated",
             index, gpu->ahead_joules);
     else if (isnan(gpu->joules))
-        snprintf(text, size, "nothing tells the joules of GPU %zu, which is left out", index);
+        snprintf(text, size, "no counter gives the joules of GPU %zu, which is left out", index);
     else if (gpu->unknown_seconds >= SHORT_SECONDS)
-        snprintf(text, size, "GPU %zu told nothing for %.1f s, which are missing", index,
+        snprintf(text, size, "GPU %zu reported nothing for %.1f s, which are missing", index,
             gpu->unknown_seconds);
     else if (guessed >= SHORT_SECONDS)
         snprintf(text, size, "GPU %zu did not answer in the last %.1f s%s", index, guessed,

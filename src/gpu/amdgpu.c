@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char not_reported[] = "the amdgpu driver does not tell it for this GPU";
+static const char not_reported[] = "the amdgpu driver does not report it for this GPU";
 static const char refused[] = "the system denies reading it";
 static const char gone[] = "the GPU was removed";
 

@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char no_card_ram[] = "this driver tells the memory of processes, not of the whole GPU";
+static const char no_card_ram[] =
+    "this driver reports the memory of processes, not of the whole GPU";
 static const char no_card_time[] =
-    "this driver tells the GPU time of processes, not of the whole GPU";
+    "this driver reports the GPU time of processes, not of the whole GPU";
 static const char no_energy[] = "this driver has no energy counter for the GPU";
 
 struct drm_gpu {
@@ -117,7 +118,7 @@ static bool drm_open(void *opaque, struct gpu_source_status *status)
     gpu_source_status_set(status, GPU_SOURCE_PARTIAL, "",
         "fdinfo of the %s driver%s: what tracked processes use; the whole GPU's RAM and "
         "utilization "
-        "are not told",
+        "are not reported",
         state->gpus[0].card.driver[0] ? state->gpus[0].card.driver : "kernel's",
         state->n_gpus > 1 ? " and others" : "");
     return true;

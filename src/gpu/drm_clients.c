@@ -322,9 +322,9 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
             add_unknown(reading, target, fd);
         return target >= 0;
     }
-    int told = target_of_info(reading, &info);
-    if (told >= 0)
-        target = told;
+    int named = target_of_info(reading, &info);
+    if (named >= 0)
+        target = named;
     if (target < 0)
         return false;
     uint32_t device = (uint32_t)target;

@@ -485,9 +485,9 @@ static const struct {
     const char *mig_reason; /* why a MIG instance lacks it; NULL: it does not */
 } figures[] = {
     {GPU_RAM_USED, read_ram, NULL},
-    {GPU_UTILIZATION, read_utilization, "not told for MIG instances"},
-    {GPU_POWER, read_power, "told for the whole GPU only, not for MIG instances"},
-    {GPU_ENERGY, read_energy, "told for the whole GPU only, not for MIG instances"},
+    {GPU_UTILIZATION, read_utilization, "not reported for MIG instances"},
+    {GPU_POWER, read_power, "reported for the whole GPU only, not for MIG instances"},
+    {GPU_ENERGY, read_energy, "reported for the whole GPU only, not for MIG instances"},
 };
 
 static void read_card(

@@ -292,7 +292,7 @@ void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle,
     list->ram_missing[device] = read_lists(reader, handle, device, list);
     /* Also probed without processes, so that 0 percent of no process is not reported as missing. */
     if (mig)
-        list->sm_missing[device] = "not told for MIG instances";
+        list->sm_missing[device] = "not reported for MIG instances";
     else if (list->ram_missing[device])
         list->sm_missing[device] = list->ram_missing[device];
     else if (list->count > first || !usage->is_probed || usage->unsupported)

@@ -13,7 +13,7 @@
 
 static const char stale_reason[] = "the driver does not answer any more";
 static const char at_least_reason[] =
-    "at least: of some tracked processes the driver does not tell it";
+    "at least: the driver does not report it for some tracked processes";
 static const char forked_reason[] = "opened in another process, before a fork";
 
 static void ask(struct gpu_set *set)
@@ -192,7 +192,7 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
         gpu_set_warn(set,
             "%s lists %u process(es) that are not in %s (a driver that answers the pids of the "
             "host, "
-            "or of another container): their GPU RAM is nobody's in the figures",
+            "or of another container): their GPU RAM belongs to no process in the figures",
             view->status.name, member->n_unattributed, set->procfs_root);
     }
     return true;

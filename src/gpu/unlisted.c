@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const char unreported_reason[] = "the driver does not tell it for the tracked processes";
+static const char unreported_reason[] = "the driver does not report it for the tracked processes";
 static const char other_pids_reason[] =
     "the driver lists only pids that are not in sight, as of the host, seen from a container";
 static const char unproven_pids_reason[] = "the driver lists pids that may be of the host: no "
@@ -14,7 +14,7 @@ static const char no_pids_reason[] =
 static const char no_samples_reason[] =
     "the GPU is busy, and the driver gives no samples of what processes use of it";
 static const char no_compute_reason[] =
-    "the driver does not tell how long compute programs (ROCm) use the GPU";
+    "the driver does not report how long compute programs (ROCm) use the GPU";
 
 bool gpu_reason_is_hidden(const char *reason)
 {

@@ -320,7 +320,7 @@ static int arrow_strings_read(const struct buffer *offsets, const struct buffer 
 }
 
 /* _restore_array((type, length, nulls, offset, [valid, offsets, characters], …)). A chunked array
- * of one chunk looks the same one level deeper. */
+ * of one chunk is the same one level deeper. */
 static int arrow_read(
     const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array)
 {

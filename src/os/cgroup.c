@@ -16,7 +16,7 @@
 
 /* ---- the groups of a process ---- */
 
-/* The two texts that tell the groups of a process, and the root that stands for /sys. */
+/* The two texts that name the groups of a process, and the root that stands for /sys. */
 struct search {
     const char *cgroup_text;
     const char *mountinfo_text;

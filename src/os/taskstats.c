@@ -253,7 +253,7 @@ static int explain(int failure, struct gput_error *error)
     case EPERM:
     case EACCES:
         return error_set(error, GPUT_ERROR_PERMISSION,
-            "the kernel tells how processes ended (taskstats) to the superuser only");
+            "the kernel sends exit records (taskstats) to the superuser only");
     case ENOENT:
         return error_set(error, GPUT_ERROR_UNSUPPORTED, "this kernel was built without taskstats");
     case EINVAL:

@@ -252,7 +252,8 @@ void processes_report_write_tree(const struct gput_processes *processes, struct 
     if (processes->others.count > 0)
         write_others(&tree);
     if (tree.has_bounds)
-        str_append(text, "≥: at least this; the rest was used after the last look at it, or after "
-                         "the last scheduler tick before its end\n");
+        str_append(text,
+            "≥: at least this; the rest was used after the last sample of it, or after "
+            "the last scheduler tick before its end\n");
     free(links);
 }

@@ -130,10 +130,10 @@ struct process_peaks process_log_descendants(const struct process_log *log);
  * at most `unbounded_bytes` each. NaN when that is NaN and there are any. */
 double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes);
 
-/* True when descendants seem to have been auto-reaped: their parents ignore SIGCHLD, so that nobody
- * collected their CPU time. Neither true nor false is proof: one in some thousands was collected at
- * once after all, and not every auto-reaped one is announced as such. Without events: some process
- * ignored SIGCHLD when it was read. */
+/* True when descendants seem to have been auto-reaped: their parents ignore SIGCHLD, so that their
+ * CPU time was not collected. Neither true nor false is proof: one in some thousands was collected
+ * at once after all, and not every auto-reaped one is announced as such. Without events: some
+ * process ignored SIGCHLD when it was read. */
 bool process_log_has_auto_reaped(const struct process_log *log);
 
 /* CPU time of all processes from their exit records; false when some of those are missing. */

@@ -59,7 +59,7 @@ struct http_server {
     bool has_thread;
     int64_t accept_after_ns;
     _Atomic int64_t cpu_ns;
-    size_t most_connections;
+    size_t max_connections;
     struct connection connections[MAX_CONNECTIONS];
 };
 
@@ -91,7 +91,7 @@ static void hang_up(struct connection *connection)
 static struct connection *make_space(struct http_server *server)
 {
     struct connection *first = NULL;
-    for (size_t i = 0; i < server->most_connections; i++) {
+    for (size_t i = 0; i < server->max_connections; i++) {
         struct connection *connection = &server->connections[i];
         if (connection->stage == FREE)
             return connection;
@@ -318,7 +318,7 @@ static void wait_for(struct waiting *waiting)
         waiting->events[i].revents = waiting->events[i].events;
 }
 
-static bool is_told_to_stop(const struct http_server *server)
+static bool has_to_stop(const struct http_server *server)
 {
     uint64_t count;
     return read(server->stop_fd, &count, sizeof count) == sizeof count;
@@ -349,7 +349,7 @@ static void *serve(void *user)
     for (;;) {
         list_events(server, &waiting);
         wait_for(&waiting);
-        if (is_told_to_stop(server))
+        if (has_to_stop(server))
             return NULL;
         handle_events(server, &waiting);
         atomic_store(&server->cpu_ns, clock_thread_cpu_ns());
@@ -359,7 +359,7 @@ static void *serve(void *user)
 /* ---- beginning and end ---- */
 
 /* Few enough that whoever else opens files in this program still can. */
-static size_t most_connections(void)
+static size_t max_connections(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
@@ -402,7 +402,7 @@ int http_server_open(const char *address, struct http_server **result, struct gp
     if (!server)
         return error_memory(error);
     server->stop_fd = server->listen_fd = -1;
-    server->most_connections = most_connections();
+    server->max_connections = max_connections();
     int code = listen_at(server, address, error);
     if (code == GPUT_OK) {
         server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -167,7 +167,8 @@ static void add_shares(const struct gput_session *session, struct gput_results *
             "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
             "use of GPUs in it; where power and use change together within an interval, the share "
             "is too low: less so with shorter ones%s",
-            lacks_cpu_time(session) ? "; at least: nobody may have waited for some processes" : "");
+            lacks_cpu_time(session) ? "; at least: some processes may not have been waited for"
+                                    : "");
 }
 
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
@@ -180,7 +181,7 @@ static bool explain_no_gpu_energy(const struct gput_session *session, char *text
             continue; /* in the joules of the CPU */
         const char *power = devices[i].missing[GPU_POWER];
         if (own++ == 0 || power[0])
-            snprintf(text, size, "GPU %zu told neither energy nor power%s%s", i,
+            snprintf(text, size, "GPU %zu reported neither energy nor power%s%s", i,
                 power[0] ? ": " : " twice", power);
         if (power[0])
             break;
@@ -193,7 +194,7 @@ static void explain_unknown_users(const struct gput_session *session, char *text
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
-    snprintf(text, size, "who used the GPUs was not told");
+    snprintf(text, size, "no driver reported who used the GPUs");
     for (size_t i = 0; i < count; i++) {
         const char *use = devices[i].missing[GPU_PROCESS_UTILIZATION];
         const char *why = use[0] ? use : devices[i].missing[GPU_PROCESS_RAM];

@@ -9,10 +9,10 @@
  *
  * - Nothing but main was ever there: the kernel announces every start, or its counters say that
  *   nothing else was started.
- * - The kernel announced every process and told the end of each of its threads, and the page faults
- *   that it told add up to those that were collected. Both are counted in the same place: they
- * agree to the last one, and no process lives without any. One that nobody waited for is in the
- * former alone, whyever that was.
+ * - The kernel announced every process and sent an exit record of each of its threads, and the page
+ * faults in these records add up to those that were collected. Both are counted in the same place:
+ * they agree to the last one, and no process lives without any. One that was not waited for is in
+ * the former alone, whyever that was.
  *
  * Neither is a parent that still had its child when that ended: of several threads the first may
  * end before the others, and a parent may leave its child to one who ignores it.
@@ -44,7 +44,7 @@ bool session_is_alone(const struct gput_session *session)
     return was_one && !has_others;
 }
 
-/* Descendants that had ended when last polled, and that nobody had collected. */
+/* Descendants that had ended when last polled, and had not been collected. */
 static bool has_zombies(const struct process_tree *tree)
 {
     bool has_some = false;
@@ -101,7 +101,7 @@ static const char *why_not_all(const struct gput_session *session, const char *s
         return events->why_no_ends;
     return process_log_descendants(log).has_living
                ? "some live on"
-               : "what the kernel told at their ends (taskstats) is not what was collected";
+               : "what the kernel reported at their ends (taskstats) is not what was collected";
 }
 
 /* Each may concern a process that was waited for after all. NULL: there is none. */
@@ -111,7 +111,7 @@ static const char *signs_of_auto_reaped(const struct gput_session *session)
         process_log_has_auto_reaped(&session->log) || session->counts.lacks_some ||
         has_zombies(&session->sampler.tree) ||
         (has_all_ends(session) && exit_record_faults(session) > faults_collected(session));
-    return has_signs ? "nobody waited for some processes" : NULL;
+    return has_signs ? "some processes were not waited for" : NULL;
 }
 
 struct session_exactness session_exactness_of(const struct gput_session *session)

@@ -129,7 +129,8 @@ void session_warn_of_unwatched_limits(struct gput_session *session)
                               "(why: gpu-tracker doctor).");
 }
 
-/* Why what is tracked may hold GPU RAM that nothing tells, and on which GPU; NULL: it does not. */
+/* Why what is tracked may hold GPU RAM that no driver reports, and on which GPU; NULL: it does not.
+ */
 static const char *why_gpu_ram_is_unknown(const struct gput_session *session, size_t *device)
 {
     size_t count;

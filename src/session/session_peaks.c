@@ -78,7 +78,8 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
         set_exact(peak, known, "given by the kernel at its end (taskstats)");
     else if (known > 0)
         set_peak(peak, known, no_less(maxrss, known),
-            "at least what was read of it (VmHWM) or told at its end; at most ru_maxrss of it and "
+            "at least what was read of it (VmHWM) or reported at its end; at most ru_maxrss of it "
+            "and "
             "its children");
     else
         set_peak(peak, NAN, maxrss, "at most ru_maxrss; it ended before its VmHWM was read");
@@ -155,15 +156,16 @@ static void fill_descendants(const struct gput_session *session, double bound,
             "single largest (taskstats): at most that of a fork, or of its parent after a vfork");
     else if (!isnan(bound))
         set_peak(peak, seen, no_less(bound, seen),
-            "single largest: at least what was seen or told; at most ru_maxrss of all waited for");
+            "single largest: at least what was seen or reported; at most ru_maxrss of all waited "
+            "for");
     else if (!session->has_main_usage)
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
     else if (peaks.has_living)
         set_peak(peak, seen, NAN,
-            "largest single one seen or told: some live on, and tell what they had at their end");
+            "largest single one seen or reported: some live on, and are reported when they end");
     else
         set_peak(peak, seen, NAN,
-            "largest single one seen or told: that all were waited for is not proven");
+            "largest single one seen or reported: that all were waited for is not proven");
 }
 
 /* ---- all together ---- */
@@ -182,7 +184,8 @@ static void fill_combined(const struct gput_session *session, double bound, doub
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
         set_peak(peak, at_least, NAN,
-            "at least: highest sample or single process; nobody told the end of every process");
+            "at least: highest sample or single process; the ends of some processes were not "
+            "reported");
     else if (isnan(sum))
         set_peak(peak, at_least, NAN,
             "at least: highest sample or single process; some may have had more before execve()");

@@ -247,7 +247,7 @@ static struct parts sum_parts(const struct gput_session *session, const struct p
     return parts;
 }
 
-/* A part of a whole; where nothing tells the parts apart, all of it is main's. */
+/* A part of a whole; where nothing separates the parts, all of it is main's. */
 static double part_of(double part, double whole, bool is_main)
 {
     return whole > 0 ? part / whole : is_main;

@@ -67,7 +67,7 @@ static void explain_others_cpu(const struct gput_session *session,
     bool has_group = session->mode != SESSION_SELF && !isnan(session->cgroup_usage.cpu_seconds);
     text[0] = '\0';
     if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
-        snprintf(text, size, "; of those that nobody waited for, what %s",
+        snprintf(text, size, "; of those that were not waited for, what %s",
             session->events.has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
                                      : "samples saw");
     else if (exactness->collected_ns)
@@ -89,7 +89,7 @@ static void add_kernel_cpu_source(const struct gput_session *session,
         how = "getrusage of this process and of the children it waited for";
     else if (!isnan(session->cgroup_usage.cpu_seconds))
         how = "wait4 of the command and of its orphans, or a control group of its own where that "
-              "saw more: it also counts those that nobody waited for, unless they left it";
+              "saw more: it also counts those that were not waited for, unless they left it";
     explain_others_cpu(session, exactness, others, sizeof others);
     if (!exactness->cpu && exactness->why_not)
         snprintf(
@@ -106,7 +106,7 @@ static void add_cpu_sources(const struct gput_session *session,
     if (session->sampler.tree.view.has_cpu_clocks)
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "CPU clocks of the processes, exact as of each tick, and what parents collected from "
-            "ended children; what nobody collected is there up to the last tick of each "
+            "ended children; of children that were not waited for, what each had at its last tick "
             "(captured_percent: how much of it all is there)");
     else
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
@@ -130,13 +130,13 @@ static void add_process_source(const struct gput_session *session, struct gput_r
     const struct session_events *events = &session->events;
     if (events->has_events && process_log_has_all(&session->log))
         session_add_source(results, "processes", GPUT_SOURCE_EXACT,
-            "announced by the kernel (process connector), and looked for at each tick");
+            "announced by the kernel (process connector), and scanned at each tick");
     else if (events->has_events)
         session_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
-            "looked for at each tick; the kernel announced more than were read in time");
+            "scanned at each tick; the kernel announced more than were read in time");
     else
         session_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
-            "looked for at each tick; %s; %s", events->why_no_events,
+            "scanned at each tick; %s; %s", events->why_no_events,
             session->mode == SESSION_LAUNCHED
                 ? "of those that lived between two ticks CPU time is known"
                 : "orphans of unseen parents are lost");
@@ -176,7 +176,7 @@ static void add_collected_counts_source(const struct gput_session *session,
     char living[160] = "", why_not[192] = "", without_io[96] = "";
     if (is_short && session->events.has_ends)
         snprintf(living, sizeof living,
-            "; of those that live on or nobody waited for, what the kernel gave at their ends "
+            "; of those that live on or were not waited for, what the kernel gave at their ends "
             "(taskstats; bytes less up to 1023 a thread) or gives now");
     else if (counts->living)
         snprintf(living, sizeof living,

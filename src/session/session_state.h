@@ -153,7 +153,7 @@ struct gput_session {
     unsigned limits_passed;                            /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
     uint32_t n_passed;
-    int64_t gpu_ram_unknown_ns; /* since when nothing tells all of it; 0: it is told */
+    int64_t gpu_ram_unknown_ns; /* since when no driver reports all of it; 0: one does */
     bool warned_of_gpu_limit;   /* that it cannot be watched */
     int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;        /* even SIGKILL did not end the whole tree */
@@ -324,8 +324,8 @@ void session_fill_peaks(
 
 /* At the start: warns of limits that cannot be checked. */
 void session_warn_of_unwatched_limits(struct gput_session *session);
-/* After a sample: warns once where what is tracked may hold GPU RAM that nothing tells, so that its
- * limit can be passed unseen. `is_end`: not to be known any more. */
+/* After a sample: warns once where what is tracked may hold GPU RAM that no driver reports, so that
+ * its limit can be passed unseen. `is_end`: not to be known any more. */
 void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_ns, bool is_end);
 
 /* After a sample: warns of exceeded limits, or ends the tree. */

@@ -225,7 +225,7 @@ static void fill_collected_cpu(const struct gput_session *session,
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
     accounting->kernel_cpu_seconds = fmax(most, counted);
     bool is_short = most - counted > apart;
-    /* Processes can leave the group, and then nobody may wait for them: it proves nothing. */
+    /* Processes can leave the group, and may then not be waited for: it proves nothing. */
     bool group_has_most =
         has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
     exactness->cpu = exactness->all_collected && !is_short;
@@ -375,7 +375,7 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
         accounting->processes_missed = 0;
         bool has_auto_reaped = process_log_has_auto_reaped(log);
         text_fit(reason, size, "the kernel announced each one (process connector)%s",
-            has_auto_reaped ? "; nobody waited for some: what is missing is in `sources`" : "");
+            has_auto_reaped ? "; some were not waited for: what is missing is in `sources`" : "");
         return;
     }
     if (session->events.has_events) {

@@ -220,7 +220,7 @@ static void listen(struct merge *merge, double from, double span)
     merge->timeline.progress_from = from + span;
 }
 
-/* Looks for the steps in one pass over the inputs. */
+/* Finds the steps in one pass over the inputs. */
 static int search_steps(struct merge *merge, struct step_search *search, struct gput_error *error)
 {
     merge->adding.search = search;

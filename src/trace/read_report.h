@@ -13,8 +13,8 @@ struct read_report {
     uint64_t damaged;   /* places or lines that could not be read */
     uint64_t truncated; /* files that end too early */
     uint64_t unusable;  /* events without what they need: a time, a duration, a partner */
-    void (*warn)(void *user, const char *message); /* NULL: nobody listens */
-    /* Told how far reading is, from `progress_from` on to `progress_span` more. NULL: nobody asks.
+    void (*warn)(void *user, const char *message); /* NULL: no warnings */
+    /* Called with how far reading is, from `progress_from` on to `progress_span` more; may be NULL.
      */
     void (*progress)(void *user, double done);
     double progress_from, progress_span;
@@ -23,7 +23,7 @@ struct read_report {
     void *user;
 };
 
-/* Tells how far reading is: `bytes` into a file. */
+/* Reports how far reading is: `bytes` into a file. */
 static inline void read_report_progress(const struct read_report *report, uint64_t bytes)
 {
     double done = (double)(report->bytes_read + bytes) / ((double)report->bytes_total + 1);

@@ -7,7 +7,7 @@
 #include "trace/json_scan.h"
 
 enum trace_field {
-    TRACE_OTHER, /* a member that nobody asks for */
+    TRACE_OTHER, /* a member that is not asked for */
     TRACE_TYPE,
     TRACE_START,
     TRACE_DURATION,

@@ -12,7 +12,7 @@ static void an_error_has_its_code_and_its_sentence(void **state)
         error_set(&error, GPUT_ERROR_FORMAT, "line %d of %s", 3, "x"), GPUT_ERROR_FORMAT);
     assert_int_equal(error.code, GPUT_ERROR_FORMAT);
     assert_string_equal(error.message, "line 3 of x");
-    assert_int_equal(error_set(NULL, GPUT_ERROR_IO, "nobody asks"), GPUT_ERROR_IO);
+    assert_int_equal(error_set(NULL, GPUT_ERROR_IO, "not asked for"), GPUT_ERROR_IO);
 }
 
 static void a_long_message_is_cut_and_stays_terminated(void **state)

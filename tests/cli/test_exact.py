@@ -258,9 +258,9 @@ class Exact(CommandTest):
         self.assertIsNone(seconds["kernel_user"])
         self.assertIsNone(report["peaks"]["descendants_at_most"])
         self.assertIsNone(report["peaks"]["combined_at_most"])
-        self.assertIn("nobody waited for some", report["accounting"]["processes"]["missed_reason"])
+        self.assertIn("some were not waited for", report["accounting"]["processes"]["missed_reason"])
         self.assertEqual(report["sources"]["counts"]["state"], "sampled")
-        self.assertIn("nobody waited for some", report["sources"]["counts"]["reason"])
+        self.assertIn("some processes were not waited for", report["sources"]["counts"]["reason"])
 
     def test_what_a_daemon_has_collected_is_no_sign_of_children_that_nobody_waited_for(self):
         """Samples see 28 ms of its child, and it has collected 20 ms: books of the living come in clock ticks."""

@@ -252,13 +252,13 @@ class Figures(GpuTest):
         self.assertLess(report["energy"]["machine"]["gpu"], 270)
         self.assertIsNone(report["energy"]["mean_watts"])
         self.assertIsNone(report["energy"]["max_watts"])
-        self.assertIn("GPU 0 told nothing for", report["sources"]["gpu_energy"]["reason"])
+        self.assertIn("GPU 0 reported nothing for", report["sources"]["gpu_energy"]["reason"])
 
     def test_why_there_are_no_joules(self):
         unsupported = "code nvmlDeviceGetTotalEnergyConsumption 3\ncode nvmlDeviceGetPowerUsage 3\n"
         for scenario, reason in (
-            (unsupported, "GPU 0 told neither energy nor power: not supported by this GPU"),
-            ("delay_ms nvmlDeviceGetPowerUsage 4000\n", "GPU 0 told neither energy nor power: the driver has not answered yet"),
+            (unsupported, "GPU 0 reported neither energy nor power: not supported by this GPU"),
+            ("delay_ms nvmlDeviceGetPowerUsage 4000\n", "GPU 0 reported neither energy nor power: the driver has not answered yet"),
         ):
             self.write(scenario + "gpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\nenergy_mj 5000\n")
             report, _ = self.tracked()
@@ -646,8 +646,8 @@ class NotAvailable(GpuTest):
         report, _ = self.tracked_tree("--processes", scenario=IN_USE + "compute {main} na\nsample {main} 1000 30\n")
         self.assertEqual((report["max_gpu_ram"]["main"], report["max_gpu_ram"]["combined"]), (None, None))
         self.assertEqual(report["max_gpu_ram"]["system"], 9000.0)
-        self.assertIn("does not tell it for the tracked processes", report["sources"]["process_gpu_ram"]["reason"])
-        self.assertIn("does not tell it", report["gpus"][0]["missing"])
+        self.assertIn("does not report it for the tracked processes", report["sources"]["process_gpu_ram"]["reason"])
+        self.assertIn("does not report it", report["gpus"][0]["missing"])
         self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {None})
         report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} na\ncompute {child} 5000000\n")
         self.assertEqual(report["max_gpu_ram"]["combined"], 5.0)

@@ -282,9 +282,9 @@ class Kineto(CommandTest):
         for view in "breakdown", "idle":
             done = self.run_command("profile", view, "a.json", "b.json", "-f", "json")
             self.assertEqual([(row["rank"], row["trace"]) for row in json.loads(done.stdout)], [(None, "a.json"), (None, "b.json")])
-            self.assertIn("2 of 2 traces do not tell their rank (distributedInfo): a.json, b.json", done.stderr)
+            self.assertIn("2 of 2 traces do not name their rank (distributedInfo): a.json, b.json", done.stderr)
             done = self.run_command("profile", view, "a.json", self.trace("r0.json", 0, self.KERNEL, world_size=1))
-            self.assertIn("1 of 2 traces does not tell its rank (distributedInfo): a.json", done.stderr)
+            self.assertIn("1 of 2 traces does not name its rank (distributedInfo): a.json", done.stderr)
             self.assertEqual(self.run_command("profile", view, "a.json").stderr, "")
 
     def csv_of(self, view, *paths):

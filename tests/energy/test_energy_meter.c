@@ -170,7 +170,7 @@ static void a_gpu_without_joules_among_others_is_named(void **state)
         assert_near(meter.energy.machine.gpu, 200);
         assert_near(energy_meter_unknown_seconds(&meter), 2);
         assert_string_equal(
-            gpu_faults(&meter), "nothing tells the joules of GPU 1, which is left out");
+            gpu_faults(&meter), "no counter gives the joules of GPU 1, which is left out");
         energy_meter_finish(&meter);
     }
 }

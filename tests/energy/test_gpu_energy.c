@@ -157,7 +157,7 @@ static void joules_that_stopped_are_missing_from_then_on(void **state)
 
     lose(&gpu, 100, NAN, 3, NAN);
     assert_true(gpu.is_lost);
-    explained(&gpu, "GPU 0 told nothing for 7.0 s, which are missing");
+    explained(&gpu, "GPU 0 reported nothing for 7.0 s, which are missing");
 }
 
 /* Neither is given from 2 to 3.5 s, while power replaces the counter. */
@@ -175,7 +175,7 @@ static void missing_power_is_reported(void **state)
     }
     assert_near(gpu.joules, 350);
     explained(&gpu, "that of GPU 0 could not be read any more; its power was integrated instead, "
-                    "and nothing was told for 1.5 s, which are missing");
+                    "and nothing was reported for 1.5 s, which are missing");
 }
 
 static void a_driver_that_hangs_is_lost_until_it_answers(void **state)
@@ -208,7 +208,7 @@ static void a_driver_that_never_answers_is_missing_all_the_time(void **state)
     assert_true(isnan(gpu_energy_advance(&gpu, &nothing, ns_of(3))));
     assert_near(gpu_energy_unknown_seconds(&gpu), 3);
     assert_false(gpu.is_lost);
-    explained(&gpu, "nothing tells the joules of GPU 0, which is left out");
+    explained(&gpu, "no counter gives the joules of GPU 0, which is left out");
 }
 
 static void a_counter_that_has_not_changed_yet_is_no_figure(void **state)
@@ -257,7 +257,7 @@ static void a_gpu_that_appears_late_is_reported(void **state)
     reading = say(5, 100, NAN);
     gpu_energy_advance(&gpu, &reading, ns_of(5));
     assert_near(gpu.joules, 100);
-    explained(&gpu, "GPU 0 told nothing for 4.0 s, which are missing");
+    explained(&gpu, "GPU 0 reported nothing for 4.0 s, which are missing");
 }
 
 /* It answers, but gives neither energy nor power for the first two of five seconds. */
@@ -279,7 +279,7 @@ static void a_gpu_that_gives_joules_late_is_reported(void **state)
     run_reported_late(&gpu, NAN);
     assert_near(gpu.joules, 300);
     assert_near(gpu_energy_unknown_seconds(&gpu), 2);
-    explained(&gpu, "GPU 0 told nothing for 2.0 s, which are missing");
+    explained(&gpu, "GPU 0 reported nothing for 2.0 s, which are missing");
     run_reported_late(&gpu, WATTS);
     assert_near(gpu.joules, 310); /* its first power is that of the tenth before, too */
     assert_near(gpu_energy_unknown_seconds(&gpu), 1.9);

@@ -1,6 +1,6 @@
 """What the trials share: the rounds of one, counting what survived, and running each in small as a test.
 
-A trial does one thing many times: it starts a command, does it harm, and looks at what is left. A file of
+A trial does one thing many times: it starts a command, does it harm, and examines what is left. A file of
 trials has functions marked with @trial; `main()` runs them in small as tests, torture.py all of them in large.
 """
 

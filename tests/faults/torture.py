@@ -21,7 +21,7 @@ SOURCE = HERE.parents[1]
 ABOUT = """# Faults
 
 Made by `make torture` on Linux {release}, {cores} cores, in {minutes:.0f} minutes. Each trial does harm to a command of ours many times, and
-looks at what is left. A small part of all of them runs with `make test` (`tests/faults/`).
+examines what is left. A small part of all of them runs with `make test` (`tests/faults/`).
 
 Survived means: no command died of a signal, hung, or failed without a message; what was tracked came to its own end, with its own
 output and exit status; rows, marks and lines that were committed are in the file, and the file opens (or is refused, with a message,

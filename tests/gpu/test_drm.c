@@ -102,7 +102,7 @@ static void memory_of_an_apu_is_vram_and_gtt(void **state)
     assert_number(sample.main_ram_bytes, 640 << 20);
     assert_number(sample.devices[0].power_watts, 15.5);
     assert_number(sample.devices[0].energy_joules, NAN);
-    assert_contains(missing(set, 0, GPU_ENERGY), "does not tell it");
+    assert_contains(missing(set, 0, GPU_ENERGY), "does not report it");
     assert_string_equal(device(set, 0)->uuid, "0000:c4:00.0"); /* it has no unique_id */
     gpu_set_close(set);
 }

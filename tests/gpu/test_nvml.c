@@ -116,7 +116,7 @@ static void memory_that_is_not_available_is_missing_not_zero(void **state)
     assert_number(sample.descendants_ram_bytes, 0);
     assert_number(sample.combined_ram_bytes, NAN);
     assert_number(sample.system_ram_bytes, 1e9);
-    assert_contains(missing(set, 0, GPU_PROCESS_RAM), "does not tell it");
+    assert_contains(missing(set, 0, GPU_PROCESS_RAM), "does not report it");
     gpu_set_close(set);
 }
 

@@ -161,7 +161,7 @@ static void figures_missing_in_the_list_are_missing(void **state)
     begin(NULL);
     has_listed = true;
     share.combined_ram_bytes = NAN;
-    assert_non_null(strstr(find().ram, "does not tell it for the tracked processes"));
+    assert_non_null(strstr(find().ram, "does not report it for the tracked processes"));
     assert_true(find().ram_may_be_held);
     assert_false(find().ram_is_hidden);
 }

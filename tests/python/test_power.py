@@ -442,7 +442,7 @@ class Recording(package.PackageTest):
             "print(process.is_alive())\n"
         )
         error, *alive = done.stdout.splitlines()
-        self.assertIn("only that one can end the recording. Tell it to, by a queue of multiprocessing", error)
+        self.assertIn("only that one can end the recording. Ask it to, by a queue of multiprocessing", error)
         self.assertEqual(alive, ["True", "False"])
 
     def test_arguments_that_make_no_sense(self):
@@ -873,7 +873,7 @@ class Alias(package.PackageTest):
     def test_gpus_now(self):
         gpu_power = self.import_alias("gpu_power")
         with self.nvidia_smi(pmon="    1      20382     C     40      0      0      0    python\n" * 2):
-            self.assertEqual(gpu_power.is_nvidia_compatible(), (True, "NVIDIA's GPUs tell their power: NVIDIA A, NVIDIA B"))
+            self.assertEqual(gpu_power.is_nvidia_compatible(), (True, "NVIDIA's GPUs report their power: NVIDIA A, NVIDIA B"))
             self.assertEqual(gpu_power.get_min_power(), {0: 100, 1: None})
             self.assertEqual(gpu_power.get_gpu_use_pmon(2), {0: {}, 1: {20382: 0.4, 99: None}})
             found = gpu_power.get_nvidia_gpu_power([20382], nsample=2)

@@ -565,7 +565,7 @@ class OwnProcess(package.PackageTest):
     def test_a_folder_that_cannot_be_written_to(self):
         for name, error in ("nowhere/kept", FileNotFoundError), ("/dev/null/kept", NotADirectoryError):
             tracker = gput.Tracker(own_process=True, resource_usage_file=name)
-            with self.assertRaisesRegex(error, rf"^Cannot write /.*{name[-5:]}.*: .* beside resource_usage_file"):
+            with self.assertRaisesRegex(error, rf"^Cannot write /.*{name[-5:]}.*: .* next to resource_usage_file"):
                 tracker.start()
         self.assertEqual(os.listdir(), [])
 

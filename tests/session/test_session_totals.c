@@ -92,22 +92,22 @@ static void our_children_that_nobody_waits_for_are_counted(void **state)
 static void what_was_used_before_is_not_counted(void **state)
 {
     (void)state;
-    int hold[2], told[2];
+    int hold[2], ready[2];
     char byte = '.';
     assert_int_equal(pipe(hold), 0);
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(ready), 0);
     spin(0.2);
     pid_t child = fork();
     if (child == 0) {
         close(hold[1]);
         spin(0.2);
         fault_and_write();
-        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+        _exit(write(ready[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold[0]);
-    assert_int_equal(read(told[0], &byte, 1), 1);
-    close(told[0]);
-    close(told[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     /* The child, with what it used before, is collected while we track. */
@@ -125,22 +125,22 @@ static void what_was_used_before_is_not_counted(void **state)
 static void what_our_children_did_is_counted_while_they_live(void **state)
 {
     (void)state;
-    int hold[2], told[2];
+    int hold[2], ready[2];
     char byte = '.';
     assert_int_equal(pipe(hold), 0);
-    assert_int_equal(pipe(told), 0);
+    assert_int_equal(pipe(ready), 0);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     pid_t child = fork();
     if (child == 0) {
         close(hold[1]);
         fault_and_write();
-        _exit(write(told[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+        _exit(write(ready[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold[0]);
-    assert_int_equal(read(told[0], &byte, 1), 1);
-    close(told[0]);
-    close(told[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     /* The totals are closed: this is not in them. */
     fault_and_write();

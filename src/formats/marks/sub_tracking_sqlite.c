@@ -268,7 +268,7 @@ int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned 
 
 static int begin(struct sqlite_writer *writer, struct gput_error *error)
 {
-    /* Nobody uses the file before it is renamed: no journal, no sync. */
+    /* The file is not used before it is renamed: no journal, no sync. */
     const char *setup = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN";
     const char *path = writer->base.path;
     if (sqlite3_open(writer->base.part.path, &writer->database) != SQLITE_OK)

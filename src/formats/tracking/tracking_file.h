@@ -42,10 +42,9 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     bool overwrite, struct tracking_file **file, struct gput_error *error);
 
 /*
- * Adds a row. `now_ns` is the monotonic time; the interval between rows tells a format that batches
- * whether it can wait for the next one.
- * On an error this row, and with a format that batches up to a second of rows before it, are lost:
- * see tracking_file_rows_lost().
+ * Adds a row. `now_ns` is the monotonic time; the interval between rows says to a format that
+ * batches whether it can wait for the next one. On an error this row, and with a format that
+ * batches up to a second of rows before it, are lost: see tracking_file_rows_lost().
  */
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error);

@@ -147,8 +147,8 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
     return GPUT_OK;
 }
 
-/* Says what is odd about the ranks that are compared. Of a trace that was named by itself nobody
- * asked for the other ranks. */
+/* Says what is odd about the ranks that are compared. A trace that was named by itself is meant
+ * without the other ranks. */
 static void warn_of_ranks(
     struct comparing *comparing, const char *const *paths, const struct read_report *report)
 {

@@ -96,7 +96,7 @@ void kineto_ranks_warn_of_unknown(
             str_printf(&paths, "%s%s", count > 1 ? ", " : "", ranks->all[i].path);
     if (count > 0) {
         str_printf(&text,
-            "%" PRIu32 " of %" PRIu32 " traces %s not tell %s rank (distributedInfo): %s%s", count,
+            "%" PRIu32 " of %" PRIu32 " traces %s not name %s rank (distributedInfo): %s%s", count,
             ranks->count, count == 1 ? "does" : "do", count == 1 ? "its" : "their",
             str_text(&paths), count > MAX_NAMED ? ", ..." : "");
         warn(report, &text);

@@ -24,7 +24,7 @@ struct kineto_ranks {
 };
 
 /* Adds a trace, or all of a folder but merged timelines, of which `report` is warned; their ranks
- * are told once they are read. To be finished, also after a failure. Errors: GPUT_ERROR_NOT_FOUND;
+ * are known once they are read. To be finished, also after a failure. Errors: GPUT_ERROR_NOT_FOUND;
  * GPUT_ERROR_FORMAT for a folder without any. */
 int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, const struct read_report *report,
     struct gput_error *error);

@@ -375,7 +375,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
     TRY(check_resources(options, error));
     if (range_count > MAX_RANGES)
         return error_set(
-            error, GPUT_ERROR_INVALID, "At most %d ranges can be told apart", MAX_RANGES);
+            error, GPUT_ERROR_INVALID, "At most %d ranges can be distinguished", MAX_RANGES);
     struct gput_table *table = tables_add(tables, "devices");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);

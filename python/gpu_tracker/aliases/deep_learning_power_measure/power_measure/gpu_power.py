@@ -36,12 +36,12 @@ def is_nvidia_compatible():
         return False, str(error)
     silent = [name for _, name, power in gpus if power is None]
     if not gpus or silent:
-        return False, f"{silent[0]} does not tell its power." if silent else "nvidia-smi finds no GPU."
-    return True, f"NVIDIA's GPUs tell their power: {', '.join(name for _, name, _ in gpus)}"
+        return False, f"{silent[0]} does not report its power." if silent else "nvidia-smi finds no GPU."
+    return True, f"NVIDIA's GPUs report their power: {', '.join(name for _, name, _ in gpus)}"
 
 
 def get_min_power():
-    """The lowest power limit of each GPU in watts, by index; None: not told."""
+    """The lowest power limit of each GPU in watts, by index; None: not reported."""
     return {int(index): _number(power) for index, power in _query("gpu", "index", "power.min_limit")}
 
 
@@ -101,7 +101,7 @@ def get_nvidia_gpu_power(pid_list=None, nsample=1):
     - per_gpu_absolute_percent_usage: the part that the processes of pid_list use, by GPU,
     - per_gpu_estimated_attributable_utilization: of what all processes use the part of those of pid_list, by GPU.
 
-    What nvidia-smi does not know is None. Raises RuntimeError where it tells nothing.
+    What nvidia-smi does not know is None. Raises RuntimeError where it reports nothing.
     """
     gpus = _query("gpu", "index", "uuid", "power.draw")
     powers = {int(index): _number(power) for index, _, power in gpus}
