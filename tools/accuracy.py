@@ -63,7 +63,7 @@ CASES = [
     ("10,000 times `true`", "programs 10000 /bin/true", None, 0, 10001),
     ("300 MB", "alloc 300 sleep 1.2", None, None, 1),
     # The rest of the words, and with them the report, are another thread's.
-    ("300 MB and 1 s, its first thread gone", "leave [ alloc 300 spin 1 sleep 0.6", None, None, 1),
+    ("300 MB and 1 s, its first thread gone", "exit-leader [ alloc 300 spin 1 sleep 0.6", None, None, 1),
     ("300 MB for 30 ms", "sleep 0.7 alloc 300 sleep 0.03 free sleep 1", None, None, 1),
     ("300 MB in transparent huge pages", "huge 300 sleep 1.2", None, None, 1),
     ("300 MB for 30 ms, in a child", "sleep 0.7 child [ alloc 300 sleep 0.03 ] wait sleep 1", None, 302, 2),
@@ -118,7 +118,7 @@ def ours_attached(build):
         path = folder / "report.json"
         # It waits until the tracker is there.
         end, release = os.pipe()
-        command = [command[0], "hear", str(end), *command[1:]]
+        command = [command[0], "await", str(end), *command[1:]]
         consumer = subprocess.Popen(command, cwd=folder, pass_fds=[end])
         tracker = subprocess.Popen([build / "gpu-tracker", "attach", "--disable-logs", "--st", str(INTERVAL), "--ru", "bytes",
                                     "-f", "json", "-o", path, str(consumer.pid)], cwd=folder)

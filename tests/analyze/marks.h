@@ -1,6 +1,6 @@
 /*
  * Marks written as text, for tests: "a 7 0 1.5" is block, process, position, time; a fifth figure
- * is a thread, and "@1" after it the start that a stop tells; marks are separated by semicolons.
+ * is a thread, and "@1" after it the start that a stop names; marks are separated by semicolons.
  */
 #ifndef TESTS_ANALYZE_MARKS_H
 #define TESTS_ANALYZE_MARKS_H

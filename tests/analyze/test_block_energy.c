@@ -72,7 +72,7 @@ static void cuts_intervals_out_of_the_curve(void **state)
     assert_true(isnan(targets[0][GPUT_ENERGY_PACKAGE]));
 }
 
-/* The first answer may come after a row or two, and tells of all since the start. */
+/* The first answer may come after a row or two, and covers all since the start. */
 static void what_is_not_known_yet_is_none_so_far(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void what_was_used_before_the_first_point_counts_too(void **state)
     const struct call calls[] = {{0, 2, 0}};
     compute(late, 2, calls, 1, plain);
     assert_true(session.joules[GPUT_ENERGY_TOTAL] == 15);
-    assert_total(0, 10); /* nothing tells when */
+    assert_total(0, 10); /* no time is known */
 }
 
 static void an_empty_curve_is_no_error(void **state)

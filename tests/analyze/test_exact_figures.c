@@ -18,7 +18,7 @@ static struct sub_tracking_mark mark(uint8_t position, int64_t count)
             .energy_uj = count * 6000000}};
 }
 
-/* A mark at the time of its counts; a stop may tell its start. */
+/* A mark at the time of its counts; a stop may name its start. */
 static void add(struct exact_figures *figures, uint8_t position, int64_t count, double started)
 {
     struct sub_tracking_mark row = mark(position, count);

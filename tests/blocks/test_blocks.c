@@ -383,16 +383,16 @@ static void stops_have_their_start_time_where_calls_overlap(void **state)
         struct content content = read_file(temporary(files[i]));
         assert_int_equal(content.count, 8);
         int64_t starts[3];
-        size_t n_starts = 0, n_told = 0;
+        size_t n_starts = 0, n_checked = 0;
         for (size_t row = 0; row < content.count; row++) {
             const struct sub_tracking_mark *mark = &content.rows[row];
             if (mark->position == SUB_TRACKING_START && n_starts < 3)
                 starts[n_starts++] = mark->timestamp_ns;
             if (mark->started_ns != SUB_TRACKING_UNKNOWN)
                 assert_true(sub_tracking_seconds_of_ns(mark->started_ns) ==
-                            sub_tracking_seconds_of_ns(starts[n_told++]));
+                            sub_tracking_seconds_of_ns(starts[n_checked++]));
         }
-        assert_int_equal(n_told, 3); /* the last call is the mark before its stop */
+        assert_int_equal(n_checked, 3); /* the last call is the mark before its stop */
         free_content(&content);
         char name[64];
         snprintf(name, sizeof name, "marks-%d%s", child, strchr(files[i], '.'));

@@ -38,10 +38,10 @@ static bool make_calls(struct gput_blocks *blocks, struct outcome *outcome)
     struct gput_block_call call;
     count(outcome, gput_blocks_begin(blocks, "outer, \"quoted\""));
     count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_START));
-    count(outcome, gput_blocks_start(blocks, "told", &call));
+    count(outcome, gput_blocks_start(blocks, "named", &call));
     count(outcome, gput_blocks_begin(blocks, "inner"));
     count(outcome, gput_blocks_end(blocks));
-    count(outcome, gput_blocks_stop(blocks, "told", &call));
+    count(outcome, gput_blocks_stop(blocks, "named", &call));
     count(outcome, gput_blocks_mark(blocks, "single", GPUT_BLOCK_STOP));
     count(outcome, gput_blocks_end(blocks));
     return outcome->failed == failed;
@@ -150,7 +150,7 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
     }
 }
 
-/* Somebody cuts a log that is written: the program goes on, and is told. */
+/* Somebody cuts a log that is written: the program goes on, and gets an error. */
 static void mark_while_it_is_cut(const char *path)
 {
     struct gput_blocks *blocks;
@@ -161,12 +161,12 @@ static void mark_while_it_is_cut(const char *path)
         gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
     if (truncate(path, 0) != 0)
         _exit(3);
-    bool told = false;
+    bool failed = false;
     for (int i = 0; i < 100000; i++) {
-        told |= gput_blocks_begin(blocks, i % 2 ? "after" : "a new name") != GPUT_OK;
+        failed |= gput_blocks_begin(blocks, i % 2 ? "after" : "a new name") != GPUT_OK;
         gput_blocks_end(blocks);
     }
-    if (!told)
+    if (!failed)
         _exit(4);
     if (gput_blocks_close(blocks, &error) != GPUT_ERROR_IO || !strstr(error.message, "cut"))
         _exit(5);

@@ -183,10 +183,11 @@ static void a_child_of_threads_marks_on_while_they_do(void **state)
     free_content(&content);
 }
 
-/* What a program leaves that is killed a while after it said, by a byte to `told`, that it may be.
+/* What a program leaves that is killed a while after it said, by a byte to `ready_fd`, that it may
+ * be.
  */
 static struct content mark_and_be_killed(
-    const char *path, void (*mark)(struct gput_blocks *blocks, int told), unsigned after_us)
+    const char *path, void (*mark)(struct gput_blocks *blocks, int ready_fd), unsigned after_us)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -207,10 +208,10 @@ static struct content mark_and_be_killed(
     return read_file(path);
 }
 
-static void mark_then_tell(struct gput_blocks *blocks, int told)
+static void mark_then_report(struct gput_blocks *blocks, int ready_fd)
 {
     mark_from_threads(blocks);
-    if (write(told, "x", 1) == 1)
+    if (write(ready_fd, "x", 1) == 1)
         pause();
 }
 
@@ -218,7 +219,7 @@ static void a_killed_program_keeps_every_mark(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct content content = mark_and_be_killed(temporary(files[i]), mark_then_tell, 0);
+        struct content content = mark_and_be_killed(temporary(files[i]), mark_then_report, 0);
         assert_int_equal(content.count, 2 * THREADS * PAIRS_EACH);
         assert_string_equal(content.warning, "");
         free_content(&content);
@@ -233,11 +234,11 @@ static void assert_nothing_wrong_but_the_last_line(const char *warning)
         fail_msg("%s", warning);
 }
 
-static void tell_and_mark_on(struct gput_blocks *blocks, int told)
+static void report_and_mark_on(struct gput_blocks *blocks, int ready_fd)
 {
     gput_blocks_begin(blocks, "first");
     gput_blocks_end(blocks);
-    if (write(told, "x", 1) == 1)
+    if (write(ready_fd, "x", 1) == 1)
         for (;;)
             mark_from_threads(blocks);
 }
@@ -246,7 +247,7 @@ static void a_program_killed_amid_marks_leaves_every_whole_mark(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct content content = mark_and_be_killed(temporary(files[i]), tell_and_mark_on, 20000);
+        struct content content = mark_and_be_killed(temporary(files[i]), report_and_mark_on, 20000);
         assert_true(content.count >= 2);
         assert_row(&content, 0, "first", 0);
         assert_nothing_wrong_but_the_last_line(content.warning);

@@ -78,7 +78,7 @@ def parse_text(report):
 
 
 def read_terminal(terminal):
-    """All that was written to a terminal that nobody holds any more: one read need not give it."""
+    """All that was written to a terminal that no process holds any more: one read need not give it."""
     shown = b""
     while True:
         try:

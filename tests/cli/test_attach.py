@@ -93,7 +93,7 @@ class Attach(CommandTest):
     def test_counts_begin_when_tracking_does(self):
         work = ["alloc", "10", "write", "1"]
         process = self.start(
-            [CONSUMER, *work, "tell", "hear", "0", *work, "child", "[", *work, "]", "wait", "tell", "hear", "0"],
+            [CONSUMER, *work, "ready", "await", "0", *work, "child", "[", *work, "]", "wait", "ready", "await", "0"],
             stdin=subprocess.PIPE,
         )
         self.assertEqual(process.stdout.read(1), ".")
@@ -112,7 +112,7 @@ class Attach(CommandTest):
         report = json.loads(output)
         self.assertAlmostEqual(report["accounting"]["page_faults"]["minor"], after[0] - before[0], delta=50)
         if after[1] is not None:
-            # Of what ended the kernel tells whole kilobytes.
+            # Of what ended the kernel reports whole kilobytes.
             self.assertAlmostEqual(report["accounting"]["bytes"]["written"], after[1] - before[1], delta=3000)
         knows_ends = report["sources"]["process_ends"]["state"] != "unavailable"
         self.assertEqual(report["accounting"]["context_switches"]["voluntary"] is not None, knows_ends)

@@ -1,4 +1,4 @@
-"""Programs that use exactly what they are told, run under the built command: are the figures true?"""
+"""Programs that use exactly what their arguments say, run under the built command: are the figures true?"""
 
 import csv
 import json
@@ -33,7 +33,7 @@ class ConsumerTest(CommandTest):
         self.done = done
         report = json.loads((self.folder / "report.json").read_text())
         self.assert_agrees(report)
-        # What the kernel told us, who waited for all of it, less what the tracker says of itself.
+        # What the kernel gave us, who waited for all of it, less what the tracker says of itself.
         self.true_cpu_seconds = cpu_seconds_of_children() - before - report["tracker"]["cpu_seconds"]
         return report
 
@@ -93,7 +93,7 @@ class KnownFigures(ConsumerTest):
 
     def test_a_process_whose_first_thread_has_ended(self):
         report = self.consume(
-            "alloc 20 leave [ sleep 0.3 alloc 50 child [ alloc 30 spin 0.2 sleep 0.2 ] spin 0.2 sleep 0.4 wait ]",
+            "alloc 20 exit-leader [ sleep 0.3 alloc 50 child [ alloc 30 spin 0.2 sleep 0.2 ] spin 0.2 sleep 0.4 wait ]",
             options=["--tf", "rows.csv", "--processes"])
         with open(self.folder / "rows.csv", newline="") as file:
             names, *rows = list(csv.reader(file))[2:]
@@ -114,16 +114,16 @@ class KnownFigures(ConsumerTest):
         """A family that shares, copies, grows and shrinks, held at each step for several samples."""
         main_end, main_pipe = os.pipe()
         children_end, children_pipe = os.pipe()
-        words = (f"alloc 40 shared 30 child [ touch alloc 20 tell hear {children_end} ] "
-                 f"child [ tell hear {children_end} ] tell hear {main_end} "
-                 f"alloc 25 tell hear {main_end} free tell hear {main_end} wait").split()
+        words = (f"alloc 40 shared 30 child [ touch alloc 20 ready await {children_end} ] "
+                 f"child [ ready await {children_end} ] ready await {main_end} "
+                 f"alloc 25 ready await {main_end} free ready await {main_end} wait").split()
         tracker = self.start_command(
             "run", "-f", "json", "-o", f"{ram_mode}.json", "--ru", "megabytes", "--st", "0.02", "--ram", ram_mode,
             "--", CONSUMER, *words, pass_fds=(main_end, children_end))
         os.close(main_end)
         os.close(children_end)
-        for told in (3, 1, 1):
-            self.assertEqual(tracker.stdout.read(told), "." * told)
+        for ready in (3, 1, 1):
+            self.assertEqual(tracker.stdout.read(ready), "." * ready)
             time.sleep(0.4)
             os.write(main_pipe, b".")
         os.close(children_pipe)
@@ -304,7 +304,7 @@ class WithoutRights(ConsumerTest):
 
     def test_what_may_not_be_read_is_said(self):
         """Another user's processes: their statm is for all, their maps are not. Both have the 40 MB."""
-        words = "alloc 40 child [ hear 0 ] hear 0 wait".split()
+        words = "alloc 40 child [ await 0 ] await 0 wait".split()
         consumer = subprocess.Popen([CONSUMER, *words], stdin=subprocess.PIPE)
         try:
             if hidden := refusal(*AS_NOBODY, "cat", f"/proc/{consumer.pid}/statm"):

@@ -1,4 +1,4 @@
-"""gpu-tracker doctor: what a machine can tell, and how to be told more."""
+"""gpu-tracker doctor: what can be measured on a machine, and how to open what is closed."""
 
 import json
 import os

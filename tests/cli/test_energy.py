@@ -90,17 +90,17 @@ class Energy(CommandTest):
         self.assertEqual(source["state"], "exact")
         self.assertRegex(source["reason"], r"; shares are rough: they rest on \d+ clock ticks? of CPU time of all processes$")
 
-    def unwaited(self, consumer):
-        """Uses 1 s of CPU time in children that nobody waits for; then 20 J have been used."""
+    def auto_reaped(self, consumer):
+        """Uses 1 s of CPU time in children that are not waited for; then 20 J have been used."""
         self.machine.add("intel-rapl:0", "package-0")
         counter = self.machine.counter("intel-rapl:0")
         counter.chmod(0o666)
         return ["sh", "-c", f"{consumer} ignored 10 0.1; printf '%020d\\n' 1020000000 > {counter}"]
 
     def test_joules_of_children_that_nobody_waits_for(self):
-        results = self.track(self.unwaited(CONSUMER), "--st", "4")
+        results = self.track(self.auto_reaped(CONSUMER), "--st", "4")
         if results["accounting"]["cpu_seconds"]["kernel"] < 0.9 or results["sources"]["processes"]["state"] != "exact":
-            self.skipTest("the kernel does not tell us of children that nobody waits for")
+            self.skipTest("the kernel does not report auto-reaped children to us")
         energy = results["energy"]
         busy_seconds = (1 - energy["idle_share"]) * os.cpu_count() * results["compute_time"]["time"] * 3600
         self.assert_near(energy["machine"]["package"], 20)
@@ -111,7 +111,7 @@ class Energy(CommandTest):
 
     def test_joules_of_children_that_nobody_tells_of_are_at_least(self):
         self.open_to_nobody(COMMAND, CONSUMER)
-        command = [*AS_NOBODY, "./gpu-tracker", "run", "-f", "json", "-o", "out.json", "--", *self.unwaited("./consumer")]
+        command = [*AS_NOBODY, "./gpu-tracker", "run", "-f", "json", "-o", "out.json", "--", *self.auto_reaped("./consumer")]
         done = subprocess.run(command, env=self.machine.environment(), cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         sources = json.loads((self.folder / "out.json").read_text())["sources"]

@@ -1,4 +1,4 @@
-"""What is counted to the end: processes, peaks and books of commands whose use is known."""
+"""What is counted to the end: processes, peaks and accounting of commands whose use is known."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Exact(CommandTest):
         return report
 
     def track_without_rights(self, *words, options=(), **process_options):
-        """The same as a user to whom the kernel tells no ends of processes, and who may make no control groups."""
+        """The same as a user to whom the kernel sends no exit records, and who may make no control groups."""
         if os.geteuid() != 0:
             return self.track(*words, options=options, **process_options)
         self.open_to_nobody(COMMAND, CONSUMER)
@@ -90,7 +90,7 @@ class Exact(CommandTest):
         self.assertNotEqual(peaks["descendants_source"], "there were none")
 
     def test_memory_from_before_execve_is_within_bounds(self):
-        report = self.track("child", "[", "alloc", 200, "become", "/bin/true", "]", "wait", options=["--processes"])
+        report = self.track("child", "[", "alloc", 200, "exec", "/bin/true", "]", "wait", options=["--processes"])
         peaks = report["peaks"]
         for whose in "descendants", "combined":
             at_most = peaks[f"{whose}_at_most"]
@@ -99,7 +99,7 @@ class Exact(CommandTest):
         self.assertNotIn("final", [row["peak_ram_source"] for row in report["processes"] if row["name"] == "true"])
 
     def test_bounds_hold_however_a_process_ends(self):
-        before_execve = "alloc 100 become /bin/true"
+        before_execve = "alloc 100 exec /bin/true"
         for words in (f"daemon [ {before_execve} ] sleep 0.5", f"child [ {before_execve} ] sleep 0.5",
                       "child [ alloc 100 die ] wait", f"child [ child [ {before_execve} ] wait die ] wait",
                       "daemon [ alloc 100 sleep 2 ] sleep 0.5"):
@@ -114,7 +114,7 @@ class Exact(CommandTest):
                         self.assertLess(peaks["descendants_at_most"], 110e6)
 
     def test_memory_that_main_had_before_execve_is_mains(self):
-        report = self.track("child", "[", "]", "wait", "alloc", 200, "become", "/bin/true", options=["--processes"])
+        report = self.track("child", "[", "]", "wait", "alloc", 200, "exec", "/bin/true", options=["--processes"])
         peaks = report["peaks"]
         self.assertGreaterEqual(peaks["main_at_most"], 200e6)
         if self.announced(report) and self.knows_ends(report):
@@ -122,7 +122,7 @@ class Exact(CommandTest):
             self.assertLess(peaks["descendants_at_most"], 20e6)
 
     def test_what_others_put_into_its_memory_is_within_bounds(self):
-        words = ["child", "[", "]", "wait", "sleep", 0.3, "lend", "[", "alloc", 200, "]", "free", "wait"]
+        words = ["child", "[", "]", "wait", "sleep", 0.3, "vfork", "[", "alloc", 200, "]", "free", "wait"]
         for track in self.track, self.track_without_rights:
             peaks = track(*words, options=["--st", "0.1"])["peaks"]
             for whose in "main", "combined":
@@ -241,7 +241,7 @@ class Exact(CommandTest):
             self.assertGreaterEqual(seconds["kernel"], 1)
             self.assertAlmostEqual(seconds["kernel"], seconds["kernel_user"] + seconds["kernel_system"], delta=3e-6)
         else:
-            # A little is left where the kernel does not tell how each process ended.
+            # A little is left where the kernel sends no exit records.
             self.assertGreaterEqual(seconds["kernel"], 0.9 if self.knows_ends(report) else 0.3)
             self.assertIsNone(seconds["kernel_user"])
             self.assertEqual(report["peaks"]["descendants_at_most"] is not None, self.knows_ends(report))
@@ -262,8 +262,8 @@ class Exact(CommandTest):
         self.assertEqual(report["sources"]["counts"]["state"], "sampled")
         self.assertIn("some processes were not waited for", report["sources"]["counts"]["reason"])
 
-    def test_what_a_daemon_has_collected_is_no_sign_of_children_that_nobody_waited_for(self):
-        """Samples see 28 ms of its child, and it has collected 20 ms: books of the living come in clock ticks."""
+    def test_what_a_daemon_has_collected_is_no_sign_of_auto_reaped_children(self):
+        """Samples see 28 ms of its child, and it has collected 20 ms: collected figures of the living come in clock ticks."""
         daemon = ["daemon", "[", "child", "[", "spin", 0.028, "sleep", 0.3, "]", "wait", "sleep", 3, "]"]
         report = self.track_without_rights(*daemon, "sleep", 0.8, options=["--st", "0.05"])
         source = report["sources"]["kernel_cpu_time"]
@@ -277,7 +277,7 @@ class Exact(CommandTest):
             self.assertIsNone(seconds["captured_percent"])
 
     def assert_work_is_counted(self, report, times):
-        """Of `alloc 40 write 5`; the kernel tells bytes at ends of threads in whole kilobytes."""
+        """Of `alloc 40 write 5`; exit records have bytes in whole kilobytes."""
         accounting = report["accounting"]
         least = times * 40_000_000 // 4096
         self.assertGreaterEqual(accounting["page_faults"]["minor"], least)
@@ -289,13 +289,13 @@ class Exact(CommandTest):
     def test_what_lives_on_and_its_children_are_counted(self):
         work = ["alloc", 40, "write", 5]
         for track in self.track, self.track_without_rights:
-            told, telling = os.pipe()
+            ready, is_ready = os.pipe()
             held, hold = os.pipe()
-            words = ["daemon", "[", "child", "[", *work, "]", "wait", *work, "tell", "hear", 0, "]", "hear", told]
+            words = ["daemon", "[", "child", "[", *work, "]", "wait", *work, "ready", "await", 0, "]", "await", ready]
             try:
-                report = track(*words, stdin=held, stdout=telling, capture_output=False, pass_fds=[told])
+                report = track(*words, stdin=held, stdout=is_ready, capture_output=False, pass_fds=[ready])
             finally:
-                for pipe in told, telling, held, hold:
+                for pipe in ready, is_ready, held, hold:
                     os.close(pipe)
             self.assert_work_is_counted(report, 2)
             self.assertIn("live on", report["sources"]["counts"]["reason"])
@@ -303,7 +303,7 @@ class Exact(CommandTest):
     def test_work_of_children_that_nobody_waits_for(self):
         report = self.track("ignore", "child", "[", "alloc", 40, "write", 5, "]", "wait")
         if not self.knows_ends(report):
-            self.skipTest("the kernel does not tell ends of processes here")
+            self.skipTest("the kernel sends no exit records here")
         self.assert_work_is_counted(report, 1)
 
     def test_bytes_of_a_daemon_are_known(self):
@@ -368,7 +368,7 @@ class Exact(CommandTest):
 
     def children_whose_first_thread_ends(self, *words):
         for track in self.track, self.track_without_rights:
-            report = track("child", "[", "leave", "[", "alloc", 30, "sleep", 0.3, *words, "]", "]", "wait",
+            report = track("child", "[", "exit-leader", "[", "alloc", 30, "sleep", 0.3, *words, "]", "]", "wait",
                            options=["--processes", "--st", "0.1"])
             self.assertEqual(report["accounting"]["processes"]["seen"], 2)
             self.assertEqual(len(report["processes"]), 2)
@@ -386,7 +386,7 @@ class Exact(CommandTest):
             self.assertEqual(child["exit_code"], 0 if self.announced(report) else None)
 
     def test_a_program_that_another_thread_calls_counts_once(self):
-        for report, child in self.children_whose_first_thread_ends("become", "/bin/false"):
+        for report, child in self.children_whose_first_thread_ends("exec", "/bin/false"):
             if self.announced(report):
                 self.assertIn(child["name"], ("false", None))  # gone before its name could be read
                 self.assertEqual(child["exit_code"], 1)
@@ -453,7 +453,7 @@ class Exact(CommandTest):
         self.assertEqual(child[1], main[0])
         self.assertEqual(main[2:], ("consumer", 0))
         self.assertEqual(child[2], "consumer")
-        self.assertIn(child[3], (0, None))  # where the kernel does not announce it, nobody knows
+        self.assertIn(child[3], (0, None))  # where the kernel does not announce it, it is unknown
 
     def test_without_asking_there_is_no_list(self):
         self.assertNotIn("processes", self.track("sleep", 0))
@@ -477,7 +477,7 @@ class Exact(CommandTest):
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 100e6)
 
     def test_a_peak_from_before_attaching_is_only_a_bound(self):
-        actor = subprocess.Popen([CONSUMER, *"alloc 200 free tell sleep 1".split()], stdout=subprocess.PIPE)
+        actor = subprocess.Popen([CONSUMER, *"alloc 200 free ready sleep 1".split()], stdout=subprocess.PIPE)
         self.processes.append(actor)
         self.assertEqual(actor.stdout.read(1), b".")
         report = self.folder / "report.json"
@@ -498,14 +498,14 @@ class Exact(CommandTest):
             self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
 
     def test_what_the_kernel_does_not_tell_at_ends_is_in_parents_books(self):
-        """Most of what a program uses that ends within a clock tick; beside it an orphan in nobody's books."""
+        """Most of what a program uses that ends within a clock tick; next to it an orphan that was not collected."""
         truth = self.folder / "truth"
         report = self.attach(f"sleep 0.5 daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")
         if not self.knows_ends(report):
             self.skipTest(report["sources"]["process_ends"]["reason"])
         seconds = 0.5 + float(truth.read_text().split()[0])
         kernel = report["accounting"]["cpu_seconds"]["kernel"]
-        # Books come in clock ticks.
+        # Collected figures come in clock ticks.
         self.assertGreater(kernel, seconds * 0.95 - 0.02)
         self.assertLess(kernel, seconds * 1.02 + 0.02)
 

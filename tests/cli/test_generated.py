@@ -86,7 +86,7 @@ class Generated(CommandTest):
 
 
 class Bash(CommandTest):
-    """What bash offers for a line whose last word is being typed."""
+    """What bash completes for a line whose last word is being typed."""
 
     def complete(self, *words):
         script = """

@@ -396,7 +396,7 @@ class Trouble(GpuTest):
         report, _ = self.tracked("--overwrite")
         self.assertEqual(report["energy"]["combined"], 0)
         self.assertIn("shared out by use", report["sources"]["gpu_energy"]["reason"])
-        # A list that ever shows somebody hides nobody: when that one has gone, nothing is ours.
+        # A list that ever shows a process hides none: when that one has gone, nothing is ours.
         self.write(gpu + f"compute {os.getpid()} 5000000000\n")
         leave = "import os, sys, time; time.sleep(0.3); open(sys.argv[1] + '.new', 'w').write(sys.argv[2]); " \
             "os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.5)"
@@ -446,10 +446,10 @@ class Trouble(GpuTest):
         )
 
 
-# A GPU in use, and a driver that lists nobody, or pids of the host.
+# A GPU in use, and a driver that lists no process, or pids of the host.
 IN_USE = "gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization 40\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
-NOBODY = 4194304  # no process has this pid, which is above the kernel's highest
-HOST_PIDS = IN_USE + f"compute {NOBODY} 9000000000\nsample {NOBODY} 1000 40\n"
+UNKNOWN_PID = 4194304  # no process has this pid, which is above the kernel's highest
+HOST_PIDS = IN_USE + f"compute {UNKNOWN_PID} 9000000000\nsample {UNKNOWN_PID} 1000 40\n"
 HIDDEN = {"empty list": IN_USE, "pids of the host": HOST_PIDS}
 # Takes memory of the GPU while it runs: writes one scenario, then another.
 RISE = "import os, sys, time\nfor text in sys.argv[2:]:\n open(sys.argv[1] + '.new', 'w').write(text)\n" \
@@ -608,7 +608,7 @@ class Containers(GpuTest):
 
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
     def test_pids_of_the_host_are_nobodys_where_no_procfs_tells(self):
-        self.write(HOST_PIDS.replace(str(NOBODY), str(os.getpid())))
+        self.write(HOST_PIDS.replace(str(UNKNOWN_PID), str(os.getpid())))
         report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
 
@@ -640,7 +640,7 @@ class Containers(GpuTest):
 
 
 class NotAvailable(GpuTest):
-    """Memory and use that the driver does not tell."""
+    """Memory and use that the driver does not report."""
 
     def test_memory_that_is_not_available_is_null(self):
         report, _ = self.tracked_tree("--processes", scenario=IN_USE + "compute {main} na\nsample {main} 1000 30\n")

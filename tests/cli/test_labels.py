@@ -1,4 +1,4 @@
-"""A figure that is called exact is: programs whose children nobody can account for."""
+"""A figure that is called exact is: programs whose children cannot be accounted for."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from command import AS_NOBODY, COMMAND, NO_NOBODY, PATIENCE, CommandTest, main, 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 NO_NAMESPACE = refusal(*NAMESPACE, "true")
-# Nobody of the tree is told of its children's ends, also not of those that were started before.
-LEAVE_300_MB = "ignore child [ alloc 300 sleep 0.2 become /bin/true ] wait".split()
-# Runs the rest outside of the control groups that the command is in, as far as it may; nobody waits for it.
+# No process of the tree gets its children's exit statuses, also not of those that were started before.
+LEAVE_300_MB = "ignore child [ alloc 300 sleep 0.2 exec /bin/true ] wait".split()
+# Runs the rest outside of the control groups that the command is in, as far as it may; it is not waited for.
 LEAVE_GROUPS = """
 import glob, os, signal, subprocess, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -110,7 +110,7 @@ class Labels(CommandTest):
     def test_a_daemon_that_is_killed_with_its_namespace(self):
         if NO_NAMESPACE:
             self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
-        script = f'for i in $(seq 300); do /bin/true; done; "$0" daemon [ spin 0.4 tell sleep 1000 ] | head -c 1'
+        script = f'for i in $(seq 300); do /bin/true; done; "$0" daemon [ spin 0.4 ready sleep 1000 ] | head -c 1'
         for become in self.users():
             with self.subTest(user=become.__name__):
                 become()
@@ -132,7 +132,7 @@ class Labels(CommandTest):
         for become in self.users():
             with self.subTest(user=become.__name__):
                 become()
-                report = self.consume("ignore", "child", "[", "leave", "[", "spin", 0.3, "]", "]", "wait")
+                report = self.consume("ignore", "child", "[", "exit-leader", "[", "spin", 0.3, "]", "]", "wait")
                 self.assert_cpu(report, 0.3)
                 self.assert_at_least(report, "counts")
 
@@ -162,7 +162,7 @@ class Labels(CommandTest):
         self.as_nobody()
         report = self.consume("swarm", 3, 0.01)
         if self.state(report, "process_ends") != "unavailable":
-            self.skipTest("the kernel tells ends here")
+            self.skipTest("the kernel sends exit records here")
         self.assert_at_least(report, "counts")
         self.assert_cpu(report, 0.03)
         self.assertIsNone(report["peaks"]["descendants_at_most"])

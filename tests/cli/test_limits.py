@@ -11,7 +11,7 @@ from command import AS_NOBODY, COMMAND, PATIENCE, CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
-# No look at the processes is as fast as these follow each other; they hold a pipe open.
+# No scan is as fast as these follow each other; they hold a pipe open.
 CHAIN = f"""
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -119,7 +119,7 @@ class Limits(CommandTest):
             "ignored", "100", "0.01", "sleep", "0.3")
         report = json.loads((self.folder / "report.json").read_text())
         if report["accounting"]["cpu_seconds"]["kernel"] < 0.9:
-            self.skipTest("the kernel does not tell us of children that nobody waits for")
+            self.skipTest("the kernel does not report auto-reaped children to us")
         self.assertIn("The cpu_seconds limit of 0.5 s was passed", done.stderr)
 
     def test_limits_of_a_config_file(self):

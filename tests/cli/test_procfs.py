@@ -47,7 +47,7 @@ class ForeignProcfs(CommandTest):
         self.assert_fails(self.run_inside("attach", "--disable-logs", "--for", "0.1", process.pid), 1, REFUSAL)
 
     def test_attach_takes_a_number_of_the_procfs_that_was_named(self):
-        process = self.start_outside("alloc", "50", "tell", "hear", "0")
+        process = self.start_outside("alloc", "50", "ready", "await", "0")
         process.stdout.read(1)
         done = self.run_inside("attach", "--ru=bytes", "-f", "json", "--disable-logs", "--for", "0.2", process.pid, procfs="/proc")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -187,7 +187,7 @@ class Kineto(CommandTest):
     KERNEL = {"ph": "X", "cat": "kernel", "name": "sgemm", "pid": 0, "tid": 7, "ts": 100, "dur": 50}
 
     def trace(self, name, rank, *events, world_size=2):
-        """A trace whose rank is told behind its events."""
+        """A trace whose rank follows its events."""
         text = json.dumps({"schemaVersion": 1, "traceEvents": events, "distributedInfo": {"rank": rank, "world_size": world_size}})
         path = self.folder / name
         path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())

@@ -243,7 +243,7 @@ class Serving(ServeTest):
         silent = [socket.create_connection(tuple(address), timeout=PATIENCE) for _ in range(60)]
         for connection in silent:
             self.addCleanup(connection.close)
-            connection.sendall(b"GET /met")
+            connection.sendall(b"GET /metr")
         self.assertGreater(self.scrape(address)["gputracker_combined_memory_bytes"], 0)
         process.communicate("\n", timeout=PATIENCE)
         self.assertEqual(process.returncode, 0)

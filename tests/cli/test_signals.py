@@ -212,7 +212,7 @@ class Interrupts(CommandTest):
 
 
 class NobodyReads(CommandTest):
-    """Pipes that are full, or that nobody opens: nothing that writes for people stops the sampler, and signals end waiting."""
+    """Pipes that are full, or that are not opened: nothing that writes for people stops the sampler, and signals end waiting."""
 
     BEGIN = ["sh", "-c", "trap '' TERM; touch begun"]
 

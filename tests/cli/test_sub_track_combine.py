@@ -46,7 +46,7 @@ class Combine(CommandTest):
             self.assertEqual((self.folder / name).read_text(), HEADER + "1,X,0,1.5\n2,X,0,1.5\n3,X,0,1.5\n")
 
     def test_what_a_killed_one_left_goes_with_the_next(self):
-        """A part that nobody holds is left over; one that a living writer holds is not."""
+        """A part that no process holds is left over; one that a living writer holds is not."""
         self.write("a.csv", "1,X,0,1.5")
         for name in ("all.csv.123-0.part", "all.csv.124-0.part", "all.csv.part", "all.csv.12-x.part", "other.csv.123-0.part"):
             self.write(name, "9,Y,0,1.5")

@@ -1,5 +1,5 @@
 /*
- * A program that uses exactly what it is told to, for tests and measurements of the tracker:
+ * A program that uses exactly what its arguments say, for tests and measurements of the tracker:
  *
  *   consumer alloc 300 child [ spin 1 ] spin 2 wait
  *
@@ -17,23 +17,20 @@
  * threads N S  N threads that use S seconds of CPU time each; waits for them
  * child [ … ]  forks; the child does what is in the brackets and ends
  * swarm N S    N children one after the other, each using S seconds of CPU time
- * ignored N S  the same, but nobody waits for them: it ignores SIGCHLD
- * ignore       ignores SIGCHLD from here on: `wait` waits, but is told nothing
+ * ignored N S  the same, but auto-reaped: it ignores SIGCHLD
+ * ignore       ignores SIGCHLD from here on: `wait` waits, but gets no status
  * programs N PATH  runs that program N times, one after the other
- * become PATH  is that program from here on (execve)
+ * exec PATH    is that program from here on (execve)
  * report PATH  writes what the kernel counted for this process and the children that it waited for,
  *              and its own peak: "CPU seconds" "bytes"
  * daemon [ … ] a grandchild in a session of its own, whose parent ends at once
- * leave [ … ]  another thread does what is in the brackets and ends the process; the first one ends
- *              at once
- * sharer [ … ] a child in the same memory (CLONE_VM) that does what is in the brackets
- * thread-child [ … ]  forks from another thread than the main one
- * lend [ … ]   a child does what is in the brackets in this process's own memory (vfork) and ends
- * wait         waits for all children
- * die          kills itself (SIGKILL)
- * tell         writes one byte to standard output: "I am here"
- * hear FD      waits for one byte, or the end, of an inherited descriptor
- * MB is 1e6 bytes. Prints nothing else. Exits with 2 on a word it does not know.
+ * exit-leader [ … ]  another thread does what is in the brackets and ends the process; the first
+ * one ends at once clone-vm [ … ] a child in the same memory (CLONE_VM) that does what is in the
+ * brackets thread-child [ … ]  forks from another thread than the main one vfork [ … ]  a child
+ * does what is in the brackets in this process's own memory (vfork) and ends wait         waits for
+ * all children die          kills itself (SIGKILL) ready        writes one byte to standard output:
+ * "I am here" await FD     waits for one byte, or the end, of an inherited descriptor MB is 1e6
+ * bytes. Prints nothing else. Exits with 2 on a word it does not know.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -155,13 +152,13 @@ static void write_file(double megabytes)
     close(fd);
 }
 
-static void tell(void)
+static void report_ready(void)
 {
     if (write(STDOUT_FILENO, ".", 1) != 1)
         exit(1);
 }
 
-static void hear(int fd)
+static void await_byte(int fd)
 {
     char byte;
     while (read(fd, &byte, 1) < 0)
@@ -207,17 +204,17 @@ static void fork_child(char **word)
     }
 }
 
-static int run_borrowing(void *word)
+static int run_vforked(void *word)
 {
     run((char **)word + 1);
     _exit(0);
 }
 
 /* As vfork() does, but with a stack of the child's own. */
-static void lend_memory(char **word)
+static void vfork_child(char **word)
 {
     static char stack[1 << 18] __attribute__((aligned(16)));
-    if (clone(run_borrowing, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, word) < 0) {
+    if (clone(run_vforked, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, word) < 0) {
         perror("consumer: clone");
         exit(1);
     }
@@ -263,7 +260,7 @@ static void ignored(int count, double seconds)
     signal(SIGCHLD, SIG_DFL);
 }
 
-static void become(char *path)
+static void execute(char *path)
 {
     char *argv[] = {path, NULL};
     execv(path, argv);
@@ -276,7 +273,7 @@ static void run_programs(int count, char *path)
     for (int i = 0; i < count; i++) {
         pid_t child = fork();
         if (child == 0)
-            become(path);
+            execute(path);
         waitpid(child, NULL, 0);
     }
 }
@@ -325,7 +322,7 @@ static int run_sharer(void *word)
     _exit(0);
 }
 
-static void start_sharer(char **word)
+static void clone_vm(char **word)
 {
     size_t size = 1 << 18;
     char *stack = malloc(size);
@@ -336,16 +333,16 @@ static void start_sharer(char **word)
 static char **run_brackets(char **word)
 {
     pthread_t thread;
-    if (strcmp(*word, "sharer") == 0)
-        start_sharer(word + 1);
-    else if (strcmp(*word, "leave") == 0) {
+    if (strcmp(*word, "clone-vm") == 0)
+        clone_vm(word + 1);
+    else if (strcmp(*word, "exit-leader") == 0) {
         if (pthread_create(&thread, NULL, run_in_thread, word + 1) == 0)
             pthread_exit(NULL);
         exit(1);
     } else if (strcmp(*word, "child") == 0)
         fork_child(word + 1);
-    else if (strcmp(*word, "lend") == 0)
-        lend_memory(word + 1);
+    else if (strcmp(*word, "vfork") == 0)
+        vfork_child(word + 1);
     else if (strcmp(*word, "daemon") == 0)
         fork_daemon(word + 1);
     else if (pthread_create(&thread, NULL, fork_in_thread, word + 1) == 0)
@@ -374,16 +371,16 @@ static void run_plain(char ***at)
         write_file(number);
     else if (strcmp(*word, "report") == 0 && word[1])
         report(word[1]);
-    else if (strcmp(*word, "become") == 0 && word[1])
-        become(word[1]);
+    else if (strcmp(*word, "exec") == 0 && word[1])
+        execute(word[1]);
     else if (strcmp(*word, "programs") == 0 && word[1] && word[2])
         run_programs((int)number, *(*at)++);
     else if (strcmp(*word, "spin") == 0)
         spin(number);
     else if (strcmp(*word, "sleep") == 0)
         nap(number);
-    else if (strcmp(*word, "hear") == 0)
-        hear((int)number);
+    else if (strcmp(*word, "await") == 0)
+        await_byte((int)number);
     else if (strcmp(*word, "threads") == 0 && word[1] && word[2])
         threads((int)number, atof(*(*at)++));
     else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])
@@ -397,9 +394,9 @@ static void run_plain(char ***at)
 static char **run(char **word)
 {
     while (*word && strcmp(*word, "]") != 0) {
-        if (strcmp(*word, "child") == 0 || strcmp(*word, "sharer") == 0 ||
-            strcmp(*word, "daemon") == 0 || strcmp(*word, "lend") == 0 ||
-            strcmp(*word, "leave") == 0 || strcmp(*word, "thread-child") == 0) {
+        if (strcmp(*word, "child") == 0 || strcmp(*word, "clone-vm") == 0 ||
+            strcmp(*word, "daemon") == 0 || strcmp(*word, "vfork") == 0 ||
+            strcmp(*word, "exit-leader") == 0 || strcmp(*word, "thread-child") == 0) {
             word = run_brackets(word);
         } else if (strcmp(*word, "wait") == 0) {
             while (wait(NULL) > 0)
@@ -410,8 +407,8 @@ static char **run(char **word)
         } else if (strcmp(*word, "ignore") == 0) {
             signal(SIGCHLD, SIG_IGN);
             word++;
-        } else if (strcmp(*word, "tell") == 0) {
-            tell();
+        } else if (strcmp(*word, "ready") == 0) {
+            report_ready();
             word++;
         } else if (strcmp(*word, "touch") == 0) {
             for (size_t i = 0; i < block_count; i++)

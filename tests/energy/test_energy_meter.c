@@ -489,7 +489,7 @@ static void a_gpu_counter_is_compared_with_its_power(void **state)
     energy_meter_finish(&meter);
 
     run_gpu(&meter, 80, 100, 5, false);
-    assert_string_equal(gpu_faults(&meter), ""); /* too early to tell */
+    assert_string_equal(gpu_faults(&meter), ""); /* too early to decide */
     energy_meter_finish(&meter);
 
     run_gpu(&meter, 80, 100, 20, false);

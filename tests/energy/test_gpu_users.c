@@ -6,14 +6,15 @@
 #include "process/metered.h"
 
 /* Meters a GPU with constant readings. */
-static void run_for_two_seconds(struct energy_meter *meter, const struct gpu_device_sample *told)
+static void run_for_two_seconds(
+    struct energy_meter *meter, const struct gpu_device_sample *reported)
 {
     struct gpu_sample gpus = {.n_devices = 1};
     const struct gpu_device devices[1] = {{.uuid = "a"}};
     struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
     energy_meter_init(meter, "/nonexistent");
     for (int second = 1; second <= 3; second++) {
-        gpus.devices[0] = *told;
+        gpus.devices[0] = *reported;
         gpus.devices[0].read_ns = second * NS_PER_SECOND;
         energy_meter_read(meter, &shares, second * NS_PER_SECOND);
     }

@@ -536,10 +536,10 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t handle, int count, struct fie
     struct device *device;
     int code = begin_on("nvmlDeviceGetFieldValues", handle, &device);
     for (int i = 0; i < count && code == SUCCESS; i++) {
-        bool told = values[i].field == 83 && values[i].scope == 1 && device->module_energy_mj;
-        values[i].code = told ? SUCCESS : NOT_SUPPORTED;
+        bool has_value = values[i].field == 83 && values[i].scope == 1 && device->module_energy_mj;
+        values[i].code = has_value ? SUCCESS : NOT_SUPPORTED;
         values[i].type = 3;
-        values[i].value = told ? device->module_energy_mj : 0;
+        values[i].value = has_value ? device->module_energy_mj : 0;
     }
     return end(code);
 }

@@ -7,7 +7,7 @@
 #define MAIN 5000
 #define CHILD 5007
 #define OTHER 30
-#define NOBODY 31
+#define UNKNOWN_PID 31
 
 static struct gpu_share shares[2];
 
@@ -104,9 +104,9 @@ static void unknown_pids_and_their_memory_are_reported(void **state)
 {
     (void)state;
     const struct gpu_process entries[] = {
-        {.pid = NOBODY, .ram_bytes = 10, .sm_percent = NAN},
-        {.pid = NOBODY + 1, .ram_bytes = NAN, .sm_percent = NAN},
-        {.device = 1, .pid = NOBODY, .client = 3, .ram_bytes = 5},
+        {.pid = UNKNOWN_PID, .ram_bytes = 10, .sm_percent = NAN},
+        {.pid = UNKNOWN_PID + 1, .ram_bytes = NAN, .sm_percent = NAN},
+        {.device = 1, .pid = UNKNOWN_PID, .client = 3, .ram_bytes = 5},
     };
     assert_int_equal(attribute(entries, 3), 3);
     assert_int_equal(shares[0].n_unattributed, 2);
@@ -119,9 +119,9 @@ static void unknown_pids_and_their_memory_are_reported(void **state)
 static void a_descendant_that_ended_since_the_list_counts(void **state)
 {
     (void)state;
-    const struct gpu_process entries[] = {{.pid = NOBODY, .ram_bytes = 10},
-        {.pid = MAIN, .ram_bytes = 2}, {.pid = NOBODY + 1, .ram_bytes = 70}};
-    const pid_t asked[] = {NOBODY, MAIN};
+    const struct gpu_process entries[] = {{.pid = UNKNOWN_PID, .ram_bytes = 10},
+        {.pid = MAIN, .ram_bytes = 2}, {.pid = UNKNOWN_PID + 1, .ram_bytes = 70}};
+    const pid_t asked[] = {UNKNOWN_PID, MAIN};
     struct gpu_process_list list = {0};
     struct pid_owner_cache pid_owners = {0};
     struct gpu_tree tree = {.main = MAIN};

@@ -142,7 +142,7 @@ static void reads_the_clients_of_an_xe(void **state)
         "its energy counter has not moved since it was last read");
     assert_true(device(set, 0)->power_is_counted);
     assert_number(sample.devices[0].main_sm_percent, 0);
-    assert_number(sample.devices[0].all_sm_percent, NAN); /* of others nobody tells */
+    assert_number(sample.devices[0].all_sm_percent, NAN); /* of others it is not reported */
     gpu_set_close(set);
 }
 
@@ -160,7 +160,7 @@ static void several_vendors_work_together(void **state)
     assert_number(sample.devices[1].main_ram_bytes, 4 << 20);
     assert_number(sample.main_ram_bytes, 104 << 20);
     assert_number(sample.utilization_sum_percent, 63);
-    assert_number(sample.utilization_hardware_percent, 63); /* of the one that tells */
+    assert_number(sample.utilization_hardware_percent, 63); /* of the one that reports it */
     gpu_set_close(set);
 }
 

@@ -168,7 +168,7 @@ static void reads_each_process_utilization(void **state)
     assert_number(sample.devices[0].main_sm_percent, 35);       /* the newer sample */
     assert_number(sample.devices[0].descendants_sm_percent, 0); /* 400 % cannot be */
     assert_number(sample.devices[0].all_sm_percent, 35 + 6);
-    /* No newer sample yet: what was told stands. */
+    /* No newer sample yet: what was reported stands. */
     sample = sample_once(set, MAIN, CHILD);
     assert_number(sample.devices[0].main_sm_percent, 35);
     gpu_set_close(set);
@@ -452,7 +452,7 @@ static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
     (void)state;
     char procfs[4096];
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-namespaces/proc"));
-    /* 8 is what 5007 is called inside; 30 is a process that is not tracked; 44 is nobody. */
+    /* 8 is what 5007 is called inside; 30 is a process that is not tracked; 44 is no process. */
     SCENARIO(GPU_A "compute 8 100\ncompute 30 1000\ncompute 44 5\ncompute 45 na\n");
     struct gpu_options options = fake_options();
     options.procfs_root = procfs;

@@ -5,7 +5,7 @@
 #define MAIN 5000
 #define CHILD 5007
 #define OTHER 30
-#define NOBODY 31
+#define UNKNOWN_PID 31
 
 static struct gpu_process_ram_list ram_list;
 
@@ -45,7 +45,7 @@ static int empty(void **state)
     return 0;
 }
 
-static const pid_t both[] = {MAIN, CHILD, 0}, nobody[] = {0};
+static const pid_t both[] = {MAIN, CHILD, 0}, none[] = {0};
 
 static void adds_up_devices_and_clients(void **state)
 {
@@ -57,7 +57,7 @@ static void adds_up_devices_and_clients(void **state)
         {.device = 1, .pid = MAIN, .client = 8, .ram_bytes = 2000},
         {.device = 1, .pid = CHILD, .client = 7, .ram_bytes = 1000},
         {.device = 1, .pid = OTHER, .ram_bytes = 9},
-        {.device = 1, .pid = NOBODY, .ram_bytes = 9},
+        {.device = 1, .pid = UNKNOWN_PID, .ram_bytes = 9},
     };
     add(entries, 7, both, NULL);
     assert_int_equal(ram_list.count, 2);
@@ -76,7 +76,7 @@ static void only_processes_tracked_at_the_list_have_0(void **state)
     assert_holds(1, CHILD, 0);
     assert_holds(2, CHILD + 1, 5); /* it began after the list was asked for, and is in it */
     assert_int_equal(empty(NULL), 0);
-    add(NULL, 0, nobody, NULL);
+    add(NULL, 0, none, NULL);
     assert_int_equal(ram_list.count, 0);
 }
 
@@ -89,16 +89,16 @@ static void what_no_device_reports_is_unknown(void **state)
     };
     add(unreported, 2, both, "refused");
     assert_holds(0, MAIN, NAN);
-    assert_holds(1, CHILD, 0); /* of the second device, which tells of it */
+    assert_holds(1, CHILD, 0); /* of the second device, which reports it */
 }
 
 static void a_process_that_ended_since_the_list_counts(void **state)
 {
     (void)state;
-    const pid_t ended[] = {NOBODY, MAIN, 0};
-    const struct gpu_process entries[] = {{.device = 0, .pid = NOBODY, .ram_bytes = 12}};
+    const pid_t ended[] = {UNKNOWN_PID, MAIN, 0};
+    const struct gpu_process entries[] = {{.device = 0, .pid = UNKNOWN_PID, .ram_bytes = 12}};
     add(entries, 1, ended, NULL);
-    assert_holds(0, NOBODY, 12);
+    assert_holds(0, UNKNOWN_PID, 12);
     assert_holds(1, MAIN, 0);
 }
 
@@ -109,7 +109,7 @@ static void lists_of_several_drivers_are_merged(void **state)
     const struct gpu_process second[] = {{.device = 0, .pid = MAIN, .ram_bytes = 10},
         {.device = 0, .pid = CHILD, .ram_bytes = NAN},
         {.device = 1, .pid = CHILD, .ram_bytes = NAN}};
-    add(first, 1, nobody, NULL);
+    add(first, 1, none, NULL);
     add(second, 3, both, NULL);
     gpu_process_ram_list_merge(&ram_list);
     assert_int_equal(ram_list.count, 2);

@@ -13,7 +13,7 @@ static struct gpu_device device;
 static struct gpu_device_sample sample;
 static bool has_listed;
 
-/* A list that was made for tracked processes and shows nobody, of a busy GPU. */
+/* A list that was made for tracked processes and shows no process, of a busy GPU. */
 static int begin(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static struct gput_results make_results(void)
     results.accounting.processes_seen = 7;
     results.accounting.read_bytes = 4096;
     results.accounting.write_bytes = 1e9;
-    results.accounting.storage_read_bytes = 0; /* and of what was written nobody tells */
+    results.accounting.storage_read_bytes = 0; /* and what was written is not reported */
     results.accounting.system_network_received_bytes = 1e17;
     results.accounting.system_network_sent_bytes = 0;
     double *joules = &results.energy.machine.package;

@@ -83,7 +83,7 @@ static void gpus_that_were_idle_or_nearly(void **state)
         results.gpus[i].ram_capacity_bytes = 80e9;
         results.gpus[i].max_utilization_percent = results.gpus[i].mean_utilization_percent = 90;
     }
-    results.gpus[0].max_utilization_percent = 0; /* nobody asked for it */
+    results.gpus[0].max_utilization_percent = 0; /* it was not asked for */
     results.gpus[1].max_utilization_percent = results.gpus[1].mean_utilization_percent = 0;
     expect(&results, "GPU 1 was idle all the time.");
     results.gpus[1].max_utilization_percent = 100;
@@ -110,7 +110,7 @@ static void samples_that_miss_much(void **state)
     expect(&results, "3 samples could not be written to the tracking file.");
 }
 
-static void short_processes_are_told_by_their_list(void **state)
+static void short_processes_are_found_by_their_list(void **state)
 {
     (void)state;
     struct gput_results results = busy_minute();
@@ -126,7 +126,7 @@ static void short_processes_are_told_by_their_list(void **state)
     assert_int_equal(results_advice(&results, &processes, texts), 0);
 }
 
-static void a_short_session_hears_nothing_of_what_it_left(void **state)
+static void a_short_session_gets_no_advice_on_what_it_left(void **state)
 {
     (void)state;
     struct gput_results results = busy_minute();
@@ -145,8 +145,8 @@ int main(void)
         cmocka_unit_test(cores_that_were_not_used),
         cmocka_unit_test(gpus_that_were_idle_or_nearly),
         cmocka_unit_test(samples_that_miss_much),
-        cmocka_unit_test(short_processes_are_told_by_their_list),
-        cmocka_unit_test(a_short_session_hears_nothing_of_what_it_left),
+        cmocka_unit_test(short_processes_are_found_by_their_list),
+        cmocka_unit_test(a_short_session_gets_no_advice_on_what_it_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static struct gput_results make_results(void)
         results.mean[i] = results.max[i] / 7;
     }
     results.elapsed_seconds = 100;
-    /* a machine that tells nothing of energy */
+    /* a machine that reports no energy */
     results.energy.machine.package = results.energy.machine.core = results.energy.machine.uncore =
         results.energy.machine.dram = results.energy.machine.psys = results.energy.machine.gpu =
             results.energy.machine.total = NAN;

@@ -2,10 +2,10 @@
  * Real processes for tests: the consumer, paused where a test wants it.
  *
  *     struct actors actors;
- *     actors_start(&actors, "alloc 100 child [ tell hear 3 ] tell hear 4 wait");
- *     actors_await(&actors, 2);          two `tell`s came: both have reached their `hear`
+ *     actors_start(&actors, "alloc 100 child [ ready await 3 ] ready await 4 wait");
+ *     actors_await(&actors, 2);          two `ready`s came: both have reached their `await`
  *     …
- *     actors_release(&actors, 3, 1);     one `hear 3` goes on
+ *     actors_release(&actors, 3, 1);     one `await 3` goes on
  *     actors_end(&actors);               all go on, and main is waited for
  *
  * When the test dies, the pipes close and every actor ends.
@@ -83,7 +83,7 @@ static inline void actors_start(struct actors *actors, const char *words)
     }
 }
 
-/* Waits until `count` more of them have come to a `tell`. */
+/* Waits until `count` more of them have come to a `ready`. */
 static inline void actors_await(struct actors *actors, int count)
 {
     for (int i = 0; i < count; i++) {

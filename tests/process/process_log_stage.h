@@ -106,7 +106,7 @@ static inline void exit_record_came(
 {
     process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
                                       .process = pid,
-                                      .name = "told",
+                                      .name = "from-record",
                                       .is_leader = true,
                                       .is_last = true,
                                       .cpu_ns = (uint64_t)cpu_ns,

@@ -228,7 +228,7 @@ static void a_swarm_of_short_children_is_counted(void **state)
     struct actors actors;
     struct process_tree tree;
     struct cpu_totals totals = {0};
-    actors_start(&actors, "tell hear 3 swarm 40 0.02 tell hear 3");
+    actors_start(&actors, "ready await 3 swarm 40 0.02 ready await 3");
     actors_await(&actors, 1);
     struct process_tree_options options = {
         .procfs_root = "/proc", .main = actors.pid, .kept_files = 64};

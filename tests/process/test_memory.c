@@ -385,7 +385,7 @@ static void smaps_and_rollup_of_a_real_process_agree(void **state)
     (void)state;
     struct actors actors;
     struct memory maps = {0}, rollup = {0};
-    actors_start(&actors, "alloc 30 shared 20 child [ tell hear 3 ] tell hear 3");
+    actors_start(&actors, "alloc 30 shared 20 child [ ready await 3 ] ready await 3");
     actors_await(&actors, 2);
     memory_set_fast(&maps, 1 << 20, 0);
     memory_set_fast(&rollup, 1 << 20, 0);

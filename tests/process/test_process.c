@@ -228,7 +228,7 @@ static void descriptors_are_cached_up_to_the_limit(void **state)
     (void)state;
     struct actors actors;
     struct process processes[2];
-    actors_start(&actors, "tell hear 3");
+    actors_start(&actors, "ready await 3");
     actors_await(&actors, 1);
     struct process_view view = process_view_of("/proc");
     view.free_files = 3;
@@ -250,7 +250,7 @@ static void a_process_that_did_not_run_is_not_read_again(void **state)
     (void)state;
     struct actors actors;
     struct process process;
-    actors_start(&actors, "tell hear 3 alloc 20 tell hear 3");
+    actors_start(&actors, "ready await 3 alloc 20 ready await 3");
     actors_await(&actors, 1);
     struct process_view view = process_view_of("/proc");
     assert_true(view.has_cpu_clocks);
@@ -277,7 +277,7 @@ static void an_idle_process_is_read_now_and_then(void **state)
     (void)state;
     struct actors actors;
     struct process process;
-    actors_start(&actors, "tell hear 3");
+    actors_start(&actors, "ready await 3");
     actors_await(&actors, 1);
     struct process_view view = process_view_of("/proc");
     assert_int_equal(process_init(&process, actors.pid, false, NULL, &view), GPUT_OK);
@@ -294,7 +294,7 @@ static void an_end_is_seen_first_as_zombie_then_as_gone(void **state)
     struct actors actors;
     struct process process;
     siginfo_t info;
-    actors_start(&actors, "spin 0.03 tell hear 3");
+    actors_start(&actors, "spin 0.03 ready await 3");
     actors_await(&actors, 1);
     struct process_view view = process_view_of("/proc");
     view.free_files = 2;
@@ -343,8 +343,8 @@ static void a_fork_is_of_its_parents_exec_generation_until_execve(void **state)
 {
     (void)state;
     struct actors one, other;
-    actors_start(&one, "child [ tell hear 3 ] tell hear 3");
-    actors_start(&other, "tell hear 3");
+    actors_start(&one, "child [ ready await 3 ] ready await 3");
+    actors_start(&other, "ready await 3");
     actors_await(&one, 2);
     actors_await(&other, 1);
     char name[64];

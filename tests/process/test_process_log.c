@@ -33,7 +33,7 @@ static void announced_families_are_known_without_a_scan(void **state)
     assert_int_equal(child->peak_rss_bytes, 8192);
     assert_int_equal(child->peak, PROCESS_PEAK_FINAL);
     assert_int_equal(child->status, 0x300);
-    assert_string_equal(child->name, "told");
+    assert_string_equal(child->name, "from-record");
     assert_null(find(list, count, 40));
     free(list);
     struct process_peaks peaks = process_log_descendants(&stage.log);
@@ -159,7 +159,7 @@ static void command_lines_go_with_their_programs(void **state)
     process_log_end_batch(&stage.log, false);
     assert_string_equal(find(list, count, 20)->command, "child -y");
     assert_null(find(list, count, 30)->command);
-    assert_string_equal(find(list, count, 30)->name, "told");
+    assert_string_equal(find(list, count, 30)->name, "from-record");
     free(list);
     tear_down(&stage);
 }

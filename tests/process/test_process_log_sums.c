@@ -22,7 +22,7 @@ static void exit_records_of_threads_add_up(void **state)
     struct process_record **list = process_log_list(&stage.log, &count);
     assert_int_equal(find(list, count, 20)->cpu_ns, 800);
     assert_int_equal(process_record_counts(find(list, count, 20)).read_call_bytes, 7);
-    assert_string_equal(find(list, count, 20)->name, "told");
+    assert_string_equal(find(list, count, 20)->name, "from-record");
     free(list);
     tear_down(&stage);
 }

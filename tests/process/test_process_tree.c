@@ -358,8 +358,8 @@ static void finds_a_family_of_three_generations(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(
-        &stage, "child [ child [ tell hear 3 ] tell hear 3 ] child [ tell hear 3 ] tell hear 3", 4);
+    set_up(&stage,
+        "child [ child [ ready await 3 ] ready await 3 ] child [ ready await 3 ] ready await 3", 4);
     assert_int_equal(stage.tree.count, 4);
     scan(&stage);
     assert_int_equal(stage.tree.count, 4);
@@ -371,7 +371,8 @@ static void finds_children_that_are_started_later(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "tell hear 3 child [ tell hear 4 ] child [ tell hear 4 ] tell hear 4", 1);
+    set_up(
+        &stage, "ready await 3 child [ ready await 4 ] child [ ready await 4 ] ready await 4", 1);
     assert_int_equal(stage.tree.count, 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
@@ -384,7 +385,7 @@ static void finds_what_another_thread_forked(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "tell hear 3 thread-child [ tell hear 4 ] tell hear 4", 1);
+    set_up(&stage, "ready await 3 thread-child [ ready await 4 ] ready await 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
     scan(&stage);
@@ -397,7 +398,7 @@ static void a_daemon_stays_in_the_tree(void **state)
     (void)state;
     struct stage stage;
     /* Its parent was never seen. */
-    set_up(&stage, "tell hear 3 daemon [ tell hear 4 ] tell hear 4", 1);
+    set_up(&stage, "ready await 3 daemon [ ready await 4 ] ready await 4", 1);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
     scan(&stage);
@@ -413,9 +414,9 @@ static void other_children_of_ours_are_not_in_the_tree(void **state)
     (void)state;
     struct stage stage;
     struct actors other;
-    actors_start(&other, "child [ tell hear 3 ] tell hear 3");
+    actors_start(&other, "child [ ready await 3 ] ready await 3");
     actors_await(&other, 2);
-    set_up(&stage, "daemon [ tell hear 3 ] tell hear 3", 2);
+    set_up(&stage, "daemon [ ready await 3 ] ready await 3", 2);
     /* Known from the start, as in a session. */
     process_tree_finish(&stage.tree);
     stage.others = other.pid;
@@ -440,7 +441,7 @@ static void collected_processes_are_removed_and_zombies_stay(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    set_up(&stage, "child [ ready await 3 ] ready await 4 wait ready await 5", 2);
     assert_int_equal(stage.tree.count, 2);
     actors_release(&stage.actors, 3, 1);
     EVENTUALLY(process_is_zombie(stage.tree.processes[1])) scan(&stage);
@@ -510,7 +511,7 @@ static void a_swarm_leaves_nothing_behind(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "tell hear 3 swarm 300 0 tell hear 3", 1);
+    set_up(&stage, "ready await 3 swarm 300 0 ready await 3", 1);
     actors_release(&stage.actors, 3, 1);
     struct pollfd exit_record_came = {.fd = stage.actors.told_fd, .events = POLLIN};
     while (poll(&exit_record_came, 1, 0) == 0)
@@ -536,7 +537,7 @@ static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_nex
     struct stage stage;
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set_up(&stage, "tell hear 3 child [ tell hear 4 ] tell hear 3", 1);
+    set_up(&stage, "ready await 3 child [ ready await 4 ] ready await 3", 1);
     assert_false(stage.tree.lacks_descriptors);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
@@ -561,7 +562,7 @@ static void a_tree_that_does_not_grow_is_not_searched(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "tell hear 3", 1);
+    set_up(&stage, "ready await 3", 1);
     if (stage.tree.loadavg_fd < 0) {
         tear_down(&stage);
         SKIP("loadavg is not the kernel's own here");

@@ -104,7 +104,7 @@ static void one_process_is_its_rss(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 50 tell hear 3", 1);
+    set_up(&stage, "alloc 50 ready await 3", 1);
     measure(&stage);
     const struct process *main = process_tree_main(&stage.tree);
     const struct ram_figures *figures = &stage.adaptive.figures;
@@ -122,7 +122,8 @@ static void a_shared_mapping_counts_once_and_completely(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "shared 80 child [ touch tell hear 3 ] child [ touch tell hear 3 ] touch tell hear 3", 3);
+        "shared 80 child [ touch ready await 3 ] child [ touch ready await 3 ] touch ready await 3",
+        3);
     measure(&stage);
     const struct ram_figures *figures = &stage.adaptive.figures;
     assert_megabytes(figures->main.total, 80, PROGRAM);
@@ -137,7 +138,8 @@ static void memory_from_before_a_fork_counts_once(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "alloc 25 alloc 25 alloc 25 alloc 25 child [ tell hear 3 ] child [ tell hear 3 ] tell hear "
+        "alloc 25 alloc 25 alloc 25 alloc 25 child [ ready await 3 ] child [ ready await 3 ] ready "
+        "await "
         "3",
         3);
     measure(&stage);
@@ -153,7 +155,7 @@ static void a_child_that_writes_has_its_own_copy(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ ready await 3 touch ready await 4 ] ready await 4", 2);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
     actors_release(&stage.actors, 3, 1);
@@ -170,7 +172,7 @@ static void after_the_childs_end_shared_copies_are_private_to_main(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 60 child [ tell hear 3 ] tell hear 4 wait tell hear 5", 2);
+    set_up(&stage, "alloc 60 child [ ready await 3 ] ready await 4 wait ready await 5", 2);
     measure(&stage);
     assert_true(stage.adaptive.figures.main.shared > 60 * MB);
     actors_release(&stage.actors, 3, 1);
@@ -187,7 +189,8 @@ static void growing_and_shrinking_is_followed(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "tell hear 3 alloc 40 tell hear 3 huge 64 tell hear 3 free tell hear 3", 1);
+    set_up(
+        &stage, "ready await 3 alloc 40 ready await 3 huge 64 ready await 3 free ready await 3", 1);
     measure(&stage);
     assert_agree(&stage);
     static const double after[] = {40, 104, 0};
@@ -206,7 +209,8 @@ static void private_memory_of_children_adds_up(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "child [ alloc 20 tell hear 3 ] child [ alloc 30 tell hear 3 ] alloc 10 tell hear 3", 3);
+        "child [ alloc 20 ready await 3 ] child [ alloc 30 ready await 3 ] alloc 10 ready await 3",
+        3);
     measure(&stage);
     const struct ram_figures *figures = &stage.adaptive.figures;
     assert_megabytes(figures->descendants.private, 50, PROGRAM);
@@ -231,8 +235,8 @@ static void private_file_memory_that_another_begins_to_map_counts_once(void **st
     make_file(path, 30);
     struct stage stage;
     snprintf(words, sizeof words,
-        "child [ tell hear 3 file %s tell hear 4 ] child [ tell hear 4 ] shared 20 "
-        "child [ tell hear 3 touch tell hear 4 ] file %s tell hear 4",
+        "child [ ready await 3 file %s ready await 4 ] child [ ready await 4 ] shared 20 "
+        "child [ ready await 3 touch ready await 4 ] file %s ready await 4",
         path, path);
     set_up(&stage, words, 4);
     measure(&stage);
@@ -253,7 +257,7 @@ static void a_process_that_did_not_run_is_read_once(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 20 child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3", 3);
+    set_up(&stage, "alloc 20 child [ ready await 3 ] child [ ready await 3 ] ready await 3", 3);
     for (int i = 0; i < 10; i++)
         measure(&stage);
     uint64_t readings = stage.adaptive.exact_readings;
@@ -276,7 +280,7 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 100 tell hear 3", 1);
+    set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.exact_readings;
@@ -299,7 +303,7 @@ static void a_sleeping_process_is_read_without_a_pause(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 100 tell hear 3", 1);
+    set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.exact_readings;
@@ -315,7 +319,7 @@ static void a_process_that_copied_much_is_read_without_a_pause(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 60 child [ tell hear 3 touch tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ ready await 3 touch ready await 4 ] ready await 4", 2);
     measure(&stage);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
@@ -330,7 +334,7 @@ static void delayed_readings_are_reported(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 60 child [ tell hear 3 again 20 tell hear 4 ] tell hear 4", 2);
+    set_up(&stage, "alloc 60 child [ ready await 3 again 20 ready await 4 ] ready await 4", 2);
     measure(&stage);
     assert_int_equal(stage.adaptive.unread_bytes, 0);
     stage.adaptive.credit_ns = -NS_PER_SECOND;
@@ -355,7 +359,7 @@ static void a_delayed_reading_of_a_fork_is_reported(void **state)
 {
     (void)state;
     struct stage stage;
-    set_up(&stage, "alloc 30 tell hear 3 child [ alloc 20 tell hear 4 ] hear 4", 1);
+    set_up(&stage, "alloc 30 ready await 3 child [ alloc 20 ready await 4 ] await 4", 1);
     measure(&stage);
     stage.adaptive.credit_ns = -NS_PER_SECOND;
     actors_release(&stage.actors, 3, 1);
@@ -373,8 +377,9 @@ static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "alloc 20 tell hear 3 child [ alloc 40 tell hear 4 ] child [ alloc 60 tell hear 4 ] tell "
-        "hear 4",
+        "alloc 20 ready await 3 child [ alloc 40 ready await 4 ] child [ alloc 60 ready await 4 ] "
+        "ready "
+        "await 4",
         1);
     measure(&stage);
     uint64_t before = stage.adaptive.exact_readings;
@@ -400,8 +405,9 @@ static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "alloc 20 tell hear 3 alloc 80 child [ tell hear 4 ] child [ tell hear 4 ] free tell "
-        "hear 4",
+        "alloc 20 ready await 3 alloc 80 child [ ready await 4 ] child [ ready await 4 ] free "
+        "ready "
+        "await 4",
         1);
     measure(&stage);
     actors_release(&stage.actors, 3, 1);
@@ -424,7 +430,8 @@ static void a_fork_that_replaces_an_ended_one_counts_once(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "alloc 60 child [ touch tell hear 3 ] tell hear 4 wait child [ tell hear 5 ] tell hear 5",
+        "alloc 60 child [ touch ready await 3 ] ready await 4 wait child [ ready await 5 ] ready "
+        "await 5",
         2);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
@@ -446,7 +453,8 @@ static void files_of_a_zombie_do_not_count(void **state)
     make_file(path, 40);
     struct stage stage;
     snprintf(words, sizeof words,
-        "child [ file %s tell hear 3 ] child [ tell hear 5 ] tell hear 4 alloc 80 tell hear 5",
+        "child [ file %s ready await 3 ] child [ ready await 5 ] ready await 4 alloc 80 ready "
+        "await 5",
         path);
     set_up(&stage, words, 3);
     measure(&stage);
@@ -472,8 +480,8 @@ static void small_copies_of_many_processes_add_up(void **state)
     struct stage stage;
     char words[512] = "alloc 60 ";
     for (int i = 0; i < 10; i++)
-        strcat(words, "child [ tell hear 3 again 0.5 tell hear 4 ] ");
-    strcat(words, "tell hear 4");
+        strcat(words, "child [ ready await 3 again 0.5 ready await 4 ] ");
+    strcat(words, "ready await 4");
     set_up(&stage, words, 11);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.combined.total, 60, PROGRAM);
@@ -496,7 +504,8 @@ static void copies_of_a_files_pages_count_once(void **state)
     make_file(path, 40);
     struct stage stage;
     snprintf(words, sizeof words,
-        "copy %s child [ tell hear 3 ] child [ tell hear 3 ] child [ tell hear 3 ] tell hear 3",
+        "copy %s child [ ready await 3 ] child [ ready await 3 ] child [ ready await 3 ] ready "
+        "await 3",
         path);
     set_up(&stage, words, 4);
     measure(&stage);
@@ -515,7 +524,8 @@ static void a_file_that_all_read_counts_once(void **state)
     make_file(path, 40);
     struct stage stage;
     snprintf(words, sizeof words,
-        "child [ file %s tell hear 3 ] child [ file %s tell hear 3 ] tell hear 3", path, path);
+        "child [ file %s ready await 3 ] child [ file %s ready await 3 ] ready await 3", path,
+        path);
     set_up(&stage, words, 3);
     measure(&stage);
     assert_megabytes(stage.adaptive.figures.descendants.total, 40, PROGRAM);
@@ -532,8 +542,9 @@ static void memory_that_outlives_its_owner_counts_once(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "child [ alloc 40 sharer [ tell hear 3 ] sharer [ tell hear 3 ] tell hear 4 ] tell hear 3 "
-        "hear 5",
+        "child [ alloc 40 clone-vm [ ready await 3 ] clone-vm [ ready await 3 ] ready await 4 ] "
+        "ready await 3 "
+        "await 5",
         4);
     measure(&stage);
     if (stage.tree.count != 4 || !stage.tree.processes[3]->is_vfork_child) {

@@ -26,7 +26,7 @@ logging.getLogger("gpu_tracker").propagate = False
 # Its allocator may be in the hands of another thread at a fork (up to GCC 12 at least), and a child then waits for ever.
 forks_hang = "libasan" in os.environ.get("LD_PRELOAD", "")
 skip_where_forks_hang = unittest.skipIf(
-    forks_hang, "AddressSanitizer's allocator does not stand a fork beside other threads"
+    forks_hang, "AddressSanitizer's allocator does not stand a fork next to other threads"
 )
 
 

@@ -111,7 +111,7 @@ class Analysis(package.PackageTest):
         pairs = self.analyzer.load_timestamp_pairs("a")
         self.assertEqual(pairs, [(1000.5, 1002.25), (1002.5, 1002.75), (1005.0, 1005.5)])
         self.assertEqual(list(self.analyzer.load_timepoints(pairs)["timestamp"]), [1001.0, 1002.0, 1005.0])
-        self.assertEqual(self.analyzer.load_timestamp_pairs("nobody"), [])
+        self.assertEqual(self.analyzer.load_timestamp_pairs("no block"), [])
         self.assertEqual(len(self.analyzer.load_timepoints([(1001, 1003), (1002, 1004)])), 4)
 
     def test_without_blocks(self):
@@ -192,7 +192,7 @@ class Analysis(package.PackageTest):
 
 
     def write_energy(self):
-        """A session of a machine without counters, and 100 W beside it."""
+        """A session of a machine without counters, and 100 W next to it."""
         with mock.patch.dict(os.environ, {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"}):
             with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite"):
                 time.sleep(0.05)

@@ -32,14 +32,14 @@ def bytes_in_use():
     return info.uordblks + info.hblkhd
 
 
-def malloc_tells():
+def malloc_reports():
     libc = ctypes.CDLL(None)
     libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     before = bytes_in_use()
     block = libc.malloc(1000)
-    told = bytes_in_use() > before
+    reports = bytes_in_use() > before
     libc.free(block)
-    return told
+    return reports
 
 
 class Leaks(package.PackageTest):
@@ -151,7 +151,7 @@ class Leaks(package.PackageTest):
 
         self.check(work)
 
-    @unittest.skipUnless(malloc_tells(), "malloc does not tell")
+    @unittest.skipUnless(malloc_reports(), "malloc does not report")
     def test_a_leak_would_be_seen(self):
         leaked = []
         with self.assertRaises(AssertionError):

@@ -268,9 +268,9 @@ class Magics(ShellTest):
     def test_a_magic_that_fails_says_so(self):
         output = self.run_cells(
             *self.LOAD,
-            "try:\n    get_ipython().run_cell_magic('gput', '', '1 / 0')\nexcept ZeroDivisionError:\n    print('told')",
+            "try:\n    get_ipython().run_cell_magic('gput', '', '1 / 0')\nexcept ZeroDivisionError:\n    print('caught')",
         )
-        self.assertTrue(output.endswith("told\n"), output)
+        self.assertTrue(output.endswith("caught\n"), output)
 
     def test_nested(self):
         output = self.run_cells(
@@ -494,7 +494,7 @@ class Chart(package.PackageTest):
         machine = {
             "max_ram": {"combined": {"total_rss": kernel_peak}},
             "max_gpu_ram": {"combined": gpu_peak},
-            "sources": {"process_gpu_ram": {"reason": "not <told>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
+            "sources": {"process_gpu_ram": {"reason": "not <known>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
             "accounting": {"cpu_seconds": {"sampled": 1.5}},
             "energy": {"combined": 12.0},
@@ -528,10 +528,10 @@ class Chart(package.PackageTest):
         report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
         self.assertEqual(report.data[3:6], (None, None, None))
         self.assertEqual(str(report).splitlines()[2:], [
-            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <told>"])
+            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <known>"])
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn("GPU RAM of all, MB", html)
-        self.assertIn("GPU RAM of this process is not known: not &lt;told&gt;", html)
+        self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)
         report.compact = True
         self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
         report = self.report([(10, 1e8, nan), (11, 1e8, 5e8), (12, 1e8, 2e8)])  # before the first list

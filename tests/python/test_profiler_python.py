@@ -92,7 +92,7 @@ class PythonProfiles(package.PackageTest):
         self.assertIn(name, callers[name])
 
     def fetched(self, stats):
-        """The arguments of factorial() in what was fetched: what tells the dumps apart."""
+        """The arguments of factorial() in what was fetched: what distinguishes the dumps."""
         line = training.factorial.__code__.co_firstlineno
         return stats and next(f for f in stats.function_stats_list if f"{line}(factorial)" in f.function_name).total_calls
 

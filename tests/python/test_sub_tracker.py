@@ -177,7 +177,7 @@ class Files(package.PackageTest):
         for name in "m.csv", "m.gputblocks", "m.sqlite":
             mark(name, False)
             os.unlink(name)
-            time.sleep(0.05)  # the file of a fast log is looked for every 10 ms
+            time.sleep(0.05)  # the file of a fast log is checked for every 10 ms
             message = f"The file {name} was removed in the middle of writing data to it."
             self.assert_raises(FileNotFoundError, message, mark, name, False)
             self.assertFalse(os.path.exists(name))
@@ -193,7 +193,7 @@ class Files(package.PackageTest):
                     pass
                 os.mkdir(f"in {overwrite}{name}")
                 os.chdir(f"in {overwrite}{name}")
-                time.sleep(0.05)  # the file is looked for every 10 ms
+                time.sleep(0.05)  # the file is checked for every 10 ms
                 with block:  # another working directory is no other file
                     pass
                 self.assertEqual(os.listdir(), [])

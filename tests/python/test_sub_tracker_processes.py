@@ -10,7 +10,7 @@ import gpu_tracker as gput
 
 
 def sqlite_log(path):
-    """What SQLite has beside an open file."""
+    """What SQLite has next to an open file."""
     return [name for name in (f"{path}-shm", f"{path}-wal") if os.path.exists(name)]
 
 

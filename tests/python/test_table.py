@@ -82,7 +82,7 @@ class Reading(package.PackageTest):
             self.assertEqual(marks["position"].tolist(), [0, 1], name)
             self.assertEqual(marks["process_id"].tolist(), [os.getpid()] * 2)
             self.assertEqual(len(gput.read_calls(name)), 1)
-            self.assertEqual(len(gput.read_marks(name, "nobody")), 0)
+            self.assertEqual(len(gput.read_marks(name, "no block")), 0)
 
     def test_further_tables_of_a_database(self):
         with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite", processes=True, ram_unit="kilobytes", disable_logs=True):
@@ -240,7 +240,7 @@ class Arrow(package.PackageTest):
         self.assertEqual(self.samples["main_ram"][0], 0.0)
 
     def test_tables_without_rows(self):
-        empty = gput.read_calls("m.csv", "nobody")
+        empty = gput.read_calls("m.csv", "no block")
         self.assertEqual((len(empty), list(empty.rows())), (0, []))
         self.assertEqual(len(memoryview(empty["start"])), 0)
         if pyarrow:

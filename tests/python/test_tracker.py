@@ -167,7 +167,7 @@ class Results(package.PackageTest):
 
     def test_samples_while_the_interpreter_is_blocked(self):
         with gput.Tracker(sleep_time=0.01, tracking_file="t.csv"):
-            # One call that gives the lock to nobody.
+            # One call that releases the lock to no other.
             import ctypes
 
             ctypes.PyDLL(None).usleep(500_000)
@@ -214,8 +214,8 @@ class States(package.PackageTest):
 
     def test_a_uuid_as_text(self):
         with self.assertRaises(ValueError) as caught:
-            gput.Tracker(gpu_uuids="nobody has this")
-        self.assertIn("nobody has this", str(caught.exception))
+            gput.Tracker(gpu_uuids="no such uuid")
+        self.assertIn("no such uuid", str(caught.exception))
 
     def test_paths_of_any_kind(self):
         for name in b"a.csv", "b-\udcff.csv", pathlib.Path("c.csv"), b"d-\xfe.sqlite":
@@ -238,7 +238,7 @@ class States(package.PackageTest):
         }.items():
             with self.subTest(arguments):
                 self.assert_raises(ValueError, message, gput.Tracker, **arguments)
-        self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"nobody has this"})
+        self.assertRaises(ValueError, gput.Tracker, gpu_uuids={"no such uuid"})
         self.assertRaises(TypeError, gput.Tracker, sleep_time="a")
         self.assertRaises(TypeError, gput.Tracker, no_such_argument=1)
 
@@ -386,7 +386,7 @@ class Processes(package.PackageTest):
         with gput.Tracker(sleep_time=0.02, processes=True) as tracker:
             so_far = tracker.processes
             shell = subprocess.Popen(["sh", "-c", "read line; exit 7"], stdin=subprocess.PIPE)
-            while len(tracker.processes) < 2:  # where the kernel announces nothing, a sample has to meet it
+            while len(tracker.processes) < 2:  # where the kernel announces nothing, a sample has to see it
                 time.sleep(0.01)
             shell.communicate()
         self.assertEqual(so_far["pid"].tolist(), [os.getpid()])
@@ -570,7 +570,7 @@ class OwnProcess(package.PackageTest):
         self.assertEqual(os.listdir(), [])
 
     def test_a_tracking_process_that_ends_at_once(self):
-        # Where nobody takes its exit status, the kernel has it alive for ever.
+        # Where its exit status is not taken, the kernel has it alive for ever.
         is_gone = mock.patch("gpu_tracker._own_process.OwnProcessSession._is_alive", return_value=False)
         with mock.patch("gpu_tracker.__main__.COMMAND", "true"), is_gone:
             tracker = gput.Tracker(own_process=True)

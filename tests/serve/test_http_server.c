@@ -55,7 +55,7 @@ static void say(int fd, const char *text)
 }
 
 /* All that comes until the server hangs up; the last `size - 1` bytes are kept. */
-static size_t hear(int fd, char *text, size_t size)
+static size_t receive(int fd, char *text, size_t size)
 {
     char bytes[4096];
     size_t total = 0, kept = 0;
@@ -77,7 +77,7 @@ static void assert_answers(const struct http_server *server)
     char text[1024];
     int fd = connect_to(server);
     say(fd, "GET / HTTP/1.0\r\n\r\n");
-    hear(fd, text, sizeof text);
+    receive(fd, text, sizeof text);
     static const char start[] = "HTTP/1.1 200 OK\r\nDate: ";
     assert_memory_equal(text, start, sizeof start - 1);
     struct tm date;
@@ -104,7 +104,7 @@ static void a_head_has_no_body(void **state)
     struct http_server *server = start("127.0.0.1:0");
     int fd = connect_to(server);
     say(fd, "HEAD / HTTP/1.0\r\n\r\n");
-    hear(fd, text, sizeof text);
+    receive(fd, text, sizeof text);
     assert_non_null(strstr(text, "Content-Length: 6\r\n"));
     assert_string_equal(strstr(text, "\r\n\r\n"), "\r\n\r\n");
     http_server_close(server);
@@ -115,7 +115,7 @@ static void assert_refused(const struct http_server *server, const char *request
     char text[1024];
     int fd = connect_to(server);
     say(fd, request);
-    hear(fd, text, sizeof text);
+    receive(fd, text, sizeof text);
     assert_memory_equal(text, start, strlen(start));
 }
 
@@ -143,7 +143,7 @@ static void a_request_may_come_in_pieces(void **state)
         assert_int_equal(send(fd, request + i, 1, MSG_NOSIGNAL), 1);
         usleep(1000);
     }
-    hear(fd, text, sizeof text);
+    receive(fd, text, sizeof text);
     assert_non_null(strstr(text, "hello"));
     http_server_close(server);
 }
@@ -156,7 +156,7 @@ static void a_large_answer_arrives_whole(void **state)
     int slow = connect_to(server);
     say(slow, "GET /large HTTP/1.0\r\n\r\n");
     assert_answers(server); /* while the other takes nothing */
-    size_t total = hear(slow, text, sizeof text);
+    size_t total = receive(slow, text, sizeof text);
     assert_int_equal(total, (size_t)(strstr(text, "\r\n\r\n") + 4 - text) + LARGE_BYTES);
     http_server_close(server);
 }
@@ -211,7 +211,7 @@ static void serves_on_when_the_limit_of_descriptors_falls(void **state)
     assert_answers(server); /* so it was accepted, too */
     set_most_files(1);
     say(asking, "HTTP/1.0\r\n\r\n");
-    assert_true(hear(asking, text, sizeof text) > 0);
+    assert_true(receive(asking, text, sizeof text) > 0);
     set_most_files(before.rlim_cur);
     assert_answers(server);
     set_most_files(1);

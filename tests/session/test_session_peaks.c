@@ -6,7 +6,7 @@ static void a_peak_is_never_below_the_highest_sample(void **state)
 {
     (void)state;
     struct actors actors;
-    actors_start(&actors, "tell hear 3 alloc 100 free");
+    actors_start(&actors, "ready await 3 alloc 100 free");
     actors_await(&actors, 1);
     struct gput_session *session = create_every(30);
     assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);

@@ -65,11 +65,11 @@ static void assert_nothing_is_known_of_its_end(struct gput_session *session)
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
     assert_true(isnan(results.accounting.kernel_cpu_seconds));
-    bool told = false;
+    bool found = false;
     for (uint32_t i = 0; i < results.n_sources; i++)
-        told |= strcmp(results.sources[i].name, "kernel_cpu_time") == 0 &&
-                strstr(results.sources[i].reason, "somebody else collected the command");
-    assert_true(told);
+        found |= strcmp(results.sources[i].name, "kernel_cpu_time") == 0 &&
+                 strstr(results.sources[i].reason, "somebody else collected the command");
+    assert_true(found);
     gput_session_destroy(session);
 }
 
@@ -123,8 +123,8 @@ static void an_attached_session_counts_from_now_on(void **state)
 {
     (void)state;
     struct actors actors;
-    actors_start(
-        &actors, "spin 0.2 child [ spin 0.2 tell hear 3 ] tell hear 4 wait spin 0.1 tell hear 5");
+    actors_start(&actors,
+        "spin 0.2 child [ spin 0.2 ready await 3 ] ready await 4 wait spin 0.1 ready await 5");
     actors_await(&actors, 2);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);
@@ -147,7 +147,7 @@ static void an_attached_session_sees_the_end(void **state)
 {
     (void)state;
     struct actors actors;
-    actors_start(&actors, "alloc 20 tell hear 3");
+    actors_start(&actors, "alloc 20 ready await 3");
     actors_await(&actors, 1);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_pid(session, actors.pid, NULL), GPUT_OK);
@@ -165,8 +165,8 @@ static void several_processes_are_tracked_as_one(void **state)
 {
     (void)state;
     struct actors first, second;
-    actors_start(&first, "alloc 20 tell hear 3 spin 0.1 tell hear 4");
-    actors_start(&second, "alloc 30 child [ spin 0.1 tell hear 3 ] tell hear 4 wait");
+    actors_start(&first, "alloc 20 ready await 3 spin 0.1 ready await 4");
+    actors_start(&second, "alloc 30 child [ spin 0.1 ready await 3 ] ready await 4 wait");
     actors_await(&first, 1);
     actors_await(&second, 2);
     struct gput_session *session = create_every(0.01);
@@ -194,7 +194,7 @@ static void we_come_first_among_several(void **state)
 {
     (void)state;
     struct actors actors;
-    actors_start(&actors, "tell hear 3");
+    actors_start(&actors, "ready await 3");
     actors_await(&actors, 1);
     struct gput_session *session = create_every(0.01);
     const pid_t pids[] = {actors.pid, getpid()};

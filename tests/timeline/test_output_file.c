@@ -107,7 +107,7 @@ static void names_what_it_cannot_write(void **state)
     rmdir(full);
 }
 
-/* Written after the caller's back: told by one of the next calls, at the end at the latest. */
+/* Written after the caller's back: reported by one of the next calls, at the end at the latest. */
 static void tells_later_what_a_thread_could_not_write(void **state)
 {
     (void)state;

@@ -105,7 +105,7 @@ static void tracking_goes_on_without_a_hidden_file(void **state)
     (void)state;
     char *before = getcwd(NULL, 0);
     struct results_file *file;
-    assert_int_equal(chdir("/proc"), 0); /* nobody can create files there, not even root */
+    assert_int_equal(chdir("/proc"), 0); /* files cannot be created there, not even by root */
     int code = results_file_create(NULL, &file, NULL);
     assert_int_equal(chdir(before), 0);
     free(before);

@@ -1,12 +1,12 @@
 /*
- * Records what a session would be told of a command and all it starts: procfs at each tick, events
+ * Records what a session would read of a command and all it starts: procfs at each tick, events
  * of the process connector, exit records of taskstats, what wait4 gives.
  * tests/process/test_replay.c feeds recordings into the accounting again. Takes the superuser.
  *
  *   record [-t TICK_MS] [-a ATTACH_AFTER_MS] [-l LOST_STEP] FILE COMMAND [ARG…]
  *
  * -a: the command runs for that long before tracking begins, as with `attach`. -l: the events of
- * that step are dropped, as if nobody had read them in time. The form of FILE: replay.h.
+ * that step are dropped, as if they had not been read in time. The form of FILE: replay.h.
  */
 #include "base/clock.h"
 #include "os/process_events.h"

@@ -322,7 +322,7 @@ static void looks_at_rows_of_the_caller(void **state)
         event("on the edge", "a", -1, 1000, 1200),
         event("alone", "a", -1, 9000, 9100),
         event("asynchronous", "a", 0, 1900, 2600),
-        event("asynchronous", "a", 0, 3100, 3200), /* in no step: its number tells */
+        event("asynchronous", "a", 0, 3100, 3200), /* in no step: its number shows it */
         event(eval, "a", 0, 4000, 5000),
         event("asynchronous", "a", 0, 4100, 4200),
     };

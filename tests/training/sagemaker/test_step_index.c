@@ -61,7 +61,7 @@ static void an_event_is_of_a_step_of_its_own_node(void **state)
     assert_steps(events, sizeof events / sizeof *events, expected);
 }
 
-/* How long the steps of the metric "op" take: the mean, and how many there are is told by the rest.
+/* How long the steps of the metric "op" take: the mean, and how many there are is in the rest.
  */
 static void assert_spans_of_op(
     const struct gput_profile_event *events, size_t count, double mean_us, double max_us)
