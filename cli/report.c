@@ -113,7 +113,7 @@ int report_check_output(const char *path, struct gput_error *error)
 }
 
 /* A pipe whose reader has gone, or a terminal that hung up. */
-static bool nobody_reads(int fd, int failure)
+static bool has_no_reader(int fd, int failure)
 {
     struct stat info;
     return failure == EPIPE || (failure == EIO && fstat(fd, &info) == 0 && S_ISCHR(info.st_mode));
@@ -128,7 +128,7 @@ static int write_plain(
         return GPUT_OK;
     if (failure == ECANCELED)
         return fail(error, GPUT_ERROR_STATE, "Cannot write the report: it has no reader.");
-    return fail(error, nobody_reads(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+    return fail(error, has_no_reader(fd, failure) ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
         "Cannot write the report: %s", strerror(failure));
 }
 

@@ -46,7 +46,7 @@ class OwnProcessSession:
     def __init__(self, options, attempts, timeout):
         # A session that never begins checks all options and leaves no files.
         self._warnings = tracker._create_session(options).take_warnings()
-        self._told = set(self._warnings)
+        self._reported = set(self._warnings)
         self._options = options
         self._attempts = attempts
         self._timeout = timeout
@@ -181,7 +181,7 @@ class OwnProcessSession:
             self._wait(self._timeout)
         self._text = self._read()
         said = (line.removeprefix("gpu-tracker: warning: ") for line in self._take_log().splitlines())
-        self._warnings += [line for line in said if line not in self._told]
+        self._warnings += [line for line in said if line not in self._reported]
         self._remove(self._report_file, self._so_far)
         self._close()
 

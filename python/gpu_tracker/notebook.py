@@ -378,9 +378,9 @@ class _Magics:
         cell = self._cells.end(result)
         if cell:
             options, meter = cell
-            self._tell(options, meter.stop(_number_of(result)))
+            self._present(options, meter.stop(_number_of(result)))
 
-    def _tell(self, options, report):
+    def _present(self, options, report):
         if report is not None:
             self.logger.report, self.logger.data = report, report.data
             _show(self._shell, report, options.html)
@@ -404,7 +404,7 @@ class _Magics:
         try:
             return eval(code, self._shell.user_ns, local_ns)
         finally:
-            self._tell(options, meter.stop())
+            self._present(options, meter.stop())
 
     line.needs_local_scope = True  # IPython then hands over the names of the function that contains the line
 
@@ -413,7 +413,7 @@ class _Magics:
         try:
             return await eval(code, self._shell.user_ns, local_ns)
         finally:
-            self._tell(options, meter.stop())
+            self._present(options, meter.stop())
 
     def _parse_line(self, line):
         options = Options(line)

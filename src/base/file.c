@@ -209,7 +209,7 @@ static int open_temporary(struct file_writing *writing, struct gput_error *error
     return code;
 }
 
-static int nobody_reads(const char *path, struct gput_error *error)
+static int has_no_reader(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO, "Cannot write %s: it has no reader.", path);
 }
@@ -227,7 +227,7 @@ static int open_directly(struct file_writing *writing, struct gput_error *error)
         if (!lacks_reader)
             return code;
         if (poll(&stop, 1, READER_POLL_MS) > 0)
-            return nobody_reads(writing->path, error);
+            return has_no_reader(writing->path, error);
     }
 }
 
@@ -244,7 +244,7 @@ static int write_directly(
             length -= (size_t)done;
         } else if (errno == EAGAIN) {
             if (poll(events, 2, -1) > 0 && !events[0].revents)
-                return nobody_reads(writing->path, error);
+                return has_no_reader(writing->path, error);
         } else if (errno != EINTR) {
             return error_set_errno(error, errno, "Cannot write %s", writing->path);
         }

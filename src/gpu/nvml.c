@@ -47,7 +47,7 @@ struct nvml_state {
     enum {
         FILES_UNKNOWN,
         FILES_OF_DRIVER,
-        FILES_OF_NOBODY
+        FILES_WITHOUT_OWNER
     } files;             /* used by the thread that reads processes */
     bool lists_own_pids; /* likewise: proven once, it stays so */
 };
@@ -583,7 +583,7 @@ static bool may_hide_processes(const struct nvml_state *state, const struct gpu_
 static bool has_driver_files(struct nvml_state *state)
 {
     if (state->files == FILES_UNKNOWN)
-        state->files = device_files_are_ours("nvidiactl") ? FILES_OF_DRIVER : FILES_OF_NOBODY;
+        state->files = device_files_are_ours("nvidiactl") ? FILES_OF_DRIVER : FILES_WITHOUT_OWNER;
     return state->files == FILES_OF_DRIVER;
 }
 

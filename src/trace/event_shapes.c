@@ -66,7 +66,7 @@ static inline unsigned same_bytes(const char *left, const char *right)
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
 }
 
-/* Whether the glue stands at `at`. Behind the end of the text there is padding, whose zeroes are in
+/* Whether the glue stands at `at`. After the end of the text there is padding, whose zeroes are in
  * no glue: it ends the comparison before more than that is read. */
 static inline bool is_at(const struct glue *glue, const char *at)
 {

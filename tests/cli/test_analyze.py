@@ -92,7 +92,7 @@ class Figures(AnalyzeTest):
         self.assertEqual((a["num_calls"], a["num_non_empty_calls"], a["num_outside_calls"]), (8, 3, 5))
         self.assertNotIn("num_outside_calls", b)
 
-    def test_missing_cells_are_said_and_zeros_beside_them_are_no_figures(self):
+    def test_missing_cells_are_said_and_zeros_next_to_them_are_no_figures(self):
         rows = [row(second) for second in range(10)]
         hidden, seen = MEASUREMENTS.index("main_gpu_ram"), MEASUREMENTS.index("descendants_gpu_ram")
         empty, zero = MEASUREMENTS.index("combined_gpu_ram"), MEASUREMENTS.index("main_ram")
@@ -240,7 +240,7 @@ class Exact(AnalyzeTest):
         lines = [f"7,{name},{position},{START + second},{rest}" for name, position, second, rest in counts]
         self.marks.write_text("\n".join([f"process_id,code_block_name,position,timestamp,{self.COLUMNS}", *lines, ""]))
 
-    def test_totals_and_means_of_the_calls_stand_beside_what_was_sampled(self):
+    def test_totals_and_means_of_the_calls_stand_next_to_what_was_sampled(self):
         self.write_exact()
         none, wait = self.results()["code_block_results"]
         self.assertEqual(list(wait)[-2:], ["resource_usage", "exact"])

@@ -44,7 +44,7 @@ class ConsumerTest(CommandTest):
         self.assertGreaterEqual(figure, truth * (1 - part) - more)
         self.assertLessEqual(figure, truth * (1 + part) + more)
 
-    def assert_books_close(self, report):
+    def assert_accounting_adds_up(self, report):
         cpu = report["accounting"]["cpu_seconds"]
         # The tracker's own beginning and end, outside its session, are in `true`; sanitizers make them long.
         self.assert_within(0.02, cpu["kernel"], self.true_cpu_seconds, more=0.15 if SANITIZED else 0.03)
@@ -105,7 +105,7 @@ class KnownFigures(ConsumerTest):
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 70)
         # The 70 MB of before the fork count once.
         self.assert_within(0.03, report["max_ram"]["combined"]["total_rss"], 100, more=2)
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
         process = report["processes"][0]
         self.assertGreaterEqual(process["end_timestamp"] - process["start_timestamp"], 0.9)
         self.assertEqual(process["exit_code"], 0)
@@ -209,20 +209,20 @@ class JsonAndText(ConsumerTest):
 class RealPrograms(ConsumerTest):
     def test_5000_short_lived_children(self):
         report = self.consume("swarm 5000 0", options=["--st", "0.01"])
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
         self.assertLessEqual(len(self.done.stderr.splitlines()), 2, self.done.stderr)
         self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 2)
         self.assertEqual(report["cpu_utilization"]["main_n_threads"], 1)
 
-    def test_children_that_live_between_samples_are_in_the_books(self):
+    def test_children_that_live_between_samples_are_accounted_for(self):
         report = self.consume("swarm 60 0.01", options=["--st", "5"])
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.6)
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
 
     def test_a_shell_pipeline(self):
         report = self.track("sh", "-c", "seq 300000 | sort -rn | tail -1 | tr 1 x")
         self.assertEqual(self.done.stdout, "x\n")
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
 
     def test_a_python_multiprocessing_pool(self):
         code = """
@@ -238,7 +238,7 @@ if __name__ == "__main__":
         report = self.track(*python(code))
         self.assertEqual(self.done.stdout, "20\n")
         self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 4)
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
 
     @unittest.skipUnless(shutil.which("make") and shutil.which("cc"), "needs make and cc")
     def test_a_parallel_build(self):
@@ -252,7 +252,7 @@ if __name__ == "__main__":
         report = self.track("make", "-s", "-j2", options=["--st", "0.01"])
         self.assertEqual(subprocess.run([self.folder / "program"]).returncode, 0)
         self.assertGreater(report["accounting"]["processes"]["seen"], 5)
-        self.assert_books_close(report)
+        self.assert_accounting_adds_up(report)
 
 
 HIDDEN = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",

@@ -41,7 +41,7 @@ class Doctor(CommandTest):
         self.assertEqual(findings["sources"]["amdgpu"]["reason"], "no AMD GPU in /nonexistent/class/drm")
         self.assertIn("\nNo GPU was found.\n", self.doctor(**NO_GPU))
 
-    def test_gpus_are_listed_with_what_they_do_not_tell(self):
+    def test_gpus_are_listed_with_what_they_do_not_report(self):
         scenario = "gpu GPU-aaaa\nname NVIDIA A\npci 0:41:0\nmemory 16000000000 0 0\ngpu GPU-bbbb\nmemory 8000000000 0 0\n" \
             "code nvmlDeviceGetPowerUsage 3\n"
         gpus = self.findings(scenario=scenario)["gpus"]

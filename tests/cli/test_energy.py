@@ -97,7 +97,7 @@ class Energy(CommandTest):
         counter.chmod(0o666)
         return ["sh", "-c", f"{consumer} ignored 10 0.1; printf '%020d\\n' 1020000000 > {counter}"]
 
-    def test_joules_of_children_that_nobody_waits_for(self):
+    def test_joules_of_auto_reaped_children(self):
         results = self.track(self.auto_reaped(CONSUMER), "--st", "4")
         if results["accounting"]["cpu_seconds"]["kernel"] < 0.9 or results["sources"]["processes"]["state"] != "exact":
             self.skipTest("the kernel does not report auto-reaped children to us")
@@ -109,7 +109,7 @@ class Energy(CommandTest):
         self.assertEqual(results["sources"]["cpu_energy"]["state"], "exact")
         self.assertNotIn("not waited for", results["sources"]["cpu_energy"]["reason"])
 
-    def test_joules_of_children_that_nobody_tells_of_are_at_least(self):
+    def test_joules_of_children_without_exit_records_are_at_least(self):
         self.open_to_nobody(COMMAND, CONSUMER)
         command = [*AS_NOBODY, "./gpu-tracker", "run", "-f", "json", "-o", "out.json", "--", *self.auto_reaped("./consumer")]
         done = subprocess.run(command, env=self.machine.environment(), cwd=self.folder, capture_output=True, text=True)

@@ -196,7 +196,7 @@ class Reading(CommandTest):
         self.record("\ufeff" + line(0, {"intel_power": 10}), line(2, {"intel_power": 20}))
         self.assertEqual(self.summary()["metrics"]["intel_power"]["total"], 30)
 
-    def test_everything_that_is_left_out_is_told(self):
+    def test_everything_that_is_left_out_is_reported(self):
         whole = line(0, {"intel_power": 10})
         self.record(whole, *[whole[:-9]] * 20, whole[:-1] + ",}")
         (self.folder / "rec" / "model_summary.json").write_text("{")
@@ -437,7 +437,7 @@ class Recording(CommandTest):
         return os.environ | {"GPUT_SYSFS": str(sysfs), "FAKE_NVML_SCENARIO": str(path),
                              "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so")}
 
-    def test_what_a_gpu_does_not_tell_is_not_there(self):
+    def test_what_a_gpu_does_not_report_is_not_there(self):
         calls = ("TotalEnergyConsumption", "PowerUsage", "UtilizationRates")
         scenario = "gpu GPU-a\nmemory 100 0 50\n" + "".join(f"code nvmlDeviceGet{call} 3\n" for call in calls)
         for driver in "json", "sqlite":
@@ -710,7 +710,7 @@ if sys.argv[2:]:
             database.commit()
         self.assert_fails(self.run_command("energy", "summary", "rec"), 1, 'rec/power_metrics.sqlite: "yesterday" is no date.')
 
-    def test_a_machine_without_counters_is_told_once(self):
+    def test_a_machine_without_counters_is_warned_of_once(self):
         done = self.run_command("run", "--energy-folder", "rec", "-o", "out.txt", "--", "sleep", "0.4",
                                 env=os.environ | {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"})
         self.assertEqual(done.returncode, 0)

@@ -229,7 +229,7 @@ class Exact(CommandTest):
             self.assertEqual(report["sources"]["kernel_cpu_time"]["state"], "exact")
             self.assertEqual(report["sources"]["counts"]["state"], "exact")
 
-    def test_children_that_nobody_waits_for_are_counted(self):
+    def test_auto_reaped_children_are_counted(self):
         report = self.track("ignored", 10, 0.1, options=["--st", "0.02"])
         seconds = report["accounting"]["cpu_seconds"]
         source = report["sources"]["kernel_cpu_time"]
@@ -246,7 +246,7 @@ class Exact(CommandTest):
             self.assertIsNone(seconds["kernel_user"])
             self.assertEqual(report["peaks"]["descendants_at_most"] is not None, self.knows_ends(report))
 
-    def test_a_child_that_nobody_saw_or_waited_for_leaves_no_exact_figure(self):
+    def test_a_child_that_was_neither_seen_nor_waited_for_leaves_no_exact_figure(self):
         report = self.track_without_rights("ignored", 1, 0.02, "sleep", 0.1)
         if not self.announced(report):
             self.skipTest("the kernel does not announce processes here")
@@ -300,7 +300,7 @@ class Exact(CommandTest):
             self.assert_work_is_counted(report, 2)
             self.assertIn("live on", report["sources"]["counts"]["reason"])
 
-    def test_work_of_children_that_nobody_waits_for(self):
+    def test_work_of_auto_reaped_children(self):
         report = self.track("ignore", "child", "[", "alloc", 40, "write", 5, "]", "wait")
         if not self.knows_ends(report):
             self.skipTest("the kernel sends no exit records here")
@@ -497,7 +497,7 @@ class Exact(CommandTest):
         if self.knows_ends(report):
             self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
 
-    def test_what_the_kernel_does_not_tell_at_ends_is_in_parents_books(self):
+    def test_what_exit_records_lack_is_in_figures_that_parents_collected(self):
         """Most of what a program uses that ends within a clock tick; next to it an orphan that was not collected."""
         truth = self.folder / "truth"
         report = self.attach(f"sleep 0.5 daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")

@@ -74,7 +74,7 @@ class TrackingFile(CommandTest):
             'Invalid file name: "rows.txt". Valid file extensions are ".csv" and ".sqlite".')
         self.assert_folder_is()
 
-    def test_an_existing_file_is_kept_unless_told(self):
+    def test_an_existing_file_is_kept_unless_asked(self):
         for name in ("rows.csv", "rows.sqlite"):
             (self.folder / name).write_text("precious")
             self.assert_fails(

@@ -144,7 +144,7 @@ class Peaks(GpuTest):
         self.assertEqual((peaks["combined"], peaks["combined_at_most"]), (4000.0, None))
         self.assertRegex(peaks["combined_source"], "nothing bounds it")
 
-    def test_a_list_that_does_not_come_in_time_has_its_age_told(self):
+    def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 60000000\n"
         program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(0.5)"
@@ -319,7 +319,7 @@ class Figures(GpuTest):
         with open(self.folder / "t.csv", newline="") as file:
             self.assertEqual({len(row) for row in list(csv.reader(file))[2:]}, {22})
 
-    def test_vendors_beside_each_other(self):
+    def test_vendors_next_to_each_other(self):
         self.write(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
         report, warnings = self.tracked(GPUT_SYSFS=str(FIXTURES / "gpu-two-vendors" / "sys"))
         self.assertEqual([gpu["vendor"] for gpu in report["gpus"]], ["nvidia", "nvidia", "amd", "intel"])
@@ -340,7 +340,7 @@ class Trouble(GpuTest):
         self.assertNotIn("gpus", report)
         self.assertEqual(self.gpu_tracker("-e", "true", "--disable-logs", GPUT_NVML="/nonexistent").stderr, "")
 
-    def test_no_gpu_is_not_said_beside_another_failure(self):
+    def test_no_gpu_is_not_said_next_to_another_failure(self):
         (self.folder / "t.csv").touch()
         done = self.gpu_tracker("-e", "true", "--tf=t.csv", GPUT_NVML="/nonexistent")
         message = "File t.csv already exists. --overwrite replaces it."
@@ -375,7 +375,7 @@ class Trouble(GpuTest):
             lines = list(csv.reader(file))
         self.assertEqual({row[lines[2].index("gpu_sum_utilization_percent")] for row in lines[3:]}, {""})
 
-    def test_utilization_of_processes_that_is_not_told_is_never_zero(self):
+    def test_utilization_of_processes_that_is_not_reported_is_never_zero(self):
         # Before a process uses the GPU, too: its list is empty when the tree begins.
         code = "code nvmlDeviceGetProcessUtilization 3\ncode nvmlDeviceGetProcessesUtilizationInfo 3\n"
         report, _ = self.tracked_tree(scenario=code + TWO_GPUS)
@@ -507,7 +507,7 @@ class Containers(GpuTest):
         self.assertEqual({row[column] for row in lines[3:] for column in columns if row[used] == "9000.0"}, {""})
         self.assertIn("0.0", {row[columns[0]] for row in lines[3:]})
 
-    def test_a_gpu_that_nobody_uses_is_not_used_by_ours(self):
+    def test_a_gpu_that_no_process_uses_is_not_used_by_ours(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 300000000 20000000\nutilization 0\n")
         report, _ = self.tracked("--processes")
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0] * 3)
@@ -607,7 +607,7 @@ class Containers(GpuTest):
         self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [2e9])
 
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
-    def test_pids_of_the_host_are_nobodys_where_no_procfs_tells(self):
+    def test_pids_of_the_host_belong_to_no_process_where_no_procfs_shows_them(self):
         self.write(HOST_PIDS.replace(str(UNKNOWN_PID), str(os.getpid())))
         report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)

@@ -147,7 +147,7 @@ class Labels(CommandTest):
                     self.assertEqual(self.state(report, name), "exact", report["sources"][name])
                 self.assertIsNotNone(report["accounting"]["cpu_seconds"]["captured_percent"])
 
-    def test_a_tree_is_exact_where_the_kernel_tells_all_ends(self):
+    def test_a_tree_is_exact_with_all_exit_records(self):
         words = ["child", "[", "child", "[", "threads", 3, 0.01, "]", "alloc", 20, "wait", "]", "swarm", 20, 0,
                  "programs", 20, "/bin/true", "wait"]
         report = self.consume(*words)
@@ -158,7 +158,7 @@ class Labels(CommandTest):
             self.assertEqual(self.state(report, name), "exact", report["sources"][name])
         self.assertIsNotNone(report["peaks"]["descendants_at_most"])
 
-    def test_where_nobody_tells_of_ends_a_tree_is_at_least(self):
+    def test_without_exit_records_a_tree_is_at_least(self):
         self.as_nobody()
         report = self.consume("swarm", 3, 0.01)
         if self.state(report, "process_ends") != "unavailable":

@@ -113,7 +113,7 @@ class Limits(CommandTest):
         self.assertIn("1 of the processes to be ended for the limit could not be: they belong to another user.", done.stderr)
         self.assert_is_summary(done.stdout)
 
-    def test_cpu_time_of_children_that_nobody_waits_for_counts(self):
+    def test_cpu_time_of_auto_reaped_children_counts(self):
         done = self.run_command(
             "run", "--st", "0.1", "--limit", "cpu_seconds=0.5", "-f", "json", "-o", "report.json", "--", CONSUMER,
             "ignored", "100", "0.01", "sleep", "0.3")

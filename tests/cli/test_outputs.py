@@ -31,7 +31,7 @@ class FullScreen(CommandTest):
             done = self.run_command("run", "--", "sh", "-c", "exit 4", capture_output=False, stdout=full, stderr=full)
         self.assertEqual(done.returncode, 4)
 
-    def test_a_pipe_that_nobody_reads_is_none(self):
+    def test_a_pipe_that_has_no_reader_is_none(self):
         reader, writer = os.pipe()
         os.close(reader)
         done = self.run_command("run", "true", capture_output=False, stdout=subprocess.DEVNULL, stderr=writer)

@@ -42,7 +42,7 @@ class ForeignProcfs(CommandTest):
         self.assertEqual((done.returncode, done.stdout), (0, "said\n"), done.stderr)
         self.assert_is_report((self.folder / "report").read_text())
 
-    def test_attach_is_refused_where_nobody_said_whose_number_it_is(self):
+    def test_attach_is_refused_where_it_is_unknown_whose_number_it_is(self):
         process = self.start_outside("sleep", str(PATIENCE))
         self.assert_fails(self.run_inside("attach", "--disable-logs", "--for", "0.1", process.pid), 1, REFUSAL)
 

@@ -276,7 +276,7 @@ class Kineto(CommandTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no trace files (.json, .json.gz) in empty", done.stderr)
 
-    def test_traces_that_do_not_tell_their_rank_are_told_apart(self):
+    def test_traces_that_do_not_name_their_rank_are_distinguished(self):
         for name in "a.json", "b.json":
             (self.folder / name).write_text(json.dumps([self.KERNEL]))
         for view in "breakdown", "idle":
@@ -467,7 +467,7 @@ class Python(CommandTest):
         path.write_text(json.dumps(session | {"root_frame": None}))
         self.assertEqual(self.run_command("profile", "python", "top", path).returncode, 0)
 
-    def test_a_named_file_of_the_other_profiler_is_told_of(self):
+    def test_a_named_file_of_the_other_profiler_is_warned_of(self):
         session = {"start_time": 1.0, "duration": 3.0, "sample_count": 30, "program": "m.py", "cpu_time": 2.5, "root_frame": None}
         (self.folder / "s.json").write_text(json.dumps(session))
         for options, taken, left in [([], "a.prof", "s.json"), (["--profiler", "pyinstrument"], "s.json", "a.prof")]:

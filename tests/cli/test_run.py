@@ -76,7 +76,7 @@ class Streams(CommandTest):
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual((done.returncode, done.stdout), (128 + 13, "y\n"))
 
-    def test_nobody_reading_the_report_does_not_change_the_status(self):
+    def test_a_report_without_a_reader_does_not_change_the_status(self):
         read, write = os.pipe()
         os.close(read)
         done = self.run_command("run", "sh", "-c", "exit 5", capture_output=False, stderr=write)

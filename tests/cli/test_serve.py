@@ -193,7 +193,7 @@ class Serving(ServeTest):
         process, *address = self.start_serving("serve", listen="0")
         self.assertEqual(address[0], "127.0.0.1")
 
-    def test_a_port_in_use_is_told_before_the_command_starts(self):
+    def test_a_port_in_use_is_reported_before_the_command_starts(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             message = f"Cannot listen at 127.0.0.1:{port}: the port is in use. Give another one, or 0 for any that is free."
@@ -238,7 +238,7 @@ class Serving(ServeTest):
         self.finish(process)
         self.assertEqual(process.returncode, 0)
 
-    def test_those_who_hang_on_hold_nobody_up(self):
+    def test_those_who_hang_on_hold_no_other_up(self):
         process, *address = self.start_serving("run", "--st", "0.05", "--", "sh", "-c", "read line", stdin=subprocess.PIPE)
         silent = [socket.create_connection(tuple(address), timeout=PATIENCE) for _ in range(60)]
         for connection in silent:

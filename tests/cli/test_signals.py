@@ -245,7 +245,7 @@ class NobodyReads(CommandTest):
             pass
         return text.decode().lstrip("x")
 
-    def test_a_report_for_a_pipe_that_nobody_opens_comes_by_the_standard_error(self):
+    def test_a_report_for_a_pipe_that_is_not_opened_comes_by_the_standard_error(self):
         os.mkfifo(self.folder / "pipe")
         sleeper = self.start_sleeper()
         for words in (["run", "-o", "pipe", "--", *self.BEGIN],
@@ -313,7 +313,7 @@ class NobodyReads(CommandTest):
         self.assertIn("The seconds limit of 0.05 s was passed", said)
         self.assertIn("gpu-tracker: serving http://127.0.0.1:", said)
 
-    def test_rows_for_a_pipe_that_nobody_reads_are_lost_and_counted(self):
+    def test_rows_for_a_pipe_that_has_no_reader_are_lost_and_counted(self):
         os.mkfifo(self.folder / "rows.csv")
         done = self.run_command("run", "--overwrite", "--tf", "rows.csv", "--", "touch", "started")
         self.assertIn("rows.csv", done.stderr)

@@ -132,7 +132,7 @@ class Merge(CommandTest):
                          [("a\tb \u00e9", 10**15 + 5, {"value": None}), ("\u00e9", 10**15 + 6, None),
                           ("conv", 10**15 + 7, {"step_num": "1"})])
 
-    def test_processes_and_threads_told_by_words_keep_them(self):
+    def test_processes_and_threads_named_by_words_keep_them(self):
         pathlib.Path(self.folder, "words.json").write_text(json.dumps([
             {"ph": "X", "name": "a", "pid": "Spans", "tid": "PyTorch \u00e9", "ts": 1, "dur": 1},
             {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 3, "s": "g"},
@@ -326,7 +326,7 @@ class Merge(CommandTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stderr.count("is left out"), 2, done.stderr)
 
-    def test_a_slice_has_what_its_beginning_and_its_end_told(self):
+    def test_a_slice_has_what_its_beginning_and_its_end_have(self):
         (self.folder / "in.json").write_text(json.dumps([
             {"ph": "B", "name": "y", "cat": "c", "pid": 1, "tid": 1, "ts": 1, "args": {"shape": [1, 2], "both": "begin"}},
             {"ph": "E", "pid": 1, "tid": 1, "ts": 5, "args": {"both": "end", "bytes": 3}},

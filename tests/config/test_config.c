@@ -86,7 +86,7 @@ static void takes_the_last_of_two_equal_members(void **state)
     gput_config_finish(&config);
 }
 
-static void tells_an_empty_list_of_gpus_from_none(void **state)
+static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
 {
     (void)state;
     struct gput_config config;
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(gives_the_defaults_for_an_empty_object),
         cmocka_unit_test(reads_every_member),
         cmocka_unit_test(takes_the_last_of_two_equal_members),
-        cmocka_unit_test(tells_an_empty_list_of_gpus_from_none),
+        cmocka_unit_test(distinguishes_an_empty_list_of_gpus_from_none),
         cmocka_unit_test(names_the_file_and_the_member_that_is_wrong),
     };
     return cmocka_run_group_tests_name("session/config", tests, NULL, NULL);

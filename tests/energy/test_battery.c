@@ -38,7 +38,7 @@ static void adds_batteries_up_and_takes_currents_too(void **state)
     assert_true(fabs(watts - 18.5) < 1e-9);
 }
 
-static void a_battery_that_is_not_in_use_tells_nothing(void **state)
+static void a_battery_that_is_not_in_use_reports_nothing(void **state)
 {
     (void)state;
     double watts;
@@ -76,7 +76,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MACHINE(gives_the_power_drawn),
         ON_MACHINE(adds_batteries_up_and_takes_currents_too),
-        ON_MACHINE(a_battery_that_is_not_in_use_tells_nothing),
+        ON_MACHINE(a_battery_that_is_not_in_use_reports_nothing),
         ON_MACHINE(batteries_of_attached_devices_are_left_out),
         cmocka_unit_test(no_battery_is_unsupported),
     };

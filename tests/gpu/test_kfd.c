@@ -37,7 +37,7 @@ static int finish(void **state)
     return fake_sysfs_remove(state);
 }
 
-static void memory_counts_once_beside_that_of_clients(void **state)
+static void memory_counts_once_next_to_that_of_clients(void **state)
 {
     (void)state;
     read_in_namespace("4026531836");
@@ -59,7 +59,7 @@ static void inside_a_container_its_pids_are_not_ours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(memory_counts_once_beside_that_of_clients, finish),
+        cmocka_unit_test_teardown(memory_counts_once_next_to_that_of_clients, finish),
         cmocka_unit_test_teardown(inside_a_container_its_pids_are_not_ours, finish),
     };
     return cmocka_run_group_tests_name("gpu/kfd", tests, NULL, NULL);

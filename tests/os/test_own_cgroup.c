@@ -97,7 +97,7 @@ static void reads_what_a_group_of_version_2_counted(void **state)
     assert_null(own.v2.path);
 }
 
-static void a_group_that_nothing_ran_in_tells_nothing(void **state)
+static void a_group_that_nothing_ran_in_reports_nothing(void **state)
 {
     (void)state;
     struct own_cgroup own;
@@ -123,7 +123,7 @@ static void assert_holds(const struct own_group *group, const char *file, const 
     assert_string_equal(text, expected);
 }
 
-static void version_1_counts_memory_beside_version_2(void **state)
+static void version_1_counts_memory_next_to_version_2(void **state)
 {
     (void)state;
     struct own_cgroup own;
@@ -407,8 +407,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(reads_what_a_group_of_version_2_counted),
-        IN_FOLDER(a_group_that_nothing_ran_in_tells_nothing),
-        IN_FOLDER(version_1_counts_memory_beside_version_2),
+        IN_FOLDER(a_group_that_nothing_ran_in_reports_nothing),
+        IN_FOLDER(version_1_counts_memory_next_to_version_2),
         IN_FOLDER(one_that_cannot_be_made_leaves_the_other),
         IN_FOLDER(of_version_1_memory_alone_is_counted),
         IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into),

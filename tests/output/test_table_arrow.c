@@ -34,7 +34,7 @@ static struct ArrowArrayStream stream_of(const struct gput_tables *tables)
     return stream;
 }
 
-static void tells_names_types_and_units(void **state)
+static void has_names_types_and_units(void **state)
 {
     (void)state;
     static const char unit[] = "\1\0\0\0\4\0\0\0unit\5\0\0\0volts";
@@ -162,7 +162,7 @@ static void a_table_without_rows_has_a_batch_without_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_names_types_and_units),
+        cmocka_unit_test(has_names_types_and_units),
         cmocka_unit_test(gives_one_batch_and_then_the_end),
         cmocka_unit_test(marks_what_is_missing),
         cmocka_unit_test(copies_texts_as_utf8_and_no_numbers),

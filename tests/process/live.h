@@ -30,7 +30,7 @@
 
 struct actors {
     pid_t pid;
-    int told_fd;
+    int ready_fd;
     int say_fds[ACTORS_FDS];
 };
 
@@ -52,13 +52,13 @@ static inline void consumer_words(char *text, char **argv, size_t most)
 
 static inline void actors_start(struct actors *actors, const char *words)
 {
-    int exit_record_came[2], say[ACTORS_FDS][2];
+    int ready_came[2], say[ACTORS_FDS][2];
     char text[1024];
     char *argv[128];
 
     snprintf(text, sizeof text, "%s", words);
     consumer_words(text, argv, 128);
-    assert_int_equal(pipe2(exit_record_came, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(ready_came, O_CLOEXEC), 0);
     for (int i = 0; i < ACTORS_FDS; i++) {
         assert_int_equal(pipe2(say[i], O_CLOEXEC), 0);
         /* Above the descriptor numbers that the consumer is to see. */
@@ -69,14 +69,14 @@ static inline void actors_start(struct actors *actors, const char *words)
     actors->pid = fork();
     assert_true(actors->pid >= 0);
     if (actors->pid == 0) {
-        dup2(exit_record_came[1], STDOUT_FILENO);
+        dup2(ready_came[1], STDOUT_FILENO);
         for (int i = 0; i < ACTORS_FDS; i++)
             dup2(say[i][0], ACTORS_FIRST_FD + i);
         execv(argv[0], argv);
         _exit(127);
     }
-    close(exit_record_came[1]);
-    actors->told_fd = exit_record_came[0];
+    close(ready_came[1]);
+    actors->ready_fd = ready_came[0];
     for (int i = 0; i < ACTORS_FDS; i++) {
         close(say[i][0]);
         actors->say_fds[i] = say[i][1];
@@ -88,9 +88,9 @@ static inline void actors_await(struct actors *actors, int count)
 {
     for (int i = 0; i < count; i++) {
         char byte;
-        struct pollfd exit_record_came = {.fd = actors->told_fd, .events = POLLIN};
-        assert_int_equal(poll(&exit_record_came, 1, 30000), 1);
-        assert_int_equal(read(actors->told_fd, &byte, 1), 1);
+        struct pollfd ready_came = {.fd = actors->ready_fd, .events = POLLIN};
+        assert_int_equal(poll(&ready_came, 1, 30000), 1);
+        assert_int_equal(read(actors->ready_fd, &byte, 1), 1);
     }
 }
 
@@ -116,7 +116,7 @@ static inline void actors_end(struct actors *actors)
     actors_let_go(actors);
     if (actors->pid > 0)
         waitpid(actors->pid, NULL, 0);
-    close(actors->told_fd);
+    close(actors->ready_fd);
 }
 
 /* Collects the orphans that this process adopted as a subreaper; those of a failed test may never

@@ -101,8 +101,7 @@ static inline void execed(struct stage *stage, pid_t pid)
                          .kind = PROCESS_EVENT_EXEC, .pid = pid, .time_ns = ++stage->now_ns});
 }
 
-static inline void exit_record_came(
-    struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
+static inline void ready_came(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
 {
     process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
                                       .process = pid,

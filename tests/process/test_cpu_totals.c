@@ -235,14 +235,14 @@ static void a_swarm_of_short_children_is_counted(void **state)
     assert_int_equal(process_tree_init(&tree, &options, NULL), GPUT_OK);
     actors_release(&actors, 3, 1);
 
-    struct pollfd exit_record_came = {.fd = actors.told_fd, .events = POLLIN};
+    struct pollfd ready_came = {.fd = actors.ready_fd, .events = POLLIN};
     int64_t before = 0;
     do {
         assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
         cpu_totals_update(&totals, &tree, 0, 0);
         assert_true(totals.descendants_ns >= before);
         before = totals.descendants_ns;
-    } while (poll(&exit_record_came, 1, 5) == 0);
+    } while (poll(&ready_came, 1, 5) == 0);
     actors_await(&actors, 1);
     process_tree_scan(&tree, false, 1);
     cpu_totals_update(&totals, &tree, 0, 0);

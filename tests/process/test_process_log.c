@@ -16,9 +16,9 @@ static void announced_families_are_known_without_a_scan(void **state)
     forked(&stage, 30, 31); /* the child of an orphan */
     exited(&stage, 30, 0x300);
     exited(&stage, 31, 9);
-    exit_record_came(&stage, 20, 1, 4096);
-    exit_record_came(&stage, 30, 2000, 8192);
-    exit_record_came(&stage, 31, 3, 4096);
+    ready_came(&stage, 20, 1, 4096);
+    ready_came(&stage, 30, 2000, 8192);
+    ready_came(&stage, 31, 3, 4096);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 4);
     assert_int_equal(stage.log.living.count, 1);
@@ -80,7 +80,7 @@ static void a_command_that_ended_before_the_first_scan_is_known(void **state)
     process_log_scan(&stage.log, &stage.tree, SECOND);
     execed(&stage, 10);
     forked(&stage, 10, 20);
-    exit_record_came(&stage, 10, 1, 4096);
+    ready_came(&stage, 10, 1, 4096);
     exited(&stage, 10, 0x300);
     process_log_end_batch(&stage.log, false);
     scan(&stage);
@@ -102,9 +102,9 @@ static void the_peak_before_execve_is_unbounded(void **state)
     forked(&stage, 10, 20);
     forked(&stage, 10, 30);
     execed(&stage, 20);
-    exit_record_came(&stage, 20, 1, 8192);
-    exit_record_came(&stage, 30, 1, 4096);
-    exit_record_came(&stage, 10, 1, 16384);
+    ready_came(&stage, 20, 1, 8192);
+    ready_came(&stage, 30, 1, 4096);
+    ready_came(&stage, 10, 1, 16384);
     exited(&stage, 20, 0);
     exited(&stage, 30, 0);
     process_log_end_batch(&stage.log, false);
@@ -127,7 +127,7 @@ static void the_peak_before_a_second_execve_is_unbounded(void **state)
     scan(&stage);
     execed(&stage, 10);
     execed(&stage, 10);
-    exit_record_came(&stage, 10, 1, 16384);
+    ready_came(&stage, 10, 1, 16384);
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_HWM);
     assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
     tear_down(&stage);
@@ -155,7 +155,7 @@ static void command_lines_go_with_their_programs(void **state)
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10});
     fake_write(&stage.fake, "child -y", "20/cmdline");
     exited(&stage, 30, 0);
-    exit_record_came(&stage, 30, 1, 4096);
+    ready_came(&stage, 30, 1, 4096);
     process_log_end_batch(&stage.log, false);
     assert_string_equal(find(list, count, 20)->command, "child -y");
     assert_null(find(list, count, 30)->command);
@@ -189,7 +189,7 @@ static void a_reused_pid_is_another_process(void **state)
     for (int i = 0; i < 3; i++) {
         forked(&stage, 10, 20);
         exited(&stage, 20, 0);
-        exit_record_came(&stage, 20, 100, 4096);
+        ready_came(&stage, 20, 100, 4096);
         process_log_end_batch(&stage.log, false);
     }
     assert_int_equal(stage.log.seen, 4);
@@ -216,7 +216,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
             process_log_set_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
             process_log_set_gpu_ram(&stage.log, pid, NAN, now_ns);
         }
-        exit_record_came(&stage, pid, 10, 4096);
+        ready_came(&stage, pid, 10, 4096);
         exited(&stage, pid, 0);
         process_log_end_batch(&stage.log, false);
     }

@@ -245,7 +245,7 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
-    exit_record_came(&stage, 20, 300, 4096);
+    ready_came(&stage, 20, 300, 4096);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, true);
     /* It may have called execve(), and other threads may have exited before. */
@@ -254,7 +254,7 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     assert_int_equal(child->peak, PROCESS_PEAK_HWM);
 
     forked(&stage, 10, 30);
-    exit_record_came(&stage, 30, 300, 4096);
+    ready_came(&stage, 30, 300, 4096);
     exited(&stage, 30, 0);
     process_log_end_batch(&stage.log, false);
     size_t count;

@@ -15,7 +15,7 @@ static void exit_records_of_threads_add_up(void **state)
         .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .read_call_bytes = 7};
     process_log_exit(&stage.log, &thread);
     process_log_end_batch(&stage.log, false);
-    exit_record_came(&stage, 20, 300, 4096);
+    ready_came(&stage, 20, 300, 4096);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
     size_t count;
@@ -35,7 +35,7 @@ static void an_exit_record_after_the_end_still_counts(void **state)
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
-    exit_record_came(&stage, 20, 700, 4096);
+    ready_came(&stage, 20, 700, 4096);
     process_log_end_batch(&stage.log, false);
     int64_t cpu_ns;
     assert_true(process_log_cpu_ns(&stage.log, &cpu_ns));
@@ -132,7 +132,7 @@ static void counts_from_before_tracking_are_subtracted(void **state)
                                      .write_call_bytes = 7100});
     fake_remove(&stage.fake, "10/task/12");
     forked(&stage, 10, 20);
-    exit_record_came(&stage, 20, 1, 4096); /* 1000 faults */
+    ready_came(&stage, 20, 1, 4096); /* 1000 faults */
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
     process_log_read_counts(&stage.log);
@@ -245,7 +245,7 @@ static void memory_is_bounded_and_sums_are_complete(void **state)
         forked(&stage, 10, 1000 + i);
         exited(&stage, 1000 + i, 0);
         /* One with much CPU time, one with much RAM. */
-        exit_record_came(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
+        ready_came(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
         process_log_end_batch(&stage.log, false);
         assert_true(stage.log.ended.kept.count < 300);
     }
@@ -274,10 +274,10 @@ static void children_of_records_that_were_not_kept_have_an_ancestor(void **state
     for (int i = 0; i < 200; i++) {
         forked(&stage, 30, 1000 + i);
         exited(&stage, 1000 + i, 0);
-        exit_record_came(&stage, 1000 + i, 10 + i, 4096);
+        ready_came(&stage, 1000 + i, 10 + i, 4096);
         if (i == 0) {
             exited(&stage, 20, 0);
-            exit_record_came(&stage, 20, 1, 1);
+            ready_came(&stage, 20, 1, 1);
         }
         process_log_end_batch(&stage.log, false);
     }

@@ -326,11 +326,11 @@ static bool is_the_tests_child(void *stage, pid_t pid)
     return pid == ((struct stage *)stage)->others;
 }
 
-static void set_up(struct stage *stage, const char *words, int exit_record_came)
+static void set_up(struct stage *stage, const char *words, int ready_came)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     actors_start(&stage->actors, words);
-    actors_await(&stage->actors, exit_record_came);
+    actors_await(&stage->actors, ready_came);
     struct process_tree_options options = {.procfs_root = "/proc",
         .main = stage->actors.pid,
         .is_subreaper = true,
@@ -433,7 +433,7 @@ static void other_children_of_ours_are_not_in_the_tree(void **state)
     actors_let_go(&other);
     waitpid(other.pid, NULL, 0);
     other.pid = 0;
-    close(other.told_fd);
+    close(other.ready_fd);
     tear_down(&stage);
 }
 
@@ -457,8 +457,8 @@ static void the_tracker_never_counts_itself(void **state)
 {
     (void)state;
     pid_t main = getpid();
-    int exit_record_came[2];
-    assert_int_equal(pipe(exit_record_came), 0);
+    int ready_came[2];
+    assert_int_equal(pipe(ready_came), 0);
     pid_t tracker = fork();
     if (tracker == 0) {
         struct process_tree tree;
@@ -469,15 +469,15 @@ static void the_tracker_never_counts_itself(void **state)
                 verdict = 'y';
             process_tree_finish(&tree);
         }
-        if (write(exit_record_came[1], &verdict, 1) != 1)
+        if (write(ready_came[1], &verdict, 1) != 1)
             _exit(1);
         _exit(0);
     }
     char verdict = '?';
-    assert_int_equal(read(exit_record_came[0], &verdict, 1), 1);
+    assert_int_equal(read(ready_came[0], &verdict, 1), 1);
     waitpid(tracker, NULL, 0);
-    close(exit_record_came[0]);
-    close(exit_record_came[1]);
+    close(ready_came[0]);
+    close(ready_came[1]);
     assert_int_equal(verdict, 'y');
 }
 
@@ -513,8 +513,8 @@ static void a_swarm_leaves_nothing_behind(void **state)
     struct stage stage;
     set_up(&stage, "ready await 3 swarm 300 0 ready await 3", 1);
     actors_release(&stage.actors, 3, 1);
-    struct pollfd exit_record_came = {.fd = stage.actors.told_fd, .events = POLLIN};
-    while (poll(&exit_record_came, 1, 0) == 0)
+    struct pollfd ready_came = {.fd = stage.actors.ready_fd, .events = POLLIN};
+    while (poll(&ready_came, 1, 0) == 0)
         scan(&stage);
     actors_await(&stage.actors, 1);
     scan(&stage);

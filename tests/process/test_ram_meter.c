@@ -30,11 +30,11 @@ static void open_fake_tree(struct process_tree *tree, const struct fake_procfs *
     assert_int_equal(process_tree_init(tree, &options, NULL), GPUT_OK);
 }
 
-static void set_up(struct stage *stage, const char *words, int exit_record_came)
+static void set_up(struct stage *stage, const char *words, int ready_came)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     actors_start(&stage->actors, words);
-    actors_await(&stage->actors, exit_record_came);
+    actors_await(&stage->actors, ready_came);
     open_tree(&stage->tree, stage->actors.pid);
     open_tree(&stage->other_tree, stage->actors.pid);
     stage->now_ns = clock_monotonic_ns();
@@ -138,8 +138,8 @@ static void memory_from_before_a_fork_counts_once(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage,
-        "alloc 25 alloc 25 alloc 25 alloc 25 child [ ready await 3 ] child [ ready await 3 ] ready "
-        "await "
+        "alloc 25 alloc 25 alloc 25 alloc 25 child [ ready await 3 ] child [ ready await 3 ] "
+        "ready await "
         "3",
         3);
     measure(&stage);
@@ -378,8 +378,7 @@ static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
     struct stage stage;
     set_up(&stage,
         "alloc 20 ready await 3 child [ alloc 40 ready await 4 ] child [ alloc 60 ready await 4 ] "
-        "ready "
-        "await 4",
+        "ready await 4",
         1);
     measure(&stage);
     uint64_t before = stage.adaptive.exact_readings;
@@ -406,8 +405,7 @@ static void what_forks_have_of_an_unseen_peak_does_not_count_twice(void **state)
     struct stage stage;
     set_up(&stage,
         "alloc 20 ready await 3 alloc 80 child [ ready await 4 ] child [ ready await 4 ] free "
-        "ready "
-        "await 4",
+        "ready await 4",
         1);
     measure(&stage);
     actors_release(&stage.actors, 3, 1);

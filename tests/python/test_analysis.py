@@ -52,7 +52,7 @@ class Analysis(package.PackageTest):
         self.assertEqual(list(a.compute_time.index), ["min", "max", "mean", "std", "total"])
         self.assertAlmostEqual(b.compute_time["max"], 2.25)
 
-    def test_calls_outside_of_the_samples_are_told(self):
+    def test_calls_outside_of_the_samples_are_counted(self):
         with open("outside.csv", "w") as file:
             file.write("process_id,code_block_name,position,timestamp\n")
             for start in (1, 4, 1001, 9000):
@@ -75,7 +75,7 @@ class Analysis(package.PackageTest):
             self.assertEqual(b.num_outside_calls, 0)
             self.assertNotIn("num_outside_calls", read.to_json()["code_block_results"][1])
 
-    def test_missing_values_are_told_in_every_form(self):
+    def test_missing_values_are_missing_in_every_form(self):
         with open("tracking.csv") as file:
             lines = [line.split(",") for line in file.read().splitlines()]
         at = lines[2].index("main_gpu_ram")

@@ -470,7 +470,7 @@ class GpuRam(package.PackageTest):
         self.assertGreaterEqual(figures[1::2].count((2467, 1437, 2567)), 3, output)
         self.assertEqual({(used, consumed) for consumed, _, used in figures[1::2]}, {(2567, 2467)}, output)
 
-    def test_a_driver_that_does_not_answer_has_the_age_told(self):
+    def test_a_driver_that_does_not_answer_has_its_age_reported(self):
         hang = "text = open(os.environ['FAKE_NVML_SCENARIO']).read()\n" \
             "open('new', 'w').write('delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\\n' + text)\n" \
             "os.rename('new', os.environ['FAKE_NVML_SCENARIO'])"
@@ -523,7 +523,7 @@ class Chart(package.PackageTest):
         self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
         self.assertEqual(html.count("<polyline"), 2)
 
-    def test_gpu_ram_that_is_not_told_of_this_process_is_that_of_the_gpus(self):
+    def test_gpu_ram_that_is_not_reported_of_this_process_is_that_of_the_gpus(self):
         nan = float("nan")
         report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
         self.assertEqual(report.data[3:6], (None, None, None))

@@ -375,7 +375,7 @@ class Recording(package.PackageTest):
             self.assertEqual(results.get_summary()["metrics"]["total_mem_use"]["segments"], 2)
             self.assertEqual(len(results.get_curve("total_mem_use")), 2)
 
-    def test_a_machine_without_counters_is_told_once(self):
+    def test_a_machine_without_counters_is_warned_of_once(self):
         with self.assertLogs("gpu_tracker") as logs:
             self.record_a_moment(power.Experiment(power.JsonParser("deep/down/rec")))
         self.assertEqual(len([text for text in logs.output if "The recording goes on without the CPU's power" in text]), 1, logs.output)
@@ -568,7 +568,7 @@ class Displaying(package.PackageTest):
         self.assertEqual(len(picture.getElementsByTagName("polyline")), 4)
         self.assertEqual(len(self.display(self.results.display_curves, "intel_power", start=5).getElementsByTagName("polyline")), 1)
 
-    def test_an_unknown_metric_beside_a_known_one_is_warned_of(self):
+    def test_an_unknown_metric_next_to_a_known_one_is_warned_of(self):
         with self.assertLogs("gpu_tracker") as logs:
             picture = self.display(self.results.display_curves, ["x", "intel_power"])
         self.assertIn("There is no metric 'x' in rec; the others are shown.", logs.output[0])
@@ -652,7 +652,7 @@ class Drivers(package.PackageTest):
         with self.assertRaisesRegex(TypeError, "give cont=True by its name"):
             power.JsonParser("rec", True)
 
-    def test_the_queue_tells_when_it_is_done(self):
+    def test_the_queue_says_when_it_is_done(self):
         process, queue = power.Experiment(power.JsonParser("rec")).measure_yourself(period=0.1)
         self.assertRaises(Queue.Empty, queue.get_nowait)
         self.assertRaises(Queue.Empty, queue.get, timeout=0.05)

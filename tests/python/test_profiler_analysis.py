@@ -41,7 +41,7 @@ class Analysis(ProfileTest):
         self.assertIn("training_loop_duration", repr(job))
         self.assertIn("5000000", repr(job))
 
-    def test_job_that_cannot_be_told(self):
+    def test_job_that_cannot_be_determined(self):
         system = self.frame.get_all_system_metrics
         no_loop = PandasFrameAnalysis(system(), self.frame.get_all_framework_metrics(["Forward"]))
         with self.assertRaisesRegex(ValueError, "no step 0 of Step:ModeKeys.TRAIN or Step:ModeKeys.GLOBAL"):

@@ -84,7 +84,7 @@ class Plugin(package.PackageTest):
         self.assertIn("GPU RAM n/a: the driver lists no process while", done.stdout)
         self.assertRegex(done.stdout, r" +n/a +[\d.]+ s +[\d.]+ s +test_it.py::test_it\n")
 
-    def test_wrong_limits_are_told(self):
+    def test_wrong_limits_are_reported(self):
         for arguments in "ram='much'", "cpu=3", "5", "seconds='long'":
             done = self.run_tests(f"@pytest.mark.gput_limit({arguments})\ndef test_it(): pass\ndef test_other(): pass\n")
             self.assertEqual(done.returncode, 1)

@@ -35,7 +35,7 @@ class Names(package.PackageTest):
         self.assertEqual(gput.SubTracker(code_block_attribute="part").code_block_name, "test_sub_tracker.py:part")
         self.assertEqual(gput.SubTracker("name", "part").code_block_name, "name")
 
-    def test_a_recursion_can_be_told_apart(self):
+    def test_a_recursion_can_be_distinguished(self):
         path = self.folder / "m.csv"
 
         @gput.sub_track("descend", sub_tracking_file=path)
@@ -169,7 +169,7 @@ class Files(package.PackageTest):
                 pass
         self.assertEqual([name for name, _ in package.marks("m.csv")], ["a0", "a0", "a1", "a1", "a2", "a2"])
 
-    def test_a_removed_file_is_told_or_made_anew(self):
+    def test_a_removed_file_is_reported_or_made_anew(self):
         def mark(name, overwrite):
             with gput.SubTracker("a", sub_tracking_file=name, overwrite=overwrite):
                 pass

@@ -148,7 +148,7 @@ class Columns(package.PackageTest):
         gc.collect()
         self.assertEqual(times[9], 1009.0)
 
-    def test_repr_tells_shape_units_and_values(self):
+    def test_repr_has_shape_units_and_values(self):
         lines = repr(self.samples).splitlines()
         self.assertEqual(lines[0], "samples: 10 rows, 22 columns")
         self.assertRegex(lines[1], r"^  main_ram +gigabytes +0, None, 2, 3, 4, 5, …$")
@@ -171,7 +171,7 @@ class Arrow(package.PackageTest):
             file.write(b"1,n\xff,0,1002\n1,n\xff,1,1003\n")
         self.calls = gput.read_calls("m.csv")
 
-    def test_capsules_that_nobody_takes_are_freed(self):
+    def test_capsules_that_are_not_taken_are_freed(self):
         for _ in range(1000):
             self.samples.__arrow_c_stream__()
             self.samples.__arrow_c_schema__()

@@ -306,7 +306,7 @@ class Files(package.PackageTest):
             pass
         self.assertTrue(open("t.csv").read().startswith("ram_unit"))
 
-    def test_files_that_cannot_be_made_are_told_by_the_reason(self):
+    def test_files_that_cannot_be_made_are_reported_with_the_reason(self):
         open("file", "w").close()
         for error, path in (FileNotFoundError, "no/t"), (NotADirectoryError, "file/t"):
             for ending in ".csv", ".sqlite":
@@ -485,7 +485,7 @@ class Energy(package.PackageTest):
 
 
 class Limits(package.PackageTest):
-    def test_a_limit_passed_is_told_while_it_tracks_and_after(self):
+    def test_a_limit_passed_is_reported_while_it_tracks_and_after(self):
         limits = {"seconds": 0.05, "ram": "1TB", "gpu_ram": 1e15, "cpu_seconds": "1 d"}
         with self.assertLogs("gpu_tracker", "WARNING") as logs, gput.Tracker(sleep_time=0.02, limits=limits) as tracker:
             end = time.monotonic() + package.PATIENCE
@@ -539,7 +539,7 @@ time.sleep(60)
 
 
 class OwnProcess(package.PackageTest):
-    def test_tells_the_same(self):
+    def test_says_the_same(self):
         with gput.Tracker(sleep_time=0.02, own_process=True, ram_unit="bytes", tracking_file="t.csv") as tracker:
             block = b"x" * 80_000_000
             time.sleep(0.3)

@@ -78,14 +78,14 @@ static void we_alone_are_exact(void **state)
     assert_labels(&results, GPUT_SOURCE_EXACT);
 }
 
-static void children_that_were_waited_for_are_exact_where_the_kernel_tells_their_ends(void **state)
+static void children_that_were_waited_for_are_exact_with_exit_records(void **state)
 {
     (void)state;
     struct gput_results results = track_self_with_children(true);
     assert_labels(&results, has_ends(&results) ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
 }
 
-static void a_child_of_a_child_that_nobody_waits_for_makes_it_at_least(void **state)
+static void a_child_of_a_child_that_is_auto_reaped_makes_it_at_least(void **state)
 {
     (void)state;
     struct gput_results results = track_self_with_children(false);
@@ -109,8 +109,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(we_alone_are_exact),
-        IN_FOLDER(children_that_were_waited_for_are_exact_where_the_kernel_tells_their_ends),
-        IN_FOLDER(a_child_of_a_child_that_nobody_waits_for_makes_it_at_least),
+        IN_FOLDER(children_that_were_waited_for_are_exact_with_exit_records),
+        IN_FOLDER(a_child_of_a_child_that_is_auto_reaped_makes_it_at_least),
         IN_FOLDER(a_command_whose_children_live_on_has_counts_at_least),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

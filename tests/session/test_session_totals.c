@@ -62,7 +62,7 @@ static void our_threads_and_children_are_counted(void **state)
     gput_session_destroy(session);
 }
 
-static void our_children_that_nobody_waits_for_are_counted(void **state)
+static void our_auto_reaped_children_are_counted(void **state)
 {
     (void)state;
     struct gput_session *session = create_every(0.01);
@@ -183,7 +183,7 @@ static void our_own_threads_are_in_no_count(void **state)
     gput_session_destroy(session);
 }
 
-static void the_books_of_a_command_close(void **state)
+static void the_accounting_of_a_command_adds_up(void **state)
 {
     (void)state;
     struct gput_session *session = create_alone(0.02);
@@ -221,11 +221,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(our_threads_and_children_are_counted),
-        IN_FOLDER(our_children_that_nobody_waits_for_are_counted),
+        IN_FOLDER(our_auto_reaped_children_are_counted),
         IN_FOLDER(what_was_used_before_is_not_counted),
         IN_FOLDER(what_our_children_did_is_counted_while_they_live),
         IN_FOLDER(our_own_threads_are_in_no_count),
-        IN_FOLDER(the_books_of_a_command_close),
+        IN_FOLDER(the_accounting_of_a_command_adds_up),
         IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
     };
     return cmocka_run_group_tests_name("session/session_totals", tests, NULL, NULL);

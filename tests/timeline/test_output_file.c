@@ -108,7 +108,7 @@ static void names_what_it_cannot_write(void **state)
 }
 
 /* Written after the caller's back: reported by one of the next calls, at the end at the latest. */
-static void tells_later_what_a_thread_could_not_write(void **state)
+static void reports_later_what_a_thread_could_not_write(void **state)
 {
     (void)state;
     struct output_file file;
@@ -149,7 +149,7 @@ int main(void)
         cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
         cmocka_unit_test(leaves_nothing_when_given_up),
         cmocka_unit_test(names_what_it_cannot_write),
-        cmocka_unit_test(tells_later_what_a_thread_could_not_write),
+        cmocka_unit_test(reports_later_what_a_thread_could_not_write),
         cmocka_unit_test(leaves_nothing_of_what_was_packed),
     };
     return cmocka_run_group_tests_name("timeline/output_file", tests, make_folder, remove_folder);

@@ -27,7 +27,7 @@ static void assert_value(const char *text, enum json_kind kind, const char *slic
     assert_memory_equal(value.text, slice, value.length);
 }
 
-static void tells_every_kind_of_value(void **state)
+static void reads_every_kind_of_value(void **state)
 {
     (void)state;
     assert_value("null,", JSON_NULL, "null");
@@ -192,7 +192,7 @@ static void reads_whole_numbers_from_numbers_and_strings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_every_kind_of_value),
+        cmocka_unit_test(reads_every_kind_of_value),
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(says_torn_at_every_cut),
         cmocka_unit_test(bounds_the_depth),

@@ -64,7 +64,7 @@ class PT_dataloader_analysis:
         rows = _rows(self.dataWorker_metric)
         print(f"Total number of workers spun off during the training {len(rows)}")
         _print_durations(rows)
-        return _told(
+        return _describe(
             _outliers(rows, "duration_us"),
             _OUTLIERS,
             "Start time and End time for iterator initialization that are outliers (duration > 2 * median)",
@@ -79,7 +79,7 @@ class PT_dataloader_analysis:
         rows = _rows(self.dataIter_metric)
         print(f"Total number of GetNext calls made during the training {len(rows)}")
         _print_durations(rows)
-        return _told(
+        return _describe(
             _outliers(rows, "duration_us"),
             _OUTLIERS,
             "Start time and End time for GetNext durations that are outliers (duration > 2 * median)",
@@ -94,7 +94,7 @@ class PT_dataloader_analysis:
         rows = _with_batch_times(_rows(self.dataIter_metric))
         times = [row["BatchTime_in_seconds"] for row in rows]
         print(f"Median time spent on each batch of data = {_median(times)} seconds")
-        return _told(
+        return _describe(
             _outliers(rows, "BatchTime_in_seconds"),
             ["previous_batch_start", "start_time", "BatchTime_in_seconds", "worker_id"],
             "Start time and End time for processing the databatches that are outliers (duration > 2 * median)",
@@ -144,7 +144,7 @@ def _outliers(rows, name):
     return sorted((row for row in rows if row[name] >= limit), key=lambda row: -row[name])
 
 
-def _told(rows, names, found, none):
+def _describe(rows, names, found, none):
     print(found if rows else none)
     return _frame(rows, names) if rows else None
 

@@ -69,7 +69,7 @@ static int add_between(struct phase_intervals *intervals, const char *a, const c
     return code;
 }
 
-static int add_beside(struct phase_intervals *intervals, const char *where, const char *phase,
+static int add_neighbor(struct phase_intervals *intervals, const char *where, const char *phase,
     int64_t start_us, int64_t end_us, struct gput_error *error)
 {
     struct str text = {0};
@@ -85,7 +85,7 @@ static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64
 {
     const struct phase_interval *run = runs->intervals, *last = run + runs->count - 1;
     if (start_us < run->start_us)
-        TRY(add_beside(
+        TRY(add_neighbor(
             intervals, "Before", name_of(runs, run), start_us, run->start_us - 1, error));
     for (; run <= last; run++) {
         TRY(add(intervals, name_of(runs, run), run->start_us, run->end_us, error));
@@ -94,7 +94,7 @@ static int fill_gaps(const struct phase_intervals *runs, int64_t start_us, int64
                 run[1].start_us - 1, error));
     }
     if (last->end_us < end_us)
-        TRY(add_beside(intervals, "After", name_of(runs, last), last->end_us + 1, end_us, error));
+        TRY(add_neighbor(intervals, "After", name_of(runs, last), last->end_us + 1, end_us, error));
     return GPUT_OK;
 }
 

@@ -76,7 +76,7 @@ static void sums_up_kernels_with_the_rest(void **state)
         "others,,2,50.0,25.0,20.0,30.0,12.82051282051282\n");
 }
 
-static void tells_why_streams_were_idle(void **state)
+static void says_why_streams_were_idle(void **state)
 {
     (void)state;
     static char path[4096];
@@ -143,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(breaks_time_down_by_rank_and_gpu),
         cmocka_unit_test(sums_up_kernels_with_the_rest),
-        cmocka_unit_test(tells_why_streams_were_idle),
+        cmocka_unit_test(says_why_streams_were_idle),
         cmocka_unit_test(spans_that_do_not_fit_into_memory_give_the_same),
         cmocka_unit_test(compares_two_traces),
         cmocka_unit_test(says_when_there_is_no_gpu),

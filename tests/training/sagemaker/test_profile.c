@@ -50,7 +50,7 @@ static void assert_text(
     assert_string_equal(gput_table_text(table, row, column(table, name)), expected);
 }
 
-static void tells_when_job_and_loop_began(void **state)
+static void says_when_job_and_loop_began(void **state)
 {
     (void)state;
     struct gput_profile_options options = options_of_root();
@@ -66,7 +66,7 @@ static void tells_when_job_and_loop_began(void **state)
     gput_tables_destroy(tables);
 }
 
-static void tells_modes_of_one_step_number_apart(void **state)
+static void distinguishes_modes_of_one_step_number(void **state)
 {
     (void)state;
     struct gput_profile_options options = options_of_root();
@@ -425,19 +425,19 @@ static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
     assert_non_null(strstr(error.message, "/nowhere"));
 }
 
-static void tells_how_far(void *user, double done)
+static void report_how_far(void *user, double done)
 {
     double *last = user;
     assert_true(done >= *last && done <= 1);
     *last = done;
 }
 
-static void tells_how_far_reading_is(void **state)
+static void reports_how_far_reading_is(void **state)
 {
     (void)state;
     double done = 0;
     struct gput_profile_options options = options_of_root();
-    options.progress = tells_how_far;
+    options.progress = report_how_far;
     options.user = &done;
     gput_tables_destroy(make(GPUT_PROFILE_METRICS, &options));
     assert_true(done > 0.99);
@@ -480,8 +480,8 @@ static void renders_text_json_and_csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_when_job_and_loop_began),
-        cmocka_unit_test(tells_modes_of_one_step_number_apart),
+        cmocka_unit_test(says_when_job_and_loop_began),
+        cmocka_unit_test(distinguishes_modes_of_one_step_number),
         cmocka_unit_test(fills_the_gaps_between_phases),
         cmocka_unit_test(sums_up_utilization),
         cmocka_unit_test(counts_readings_in_the_first_range_that_fits),
@@ -492,7 +492,7 @@ int main(void)
         cmocka_unit_test(looks_at_rows_of_the_caller),
         cmocka_unit_test(keeps_readings_next_to_missing_ones),
         cmocka_unit_test(rows_that_do_not_fit_into_memory_give_the_same),
-        cmocka_unit_test(tells_how_far_reading_is),
+        cmocka_unit_test(reports_how_far_reading_is),
         cmocka_unit_test(renders_text_json_and_csv),
     };
     return cmocka_run_group_tests_name("profile/profile", tests, NULL, NULL);
