@@ -87,7 +87,7 @@ static void measure_memory(void)
     int samples = bench_is_full() ? 100000 : 30000;
     for (int i = 0; i < samples; i++) {
         sampler_take_sample(&sampler, 0, false);
-        tracking_file_write_row(file, &sampler.sample, sampler.sampled_ns, NULL);
+        tracking_file_write_row(file, &sampler.snapshot.sample, sampler.snapshot.taken_ns, NULL);
         if (i == samples / 10)
             early = rss_megabytes();
     }

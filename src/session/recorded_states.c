@@ -71,7 +71,7 @@ void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
 /* AIPowerMeter's reader needs its keys in every line: what is not known is null, or has no GPU. */
 static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
 {
-    const struct gpu_sample *sample = &session->sampler.gpu;
+    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
     struct doc *memories = doc_add_object(gpu, "per_gpu_nvidia_memory");
     struct doc *rates = doc_add_object(gpu, "per_gpu_nvidia_use_rate");
     for (uint32_t i = 0; i < sample->n_devices; i++) {
@@ -100,7 +100,7 @@ void recorded_states_take(
     states->cpu = doc_add_object(states->metrics, "cpu");
     states->date_ns = date_ns;
     add_cpu_states(session, states->cpu);
-    if (session->sampler.gpu.n_devices > 0) {
+    if (session->sampler.snapshot.gpu.n_devices > 0) {
         states->gpu = doc_add_object(states->metrics, "gpu");
         add_gpu_states(session, states->gpu);
     }

@@ -39,8 +39,14 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     sampler->energy.start_ns = options->start_ns;
     ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
     sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
+    sampler->snapshot = (struct snapshot){.tree = &sampler->tree,
+        .ram = &sampler->ram,
+        .system = system,
+        .energy = &sampler->energy,
+        .gpus = options->gpus};
+    energy_power_init(&sampler->snapshot.power);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        sampler->sample.values[i] = NAN;
+        sampler->snapshot.sample.values[i] = NAN;
     return GPUT_OK;
 }
 
@@ -71,7 +77,7 @@ static void put_rss(double *values, enum gput_measurement_id total,
 static void put_ram(struct sampler *sampler)
 {
     const struct ram_figures *ram = &sampler->ram.figures;
-    double *values = sampler->sample.values;
+    double *values = sampler->snapshot.sample.values;
     put_rss(values, GPUT_MAIN_RAM, GPUT_MAIN_PRIVATE_RAM, GPUT_MAIN_SHARED_RAM, &ram->main);
     put_rss(values, GPUT_DESCENDANTS_RAM, GPUT_DESCENDANTS_PRIVATE_RAM, GPUT_DESCENDANTS_SHARED_RAM,
         &ram->descendants);
@@ -90,9 +96,9 @@ static void put_threads(struct sampler *sampler, bool in_main)
     }
     uint64_t ours = in_main ? 1 + sampler->helper_threads : 0;
     main -= ours < main ? ours : main;
-    sampler->sample.values[GPUT_MAIN_THREADS] = (double)main;
-    sampler->sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
-    sampler->sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
+    sampler->snapshot.sample.values[GPUT_MAIN_THREADS] = (double)main;
+    sampler->snapshot.sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
+    sampler->snapshot.sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
 }
 
 /* ---- CPU ---- */
@@ -102,20 +108,21 @@ static void read_descendants(struct sampler *sampler)
 {
     const struct sampler_options *options = &sampler->options;
     int64_t known_ns = options->known_cpu_ns ? options->known_cpu_ns(options->user) : 0;
-    int64_t ns = known_ns - sampler->totals.main_ns;
-    if (ns < sampler->totals.descendants_ns)
-        ns = sampler->totals.descendants_ns;
-    if (ns > sampler->descendants_ns)
-        sampler->descendants_ns = ns;
+    int64_t ns = known_ns - sampler->snapshot.totals.main_ns;
+    if (ns < sampler->snapshot.totals.descendants_ns)
+        ns = sampler->snapshot.totals.descendants_ns;
+    if (ns > sampler->snapshot.descendants_ns)
+        sampler->snapshot.descendants_ns = ns;
 }
 
 /* CPU time of untracked processes, in the intervals of the machine's CPU time. */
 static void read_others(struct sampler *sampler, int64_t now_ns)
 {
-    int64_t ours_ns = sampler->totals.main_ns + sampler->descendants_ns;
+    int64_t ours_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
     if (sampler->system->since_ns == now_ns)
         other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
             (double)ours_ns / (double)NS_PER_SECOND);
+    sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
 }
 
 static double percent(const struct sampler *sampler, int64_t cpu_ns, int64_t interval_ns)
@@ -136,8 +143,8 @@ static void put_percent(double *values, enum gput_measurement_id sum,
 static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
 {
     struct cpu_mark now = {.time_ns = now_ns,
-        .main_ns = sampler->totals.main_ns,
-        .descendants_ns = sampler->totals.descendants_ns};
+        .main_ns = sampler->snapshot.totals.main_ns,
+        .descendants_ns = sampler->snapshot.totals.descendants_ns};
     const struct cpu_mark *from = &sampler->last;
     /*
      * The last sample can follow a tick at once. The kernel brings the clock of a process that runs
@@ -150,7 +157,7 @@ static void put_process_cpu(struct sampler *sampler, int64_t now_ns)
     if (interval_ns <= 0)
         return;
 
-    double *values = sampler->sample.values;
+    double *values = sampler->snapshot.sample.values;
     uint32_t cores = sampler->options.n_expected_cores;
     int64_t main_ns = now.main_ns - from->main_ns;
     int64_t descendants_ns = now.descendants_ns - from->descendants_ns;
@@ -175,7 +182,7 @@ static bool is_in_step(const struct sampler *sampler, int64_t now_ns)
 
 static void put_system(struct sampler *sampler)
 {
-    double *values = sampler->sample.values;
+    double *values = sampler->snapshot.sample.values;
     double sum = sampler->system->cpu_sum_percent;
     values[GPUT_SYSTEM_RAM] = sampler->system->ram_used_bytes;
     values[GPUT_CPU_SYSTEM_SUM] = values[GPUT_CPU_SYSTEM_HARDWARE] = NAN;
@@ -215,7 +222,7 @@ static void await_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
     if (flags & SAMPLER_LAST)
         wait_ns = LAST_WAIT_NS;
     bool is_row_awaited =
-        sampler->options.interval_ns >= MIN_AWAITED_NS && sampler->sampled_ns != 0;
+        sampler->options.interval_ns >= MIN_AWAITED_NS && sampler->snapshot.taken_ns != 0;
     bool is_energy_awaited = sampler->energy.since_ns != 0 && is_in_step(sampler, now_ns);
     if (flags & SAMPLER_LAST || is_row_awaited || is_energy_awaited)
         gpu_set_await(sampler->options.gpus, wait_ns);
@@ -235,7 +242,7 @@ static struct gpu_tree gpu_tree_of(struct sampler *sampler)
  * between two lists. */
 static void request_lists(struct sampler *sampler, unsigned flags)
 {
-    bool is_first = sampler->sampled_ns == 0, is_last = flags & SAMPLER_LAST;
+    bool is_first = sampler->snapshot.taken_ns == 0, is_last = flags & SAMPLER_LAST;
     if (!has_process(sampler) || !(is_first || is_last))
         return;
     struct gpu_tree tree = gpu_tree_of(sampler);
@@ -251,13 +258,13 @@ static void request_lists(struct sampler *sampler, unsigned flags)
 
 static void put_gpu_ram(struct sampler *sampler)
 {
-    double *values = sampler->sample.values;
+    double *values = sampler->snapshot.sample.values;
     if (has_process(sampler)) {
-        values[GPUT_MAIN_GPU_RAM] = sampler->gpu.main_ram_bytes;
-        values[GPUT_DESCENDANTS_GPU_RAM] = sampler->gpu.descendants_ram_bytes;
-        values[GPUT_COMBINED_GPU_RAM] = sampler->gpu.combined_ram_bytes;
+        values[GPUT_MAIN_GPU_RAM] = sampler->snapshot.gpu.main_ram_bytes;
+        values[GPUT_DESCENDANTS_GPU_RAM] = sampler->snapshot.gpu.descendants_ram_bytes;
+        values[GPUT_COMBINED_GPU_RAM] = sampler->snapshot.gpu.combined_ram_bytes;
     }
-    values[GPUT_SYSTEM_GPU_RAM] = sampler->gpu.system_ram_bytes;
+    values[GPUT_SYSTEM_GPU_RAM] = sampler->snapshot.gpu.system_ram_bytes;
 }
 
 bool sampler_take_waiting_lists(struct sampler *sampler)
@@ -265,7 +272,7 @@ bool sampler_take_waiting_lists(struct sampler *sampler)
     if (!sampler->options.gpus)
         return false;
     struct gpu_tree tree = gpu_tree_of(sampler);
-    if (!gpu_set_sample_new_list(sampler->options.gpus, &tree, &sampler->gpu))
+    if (!gpu_set_sample_new_list(sampler->options.gpus, &tree, &sampler->snapshot.gpu))
         return false;
     put_gpu_ram(sampler);
     return true;
@@ -282,14 +289,14 @@ static int64_t list_wait_ns(const struct sampler *sampler)
 static void await_moved_lists(struct sampler *sampler, int64_t since_ns)
 {
     int64_t left_ns = list_wait_ns(sampler) - (clock_monotonic_ns() - since_ns);
-    bool is_first = sampler->sampled_ns == 0;
+    bool is_first = sampler->snapshot.taken_ns == 0;
     if (has_process(sampler) && !is_first && left_ns > 0)
         gpu_set_await_moved_lists(sampler->options.gpus, left_ns);
 }
 
 bool sampler_gpu_ram_is_doubtful(const struct sampler *sampler)
 {
-    return has_process(sampler) && gpu_sample_contradicts_itself(&sampler->gpu);
+    return has_process(sampler) && gpu_sample_contradicts_itself(&sampler->snapshot.gpu);
 }
 
 void sampler_read_gpu_ram_again(struct sampler *sampler)
@@ -297,13 +304,13 @@ void sampler_read_gpu_ram_again(struct sampler *sampler)
     struct gpu_tree tree = gpu_tree_of(sampler);
     gpu_set_refresh(sampler->options.gpus);
     gpu_set_await(sampler->options.gpus, list_wait_ns(sampler));
-    gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
+    gpu_set_sample(sampler->options.gpus, &tree, &sampler->snapshot.gpu);
     put_gpu_ram(sampler);
 }
 
 void sampler_limit_gpu_ram(struct sampler *sampler)
 {
-    gpu_sample_limit_ram(&sampler->gpu);
+    gpu_sample_limit_ram(&sampler->snapshot.gpu);
     put_gpu_ram(sampler);
 }
 
@@ -316,26 +323,27 @@ static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
     await_gpus(sampler, now_ns, flags);
     await_moved_lists(sampler, since_ns);
     struct gpu_tree tree = gpu_tree_of(sampler);
-    gpu_set_sample(sampler->options.gpus, &tree, &sampler->gpu);
+    gpu_set_sample(sampler->options.gpus, &tree, &sampler->snapshot.gpu);
     put_gpu_ram(sampler);
-    sampler->sample.values[GPUT_GPU_SUM_UTILIZATION] = sampler->gpu.utilization_sum_percent;
-    sampler->sample.values[GPUT_GPU_HARDWARE_UTILIZATION] =
-        sampler->gpu.utilization_hardware_percent;
+    sampler->snapshot.sample.values[GPUT_GPU_SUM_UTILIZATION] =
+        sampler->snapshot.gpu.utilization_sum_percent;
+    sampler->snapshot.sample.values[GPUT_GPU_HARDWARE_UTILIZATION] =
+        sampler->snapshot.gpu.utilization_hardware_percent;
 }
 
 /* ---- energy ---- */
 
 static void read_energy(struct sampler *sampler, int64_t now_ns)
 {
-    sampler->energy_moved = false;
-    bool has_gpus = sampler->options.gpus && sampler->gpu.n_devices > 0;
+    sampler->snapshot.has_new_energy = false;
+    bool has_gpus = sampler->options.gpus && sampler->snapshot.gpu.n_devices > 0;
     if (!is_in_step(sampler, now_ns) || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
         return;
     const struct ram_figures *ram = &sampler->ram.figures;
     struct energy_shares now = {
-        .main_cpu_seconds = (double)sampler->totals.main_ns / (double)NS_PER_SECOND,
-        .descendants_cpu_seconds = (double)sampler->descendants_ns / (double)NS_PER_SECOND,
-        .other_cpu_seconds = sampler->others.seconds,
+        .main_cpu_seconds = (double)sampler->snapshot.totals.main_ns / (double)NS_PER_SECOND,
+        .descendants_cpu_seconds = (double)sampler->snapshot.descendants_ns / (double)NS_PER_SECOND,
+        .other_cpu_seconds = sampler->snapshot.other_cpu_seconds,
         .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
         .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
         .main_ram_bytes = (double)ram->main.total,
@@ -344,11 +352,14 @@ static void read_energy(struct sampler *sampler, int64_t now_ns)
     };
     size_t count;
     if (has_gpus) {
-        now.gpus = &sampler->gpu;
+        now.gpus = &sampler->snapshot.gpu;
         now.gpu_devices = gpu_set_devices(sampler->options.gpus, &count);
     }
     energy_meter_read(&sampler->energy, &now, now_ns);
-    sampler->energy_moved = true;
+    sampler->snapshot.has_new_energy = true;
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_meter_figures(&sampler->energy, joules);
+    energy_power_add(&sampler->snapshot.power, joules, now_ns);
 }
 
 static bool check(struct sampler *sampler, unsigned flags, int64_t now_ns)
@@ -376,8 +387,9 @@ static void add_processes(
         put_ram(sampler);
         put_threads(sampler, in_main);
     }
-    sampler->own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
-    cpu_totals_update(&sampler->totals, &sampler->tree, orphans_ns, sampler->own_cpu_ns);
+    sampler->snapshot.own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
+    cpu_totals_update(
+        &sampler->snapshot.totals, &sampler->tree, orphans_ns, sampler->snapshot.own_cpu_ns);
     read_descendants(sampler);
     put_process_cpu(sampler, now_ns);
 }
@@ -385,9 +397,9 @@ static void add_processes(
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
     int64_t now_ns = clock_monotonic_ns();
-    sampler->sample.time_ns = clock_realtime_ns();
+    sampler->snapshot.sample.time_ns = clock_realtime_ns();
     /* The first one uses an earlier reading: joules count from it. */
-    if (sampler->options.gpus && sampler->sampled_ns)
+    if (sampler->options.gpus && sampler->snapshot.taken_ns)
         gpu_set_refresh(sampler->options.gpus);
 
     if (has_process(sampler))
@@ -400,5 +412,5 @@ void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned f
     put_system(sampler);
     put_gpus(sampler, now_ns, flags);
     read_energy(sampler, now_ns);
-    sampler->sampled_ns = now_ns;
+    sampler->snapshot.taken_ns = now_ns;
 }

@@ -1,6 +1,6 @@
 /*
- * One sample of everything: scans of the tree, measures RAM, CPU, threads, the system and the GPUs,
- * and puts the figures into a row.
+ * One sample of everything: scans the tree, measures RAM, CPU, threads, the system and the GPUs.
+ * What it saw is a snapshot.
  */
 #ifndef SESSION_SAMPLER_H
 #define SESSION_SAMPLER_H
@@ -8,12 +8,11 @@
 #include "energy/energy_meter.h"
 #include "energy/other_cpu.h"
 #include "gpu/gpu.h"
-#include "process/cpu_totals.h"
+#include "os/pid_vector.h"
 #include "process/process_tree.h"
 #include "process/ram_meter.h"
+#include "session/snapshot.h"
 #include "session/system_meter.h"
-
-#include <gputracker/measurement.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,13 +37,9 @@ struct sampler {
     struct process_tree tree;
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
-    struct cpu_totals totals;
-    /* CPU time of all descendants by which joules are shared out: at least that of the totals.
-     * Never decreases. */
-    int64_t descendants_ns;
     struct other_cpu others;
     struct energy_meter energy;
-    bool energy_moved; /* by the last sample */
+    struct snapshot snapshot; /* the last one */
 
     /* The moments of the two samples before, for CPU percents. */
     struct cpu_mark {
@@ -54,13 +49,8 @@ struct sampler {
     /* With SAMPLER_IN_MAIN: other threads that only track, and their CPU time. */
     unsigned helper_threads;
     int64_t helper_cpu_ns;
-    int64_t own_cpu_ns; /* of all threads that only track inside main, at the last sample */
     struct pid_vector descendants; /* scratch, for the GPUs */
     uint64_t descendants_generation;
-    struct gpu_sample gpu; /* of the last sample */
-
-    int64_t sampled_ns;        /* monotonic time of the last sample */
-    struct gput_sample sample; /* the last one */
 };
 
 /*
@@ -89,7 +79,7 @@ enum sampler_flags {
  */
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
 
-/* Before a sample: updates GPU RAM alone, in `sample` and `gpu`, when drivers have listed processes
+/* Before a sample: updates GPU RAM alone, in the snapshot, when drivers have listed processes
  * since the last sample. False: they have not. */
 bool sampler_take_waiting_lists(struct sampler *sampler);
 

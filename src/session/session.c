@@ -164,7 +164,6 @@ int gput_session_create(
     usage_init(&created->usage);
     session_between_init(&created->between);
     created->at_least_bytes = NAN;
-    energy_power_init(&created->power);
 
     int code = init_lock(created);
     if (code == GPUT_OK)

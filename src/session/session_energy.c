@@ -74,13 +74,13 @@ void session_write_energy(struct gput_session *session)
             return;
         session->has_energy_table = true;
     }
-    double figures[COLUMN_COUNT] = {(double)session->sampler.sample.time_ns * 1e-9};
+    double figures[COLUMN_COUNT] = {(double)session->sampler.snapshot.sample.time_ns * 1e-9};
     energy_meter_figures(&session->sampler.energy, figures + 1);
     struct tracking_value values[COLUMN_COUNT];
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         values[i] = tracking_real(figures[i]);
     tracking_file_write_table_row(
-        file, session->energy_table, values, session->sampler.sampled_ns, NULL);
+        file, session->energy_table, values, session->sampler.snapshot.taken_ns, NULL);
 }
 
 /* ---- sources ---- */

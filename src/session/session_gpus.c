@@ -56,9 +56,9 @@ void session_gpus_warn(const struct gput_session *session)
 
 int session_gpus_write_rows(struct gput_session *session, struct gput_error *error)
 {
-    const struct gpu_sample *sample = &session->sampler.gpu;
+    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
     double factor = gput_ram_unit_factor(session->static_data.gpu_ram_unit);
-    double timestamp = tracking_timestamp(&session->sampler.sample);
+    double timestamp = tracking_timestamp(&session->sampler.snapshot.sample);
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     if (count)
@@ -80,14 +80,14 @@ int session_gpus_write_rows(struct gput_session *session, struct gput_error *err
             tracking_real(device->power_watts),
         };
         TRY(tracking_file_write_table_row(session->tracking_file, session->gpu_table, values,
-            session->sampler.sampled_ns, error));
+            session->sampler.snapshot.taken_ns, error));
     }
     return GPUT_OK;
 }
 
 void session_gpus_add_sample(struct gput_session *session, double seconds)
 {
-    gpu_usage_add(&session->gpu_usage, &session->sampler.gpu, seconds);
+    gpu_usage_add(&session->gpu_usage, &session->sampler.snapshot.gpu, seconds);
 }
 
 void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data)
@@ -103,7 +103,7 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
  */
 static bool lacks(const struct gput_session *session, size_t device, enum gpu_figure figure)
 {
-    const struct gpu_sample *sample = &session->sampler.gpu;
+    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
     bool lacks_now = figure == GPU_PROCESS_RAM && device < sample->n_devices &&
                      sample->devices[device].lacks_ram;
     return lacks_now || gpu_set_past_missing(session->gpus, device, figure);
@@ -194,7 +194,7 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
 /* NaN without a list. */
 static double list_age_seconds(const struct gput_session *session)
 {
-    int64_t listed_ns = session->sampler.gpu.listed_ns,
+    int64_t listed_ns = session->sampler.snapshot.gpu.listed_ns,
             age_ns = session->last_sample_ns - listed_ns;
     if (!listed_ns)
         return NAN;

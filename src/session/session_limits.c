@@ -24,7 +24,7 @@
 /* The highest of the known sums: auto-reaped children are in no parent's totals. */
 static double cpu_seconds(const struct gput_session *session)
 {
-    const struct cpu_totals *totals = &session->sampler.totals;
+    const struct cpu_totals *totals = &session->sampler.snapshot.totals;
     int64_t sampled_ns_total = totals->main_ns + totals->descendants_ns;
     int64_t reported_ns = session_kernel_cpu_ns(session);
     return clock_seconds_of_ns(reported_ns > sampled_ns_total ? reported_ns : sampled_ns_total);
@@ -32,7 +32,7 @@ static double cpu_seconds(const struct gput_session *session)
 
 static double used(const struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
 {
-    const double *values = session->sampler.sample.values;
+    const double *values = session->sampler.snapshot.sample.values;
     switch (kind) {
     case GPUT_LIMIT_RAM:
         return values[GPUT_COMBINED_RAM];
@@ -154,7 +154,7 @@ void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_n
     bool is_due = is_end || now_ns - session->gpu_ram_unknown_ns >= UNKNOWN_NS;
     if (!reason || session->warned_of_gpu_limit || !is_due)
         return;
-    bool knows_some = session->sampler.sample.values[GPUT_COMBINED_GPU_RAM] > 0;
+    bool knows_some = session->sampler.snapshot.sample.values[GPUT_COMBINED_GPU_RAM] > 0;
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     session->warned_of_gpu_limit = true;
     session_warn(session, "The gpu_ram limit cannot be watched%s: of GPU %zu (%s), %s.",

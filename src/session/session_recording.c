@@ -51,7 +51,7 @@ static void warn_of_missing(struct gput_session *session)
 /* CPU time of a process without our own threads inside it. */
 static int64_t cpu_ns_of(const struct gput_session *session, const struct process *process)
 {
-    int64_t own_ns = process->is_main ? session->sampler.own_cpu_ns : 0;
+    int64_t own_ns = process->is_main ? session->sampler.snapshot.own_cpu_ns : 0;
     int64_t cpu_ns = process_cpu_ns(process);
     return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
 }
@@ -59,7 +59,7 @@ static int64_t cpu_ns_of(const struct gput_session *session, const struct proces
 /* Of all processes, including ended ones: joules are shared out by it. */
 static int64_t tree_cpu_ns(const struct gput_session *session)
 {
-    return session->sampler.totals.main_ns + session->sampler.descendants_ns;
+    return session->sampler.snapshot.totals.main_ns + session->sampler.snapshot.descendants_ns;
 }
 
 /* ---- the state at the start of a period ---- */
@@ -102,14 +102,14 @@ static int64_t sample_date_ns(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
     if (recording->since_ns == 0)
-        return session->sampler.sample.time_ns;
-    return recording->since_time_ns + (session->sampler.sampled_ns - recording->since_ns);
+        return session->sampler.snapshot.sample.time_ns;
+    return recording->since_time_ns + (session->sampler.snapshot.taken_ns - recording->since_ns);
 }
 
 /* Whether the wall clock was set in the period: what follows is dated by it anew. */
 static bool clock_was_set(const struct gput_session *session)
 {
-    int64_t ahead_ns = session->sampler.sample.time_ns - sample_date_ns(session);
+    int64_t ahead_ns = session->sampler.snapshot.sample.time_ns - sample_date_ns(session);
     return llabs(ahead_ns) > CLOCK_STEP_NS;
 }
 
@@ -118,10 +118,10 @@ static void remember(struct gput_session *session)
     struct session_recording *recording = &session->recording;
     const struct process_tree *tree = &session->sampler.tree;
     recording->since_time_ns =
-        clock_was_set(session) ? session->sampler.sample.time_ns : sample_date_ns(session);
-    recording->since_ns = session->sampler.sampled_ns;
+        clock_was_set(session) ? session->sampler.snapshot.sample.time_ns : sample_date_ns(session);
+    recording->since_ns = session->sampler.snapshot.taken_ns;
     recorded_states_take(session, recording->since_time_ns, &recording->start);
-    recording->other_seconds = session->sampler.others.seconds;
+    recording->other_seconds = session->sampler.snapshot.other_cpu_seconds;
     recording->tree_cpu_ns = tree_cpu_ns(session);
     recording->joules = joules_now(&session->sampler.energy);
     recording->package_share = session->sampler.energy.package_share;
@@ -192,14 +192,14 @@ static struct period measure(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
     const struct energy_meter *meter = &session->sampler.energy;
-    double seconds = clock_seconds_of_ns(session->sampler.sampled_ns - recording->since_ns);
+    double seconds = clock_seconds_of_ns(session->sampler.snapshot.taken_ns - recording->since_ns);
     double watts[GPUT_ENERGY_FIGURE_COUNT];
     gput_energy_figures(&meter->energy, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         watts[i] = (watts[i] - recording->joules.figures[i]) / seconds;
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period){.seconds = seconds,
-        .other_seconds = session->sampler.others.seconds - recording->other_seconds,
+        .other_seconds = session->sampler.snapshot.other_cpu_seconds - recording->other_seconds,
         .package = package,
         .core = watts[GPUT_ENERGY_CORE],
         .uncore = watts[GPUT_ENERGY_UNCORE],
@@ -330,7 +330,7 @@ static double gpu_watts(const struct gput_session *session, size_t i, double sec
 {
     const struct energy_meter *meter = &session->sampler.energy;
     if (isnan(meter->gpus[i].joules))
-        return session->sampler.gpu.devices[i].power_watts;
+        return session->sampler.snapshot.gpu.devices[i].power_watts;
     return (meter->gpus[i].joules - session->recording.joules.gpus[i]) / seconds;
 }
 
@@ -342,7 +342,7 @@ static void add_gpu_powers(
     const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
     struct doc *powers = doc_add_object(gpu, "per_gpu_nvidia_power");
     struct doc *in_package = NULL, *cards = NULL;
-    for (uint32_t i = 0; i < session->sampler.gpu.n_devices; i++) {
+    for (uint32_t i = 0; i < session->sampler.snapshot.gpu.n_devices; i++) {
         double watts = gpu_watts(session, i, period->seconds);
         bool has_joules = !isnan(session->sampler.energy.gpus[i].joules);
         if (devices[i].in_package && !has_joules)
@@ -369,7 +369,7 @@ static int add_line(struct gput_session *session, int64_t time_ns, const struct 
 static int write_line(struct gput_session *session, const struct period *period,
     struct recorded_states *states, struct gput_error *error)
 {
-    if (states->metrics && session->sampler.gpu.n_devices > 0 && !states->gpu)
+    if (states->metrics && session->sampler.snapshot.gpu.n_devices > 0 && !states->gpu)
         recorded_states_add_gpus(states);
     if (states->metrics)
         add_cpu_powers(session, period, states->cpu);
@@ -431,7 +431,7 @@ static int write_period(struct gput_session *session, struct gput_error *error)
 static bool is_due(const struct gput_session *session, bool last)
 {
     const struct session_recording *recording = &session->recording;
-    int64_t now_ns = session->sampler.sampled_ns;
+    int64_t now_ns = session->sampler.snapshot.taken_ns;
     /* Only where the machine's CPU time and the joules were just read. */
     bool in_step = session->system.since_ns == now_ns && now_ns > recording->since_ns;
     return in_step && (last || now_ns >= recording->due_ns - EARLY_NS || !goes_on(session));
@@ -442,7 +442,7 @@ static void set_next_due(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
     int64_t period_ns = (int64_t)(session->options.energy_period_seconds * (double)NS_PER_SECOND);
-    int64_t late_ns = session->sampler.sampled_ns - (recording->due_ns - EARLY_NS);
+    int64_t late_ns = session->sampler.snapshot.taken_ns - (recording->due_ns - EARLY_NS);
     if (late_ns >= 0 && period_ns > 0)
         recording->due_ns += (late_ns / period_ns + 1) * period_ns;
 }
@@ -457,7 +457,7 @@ void session_record(struct gput_session *session, bool last)
         warn_of_missing(session);
         begin(session);
         /* The first period is short: of a program that soon ends, too, memory is seen. */
-        recording->due_ns = session->sampler.sampled_ns;
+        recording->due_ns = session->sampler.snapshot.taken_ns;
     } else if (is_due(session, last)) {
         if (write_period(session, &error) == GPUT_OK) {
             recording->has_lines = true;

@@ -374,10 +374,10 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
 static void fill_now(struct gput_session *session, struct gput_results *results)
 {
     double gpu_watts = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_POWER);
-    const struct cpu_totals *totals = &session->sampler.totals;
+    const struct cpu_totals *totals = &session->sampler.snapshot.totals;
     double busy = system_meter_busy_seconds(&session->system);
     memcpy(results->now.values, session->usage.last, sizeof results->now.values);
-    memcpy(results->now.watts, session->power.watts, sizeof results->now.watts);
+    memcpy(results->now.watts, session->sampler.snapshot.power.watts, sizeof results->now.watts);
     if (session->gpu_usage.n_devices > 0)
         results->now.values[GPUT_SYSTEM_GPU_RAM] =
             gpu_usage_sum(&session->gpu_usage, GPU_USAGE_RAM);

@@ -24,7 +24,6 @@
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
-#include "energy/energy_power.h"
 #include "formats/results/results_file.h"
 #include "formats/tracking/tracking_file.h"
 #include "os/cgroup.h"
@@ -132,8 +131,7 @@ struct gput_session {
     double at_least_bytes; /* lower bound of the highest RAM of all together; NaN: not read */
     struct session_between between;
     struct gpu_usage gpu_usage;
-    uint64_t gpu_holdings_version; /* that the log has */
-    struct energy_power power;
+    uint64_t gpu_holdings_version;   /* that the log has */
     double system_cpu_seconds;       /* of all processes since the start; never decreases */
     struct task_counts bytes_so_far; /* read and written, for monitoring; never decrease */
     int64_t last_sample_ns;

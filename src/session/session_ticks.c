@@ -44,8 +44,8 @@ static void write_row(struct gput_session *session)
     struct gput_error error;
     if (!session->tracking_file)
         return;
-    int code = tracking_file_write_row(
-        session->tracking_file, &session->sampler.sample, session->sampler.sampled_ns, &error);
+    int code = tracking_file_write_row(session->tracking_file, &session->sampler.snapshot.sample,
+        session->sampler.snapshot.taken_ns, &error);
     if (code == GPUT_OK)
         code = session_gpus_write_rows(session, &error);
     if (code == GPUT_OK || session->warned_of_lost_rows)
@@ -63,7 +63,7 @@ static void add_gpu_ram(struct gput_session *session)
     struct gput_sample gpu_ram;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         bool is_gpu_ram = i >= GPUT_MAIN_GPU_RAM && i <= GPUT_SYSTEM_GPU_RAM;
-        gpu_ram.values[i] = is_gpu_ram ? session->sampler.sample.values[i] : NAN;
+        gpu_ram.values[i] = is_gpu_ram ? session->sampler.snapshot.sample.values[i] : NAN;
     }
     usage_add(&session->usage, &gpu_ram, 0);
 }
@@ -125,7 +125,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (session->mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     warn_of_files(session);
-    int64_t now_ns = session->sampler.sampled_ns;
+    int64_t now_ns = session->sampler.snapshot.taken_ns;
     process_log_scan(&session->log, &session->sampler.tree, now_ns);
     process_log_adopt_orphans(&session->log, &session->sampler.tree);
     /* For one process the kernel's peak is enough. */
@@ -136,7 +136,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
     double seconds = clock_seconds_of_ns(now_ns - session->last_sample_ns);
     session->last_sample_ns = now_ns;
 
-    struct gput_sample sample = session->sampler.sample;
+    struct gput_sample sample = session->sampler.snapshot.sample;
     if (!is_row) {
         /* Microseconds of exec: no interval to measure CPU use over. */
         for (int i = GPUT_CPU_SYSTEM_SUM; i <= GPUT_CPU_COMBINED_HARDWARE; i++)
@@ -155,12 +155,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
         write_row(session);
     if (is_row && session->mode == SESSION_SELF)
         session->sampler_cpu_ns = clock_thread_cpu_ns();
-    if (session->sampler.energy_moved) {
-        double joules[GPUT_ENERGY_FIGURE_COUNT];
-        energy_meter_figures(&session->sampler.energy, joules);
-        energy_power_add(&session->power, joules, now_ns);
+    if (session->sampler.snapshot.has_new_energy)
         session_write_energy(session);
-    }
     session_record(session, is_last);
     keep_results(session, moment);
 }

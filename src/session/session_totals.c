@@ -39,7 +39,7 @@ static int64_t ends_cpu_ns(const struct gput_session *session)
         if (record && !record->has_ended && !record->is_final && now_ns > taken_ns)
             ns += now_ns - taken_ns;
     }
-    return ns - session->sampler.own_cpu_ns;
+    return ns - session->sampler.snapshot.own_cpu_ns;
 }
 
 int64_t session_kernel_cpu_ns(const struct gput_session *session)
@@ -419,7 +419,7 @@ struct session_exactness session_fill_accounting(
     if (session->mode == SESSION_MACHINE)
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(
-        session->sampler.totals.main_ns + session->sampler.totals.descendants_ns);
+        session->sampler.snapshot.totals.main_ns + session->sampler.snapshot.totals.descendants_ns);
     fill_processes(session, accounting);
     if (session->has_ended)
         exactness = fill_end(session, accounting);

@@ -53,7 +53,7 @@ static void close_stage(struct stage *stage)
 
 static double value(const struct stage *stage, enum gput_measurement_id id)
 {
-    return stage->sampler.sample.values[id];
+    return stage->sampler.snapshot.sample.values[id];
 }
 
 static void threads_add_up_without_the_trackers_own(void **state)
@@ -110,7 +110,7 @@ static void cpu_is_time_used_over_the_interval(void **state)
     fake_put(&stage.fake, stage.main);
     fake_put(&stage.fake, stage.child);
     sampler_take_sample(&stage.sampler, 0, false);
-    double seconds = (double)(stage.sampler.sampled_ns - stage.sampler.options.start_ns) * 1e-9;
+    double seconds = (double)(stage.sampler.snapshot.taken_ns - stage.sampler.options.start_ns) * 1e-9;
     assert_true(fabs(value(&stage, GPUT_CPU_MAIN_SUM) - 50 / seconds) < 0.001);
     assert_true(fabs(value(&stage, GPUT_CPU_MAIN_HARDWARE) - 25 / seconds) < 0.001);
     assert_true(fabs(value(&stage, GPUT_CPU_DESCENDANTS_SUM) - 50 / seconds) < 0.001);
@@ -181,7 +181,7 @@ static void auto_reaped_children_have_their_share_of_joules(void **state)
         const struct gput_energy *energy = &stage.sampler.energy.energy;
         assert_int_equal(lround(energy->descendants), cases[i].descendants_joules);
         assert_true(energy->combined <= energy->machine.package + 1e-9);
-        assert_true(stage.sampler.totals.descendants_ns == 0);
+        assert_true(stage.sampler.snapshot.totals.descendants_ns == 0);
         close_stage(&stage);
         fake_sysfs_remove(NULL);
     }
