@@ -41,7 +41,7 @@ static void show(struct progress *progress)
     struct winsize size;
     char *line, text[512];
     unsigned width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    if (gput_session_snapshot(progress->session, &results, &error) != GPUT_OK ||
+    if (gput_session_results_so_far(progress->session, &results, &error) != GPUT_OK ||
         gput_summary_render_line(&results, width, &line, &error) != GPUT_OK)
         return;
     snprintf(text, sizeof text, ERASE "%s", line);

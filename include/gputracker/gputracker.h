@@ -24,6 +24,7 @@
 #include <gputracker/results.h>
 #include <gputracker/screen.h>
 #include <gputracker/session.h>
+#include <gputracker/snapshot.h>
 #include <gputracker/sub_tracking.h>
 #include <gputracker/summary.h>
 #include <gputracker/table.h>

@@ -231,7 +231,7 @@ enum gput_format {
 /**
  * The report of a session as text, summary, JSON or pickle (which Python's gpu_tracker loads as its
  * own Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
- * Prometheus, which gput_session_snapshot() and an HTTP server of your own can serve: there a
+ * Prometheus, which gput_session_results_so_far() and an HTTP server of your own can serve: there a
  * figure that is not known is left out.
  *
  * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`

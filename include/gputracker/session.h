@@ -15,7 +15,8 @@
  *     gput_session_destroy(session);
  *
  * A session is used once: create, one of the gput_session_track_*() calls, stop, results, destroy.
- * Its functions are called from one thread at a time; gput_session_snapshot() from any.
+ * Its functions are called from one thread at a time; gput_session_results_so_far() and
+ * gput_session_latest_snapshot() (gputracker/snapshot.h) from any.
  */
 #ifndef GPUTRACKER_SESSION_H
 #define GPUTRACKER_SESSION_H
@@ -69,6 +70,7 @@ struct gput_options {
     enum gput_ram_mode ram_mode;
     bool processes;     /**< keep a record of every process; see gput_session_processes() */
     bool command_lines; /**< their command lines too, which may hold what others must not see */
+    bool snapshots;     /**< make one at each tick; see gput_session_latest_snapshot() */
     /** While a launched command is tracked, the caller starts no other process: every further child
      * of its is an orphan of the command; see gput_session_launch() */
     bool starts_nothing_else;
@@ -208,7 +210,7 @@ GPUT_API int gput_session_results(
  * of tracking and gput_session_destroy(), and neither waits for a sample nor delays one. What is
  * only known at the end is not in them. Errors: GPUT_ERROR_STATE before tracking began.
  */
-GPUT_API int gput_session_snapshot(
+GPUT_API int gput_session_results_so_far(
     struct gput_session *session, struct gput_results *results, struct gput_error *error);
 
 /** Frees everything. A session that tracks and was not stopped, as when an error ends the program,

@@ -39,8 +39,9 @@ GPUT_API int gput_summary_render(const struct gput_results *results,
     const struct gput_summary_options *options, char **text, struct gput_error *error);
 
 /**
- * What is known while a session runs (gput_session_snapshot()) as one line without a newline: time,
- * cores in use, RAM now and at its highest, GPUs. `width`: columns that it is cut to; 0: it is not.
+ * What is known while a session runs (gput_session_results_so_far()) as one line without a newline:
+ * time, cores in use, RAM now and at its highest, GPUs. `width`: columns that it is cut to; 0: it
+ * is not.
  *
  * Returns and errors as gput_summary_render().
  */

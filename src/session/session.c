@@ -93,7 +93,7 @@ static int open_gpus(struct gput_session *session, struct gput_error *error)
         .brand = session->options.gpu_brand,
         .uuids = session->options.gpu_uuids,
         .interval_seconds = session->options.sleep_time_seconds,
-        .each_process = session->options.processes,
+        .each_process = session->options.processes || session->options.snapshots,
         .warn = warn_of_gpus,
         .user = session};
     return gpu_set_open(&options, &session->gpus, error);
@@ -141,7 +141,7 @@ static int init_lock(struct gput_session *session)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_mutex_init(&session->snapshot.lock, NULL);
+    latest_init(&session->latest);
     int failure = pthread_cond_init(&session->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     return failure ? GPUT_ERROR_MEMORY : GPUT_OK;
@@ -210,7 +210,7 @@ static void release_shared(struct gput_session *session)
     own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
     pthread_mutex_destroy(&session->lock);
-    pthread_mutex_destroy(&session->snapshot.lock);
+    latest_finish(&session->latest);
 }
 
 void gput_session_destroy(struct gput_session *session)

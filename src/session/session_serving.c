@@ -26,11 +26,11 @@ static void forget_pages(struct session_serving *serving)
     }
 }
 
-/* The page, made once for each snapshot. NULL without memory. */
+/* The page, made once for each of the latest results. NULL without memory. */
 static const char *page(struct gput_session *session, int form)
 {
     struct session_serving *serving = &session->serving;
-    uint64_t number = session_snapshot_get(&session->snapshot, serving->number, &serving->results);
+    uint64_t number = latest_results(&session->latest, serving->number, &serving->results);
     if (number != serving->number)
         forget_pages(serving);
     serving->number = number;

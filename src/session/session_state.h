@@ -6,7 +6,7 @@
  *   session_ticks.c    the sampling thread
  *   session_orphans.c  orphans of the command
  *   session_results.c  from samples and totals to results
- *   session_snapshot.c results so far, for other threads
+ *   latest.c           the latest results and snapshot, for other threads
  *   session_serving.c  results so far as a page of metrics, over HTTP
  *   session_energy.c   energy, into the results and the tracking file
  *   session_recording.c  a recording of power
@@ -30,6 +30,7 @@
 #include "os/own_cgroup.h"
 #include "process/process_log.h"
 #include "session/gpu_usage.h"
+#include "session/latest.h"
 #include "session/sampler.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
@@ -51,13 +52,6 @@ enum session_phase {
     SESSION_STOPPED,
 };
 
-/* Results as of a moment ago, for other threads. */
-struct session_snapshot {
-    pthread_mutex_t lock; /* held only while copying */
-    uint64_t number;
-    struct gput_results results;
-};
-
 #define SESSION_PAGES 2 /* Prometheus' text format, OpenMetrics */
 
 /* A session's HTTP server. */
@@ -68,7 +62,7 @@ struct session_serving {
     struct session_counts counts; /* of its thread, as of the last answer; read when it has ended */
 
     /* Used by its thread alone: */
-    uint64_t number;            /* of the snapshot from which the pages were made */
+    uint64_t number;            /* of the results from which the pages were made */
     char *pages[SESSION_PAGES]; /* NULL: not made yet */
     struct gput_results results;
 };
@@ -157,7 +151,7 @@ struct gput_session {
     bool gave_up_ending;        /* even SIGKILL did not end the whole tree */
     bool warned_of_lost_rows;
     bool warned_of_files;
-    struct session_snapshot snapshot; /* has a lock of its own */
+    struct latest latest; /* has a lock of its own */
     struct session_serving serving;
 
     int64_t main_ended_ns; /* when gput_session_wait() first saw the end of main; 0: not yet */
@@ -201,17 +195,6 @@ void session_read_group(struct gput_session *session);
 /* After processes were started or have ended: the same, and a scan of all of them, unless one was
  * made a moment ago. */
 void session_scan_between(struct gput_session *session);
-
-/* session_snapshot.c */
-
-/* Publishes results for gput_session_snapshot(); never waits. */
-void session_snapshot_publish(
-    struct session_snapshot *snapshot, const struct gput_results *results);
-
-/* The number of the current snapshot; 0: none. When it is not `known`, the snapshot is copied to
- * `results`. */
-uint64_t session_snapshot_get(
-    struct session_snapshot *snapshot, uint64_t known, struct gput_results *results);
 
 /* session_serving.c */
 

@@ -3,6 +3,7 @@
  * drift.
  */
 #include "session/session_state.h"
+#include "session/snapshot_copy.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -32,7 +33,7 @@ static void keep_results(struct gput_session *session, enum moment moment)
         return;
     struct gput_results results;
     session_fill_results(session, &results);
-    session_snapshot_publish(&session->snapshot, &results);
+    latest_set_results(&session->latest, &results);
     if (moment == FIRST)
         return;
     session->results_kept_ns = now_ns;
@@ -53,6 +54,15 @@ static void write_row(struct gput_session *session)
     session->warned_of_lost_rows = true;
     session_warn(
         session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
+}
+
+static void publish_snapshot(struct gput_session *session)
+{
+    double elapsed_seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
+    struct gput_snapshot *copy = snapshot_copy(
+        &session->sampler.snapshot, session->ticks, elapsed_seconds, session->latest.snapshot);
+    if (copy)
+        latest_set_snapshot(&session->latest, copy);
 }
 
 /* GPU RAM alone, for maxima. */
@@ -158,6 +168,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (session->sampler.snapshot.has_new_energy)
         session_write_energy(session);
     session_record(session, is_last);
+    if (session->options.snapshots)
+        publish_snapshot(session);
     keep_results(session, moment);
 }
 

@@ -147,7 +147,7 @@ static inline struct gput_results snapshot_after(struct gput_session *session, d
 {
     struct gput_results results;
     do {
-        assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_OK);
+        assert_int_equal(gput_session_results_so_far(session, &results, NULL), GPUT_OK);
         nap(0.01);
     } while (results.elapsed_seconds < seconds);
     assert_agrees(&results);

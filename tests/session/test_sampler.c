@@ -110,7 +110,8 @@ static void cpu_is_time_used_over_the_interval(void **state)
     fake_put(&stage.fake, stage.main);
     fake_put(&stage.fake, stage.child);
     sampler_take_sample(&stage.sampler, 0, false);
-    double seconds = (double)(stage.sampler.snapshot.taken_ns - stage.sampler.options.start_ns) * 1e-9;
+    double seconds =
+        (double)(stage.sampler.snapshot.taken_ns - stage.sampler.options.start_ns) * 1e-9;
     assert_true(fabs(value(&stage, GPUT_CPU_MAIN_SUM) - 50 / seconds) < 0.001);
     assert_true(fabs(value(&stage, GPUT_CPU_MAIN_HARDWARE) - 25 / seconds) < 0.001);
     assert_true(fabs(value(&stage, GPUT_CPU_DESCENDANTS_SUM) - 50 / seconds) < 0.001);

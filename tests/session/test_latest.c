@@ -1,12 +1,12 @@
 #include "base/clock.h"
 #include "session/sessions.h"
 
-static void a_snapshot_says_what_is_known_now(void **state)
+static void results_so_far_say_what_is_known_now(void **state)
 {
     (void)state;
     struct gput_session *session = create_every(0.05);
     struct gput_results results;
-    assert_int_equal(gput_session_snapshot(session, &results, NULL), GPUT_ERROR_STATE);
+    assert_int_equal(gput_session_results_so_far(session, &results, NULL), GPUT_ERROR_STATE);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     results = snapshot_after(session, 0);
     assert_true(results.now.values[GPUT_MAIN_RAM] > 0);
@@ -26,7 +26,7 @@ static void a_snapshot_says_what_is_known_now(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_snapshot_says_what_is_known_now),
+        IN_FOLDER(results_so_far_say_what_is_known_now),
     };
-    return cmocka_run_group_tests_name("session/session_snapshot", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/latest", tests, NULL, NULL);
 }

@@ -1,0 +1,122 @@
+/*
+ * What a session saw at one tick: the sample, and the figures of each process and each GPU at that
+ * moment. For front ends that show or export a session while it runs.
+ *
+ *     options.snapshots = true;
+ *     … create a session and begin to track …
+ *     struct gput_snapshot *snapshot;
+ *     if (gput_session_latest_snapshot(session, &snapshot, &error) == GPUT_OK) {
+ *         for (size_t i = 0; i < gput_snapshot_process_count(snapshot); i++) {
+ *             const struct gput_snapshot_process *process = gput_snapshot_process(snapshot, i);
+ *             printf("%d %s %.1f\n", (int)process->pid, process->name, process->cpu_percent);
+ *         }
+ *         gput_snapshot_release(snapshot);
+ *     }
+ *
+ * A snapshot never changes. Whoever has one may read it for as long as it likes, in any thread and
+ * also after the session was destroyed: the session goes on sampling meanwhile and waits for
+ * nobody. Figures are in base units (bytes, seconds, watts; 100 percent is one core or one GPU);
+ * one that is not known is NaN, never 0.
+ */
+#ifndef GPUTRACKER_SNAPSHOT_H
+#define GPUTRACKER_SNAPSHOT_H
+
+#include <gputracker/energy.h>
+#include <gputracker/error.h>
+#include <gputracker/measurement.h>
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gput_snapshot;
+
+/**
+ * The snapshot of the last tick; needs the option `snapshots`. It may be called from any thread
+ * between the beginning of tracking and gput_session_destroy(). It never waits for a tick nor
+ * delays one. gput_snapshot_number() tells whether it is another one than before.
+ *
+ * On success the caller releases `*snapshot` by gput_snapshot_release(); on failure it is NULL.
+ * Errors: GPUT_ERROR_STATE when the option was not set, tracking has not begun, or this is a fork
+ * of the process that created the session.
+ */
+GPUT_API int gput_session_latest_snapshot(
+    struct gput_session *session, struct gput_snapshot **snapshot, struct gput_error *error);
+
+/** Frees it when nobody else has it. NULL is fine. */
+GPUT_API void gput_snapshot_release(struct gput_snapshot *snapshot);
+
+/** Counts the session's ticks, from 1 at its beginning on. A number may be left out. */
+GPUT_API uint64_t gput_snapshot_number(const struct gput_snapshot *snapshot);
+
+/** Since tracking began. */
+GPUT_API double gput_snapshot_elapsed_seconds(const struct gput_snapshot *snapshot);
+
+/** The sample, with the moment when it was taken. Belongs to the snapshot. */
+GPUT_API const struct gput_sample *gput_snapshot_sample(const struct gput_snapshot *snapshot);
+
+/** Power in watts: the mean of about the last second. */
+GPUT_API double gput_snapshot_watts(
+    const struct gput_snapshot *snapshot, enum gput_energy_figure figure);
+
+/** A tracked process. Further members may be added at the end by later versions. */
+struct gput_snapshot_process {
+    pid_t pid;
+    pid_t parent;     /**< its parent now; it need not be tracked */
+    int64_t start_ns; /**< when it started, since the epoch; with `pid` it identifies the process */
+    bool is_main;     /**< the main process of the session */
+    char state;       /**< as in /proc/PID/stat: 'R', 'S', 'D', 'T', 'Z' … */
+    char name[48];    /**< the kernel's comm; bytes that are no UTF-8 are U+FFFD */
+    uint32_t threads; /**< 0 once it has ended */
+    double cpu_seconds;       /**< used since tracking began, by its CPU clock */
+    double cpu_percent;       /**< since the snapshot before; NaN in the first one */
+    double ram_bytes;         /**< RSS; pages that it shares with others count in each */
+    double private_ram_bytes; /**< of that, what no other process maps, as last read */
+    double peak_ram_bytes;    /**< the highest RSS of all ticks so far */
+    double gpu_ram_bytes;     /**< as drivers list it, all GPUs together */
+    const char *command_line; /**< separated by blanks; NULL unless the options `processes` and
+                                   `command_lines` are set, and it was read */
+};
+
+/** How many processes there are: living ones, and those that have ended and were not waited for. */
+GPUT_API size_t gput_snapshot_process_count(const struct gput_snapshot *snapshot);
+
+/** One of them: main first, parents before their children. Belongs to the snapshot; NULL where
+ * there is none of that index. */
+GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
+    const struct gput_snapshot *snapshot, size_t index);
+
+/** A GPU. Further members may be added at the end by later versions. */
+struct gput_snapshot_gpu {
+    char uuid[96]; /**< the driver's; where it has none, the PCI address */
+    char name[96]; /**< "NVIDIA H200" */
+    bool selected; /**< counts in the utilization of all GPUs: see gput_options.gpu_uuids */
+    double ram_capacity_bytes;
+    double ram_bytes;              /**< in use by any process */
+    double main_ram_bytes;         /**< by the main process */
+    double descendants_ram_bytes;  /**< by its descendants */
+    double combined_ram_bytes;     /**< by both, shared memory once */
+    double utilization_percent;    /**< of the whole GPU, by any process */
+    double main_sm_percent;        /**< share of its processors (SM, CU, EU) used by main */
+    double descendants_sm_percent; /**< and by its descendants */
+    double power_watts;
+};
+
+GPUT_API size_t gput_snapshot_gpu_count(const struct gput_snapshot *snapshot);
+
+/** One of them, in the order of gput_results.gpus. Belongs to the snapshot; NULL where there is
+ * none of that index. */
+GPUT_API const struct gput_snapshot_gpu *gput_snapshot_gpu(
+    const struct gput_snapshot *snapshot, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * The latest results and the latest snapshot, passed from the sampling thread to any other. Neither
+ * waits for the other: while one of them is being taken, the sampling thread skips it and publishes
+ * the next.
+ */
+#ifndef SESSION_LATEST_H
+#define SESSION_LATEST_H
+
+#include <gputracker/results.h>
+#include <gputracker/snapshot.h>
+
+#include <pthread.h>
+#include <stdint.h>
+
+struct latest {
+    pthread_mutex_t lock; /* held only while copying */
+    uint64_t number;      /* of the results; 0: none yet */
+    struct gput_results results;
+    struct gput_snapshot *snapshot; /* NULL: none yet */
+};
+
+void latest_init(struct latest *latest);
+void latest_finish(struct latest *latest);
+
+/* The sampling thread publishes results. */
+void latest_set_results(struct latest *latest, const struct gput_results *results);
+
+/* The number of the latest results; 0: none. When it is not `known`, they are copied to `results`.
+ */
+uint64_t latest_results(struct latest *latest, uint64_t known, struct gput_results *results);
+
+/* The sampling thread publishes a snapshot, which becomes the latest's. */
+void latest_set_snapshot(struct latest *latest, struct gput_snapshot *snapshot);
+
+/* The latest snapshot, which the caller releases; NULL: none. */
+struct gput_snapshot *latest_snapshot(struct latest *latest);
+
+#endif

@@ -1,0 +1,145 @@
+#include "session/sessions.h"
+
+#include <gputracker/snapshot.h>
+
+static struct gput_session *create_with_snapshots(double seconds)
+{
+    struct gput_options options = options_every(seconds);
+    options.snapshots = true;
+    return create(&options);
+}
+
+static struct gput_snapshot *latest(struct gput_session *session)
+{
+    struct gput_snapshot *snapshot;
+    struct gput_error error;
+    if (gput_session_latest_snapshot(session, &snapshot, &error) != GPUT_OK)
+        fail_msg("%s", error.message);
+    return snapshot;
+}
+
+/* The caller releases it. */
+static struct gput_snapshot *snapshot_of_tick(struct gput_session *session, uint64_t number)
+{
+    for (;;) {
+        struct gput_snapshot *snapshot = latest(session);
+        if (gput_snapshot_number(snapshot) >= number)
+            return snapshot;
+        gput_snapshot_release(snapshot);
+        nap(0.005);
+    }
+}
+
+static void the_first_snapshot_is_there_when_tracking_has_begun(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_with_snapshots(10);
+    struct gput_snapshot *snapshot;
+    assert_int_equal(gput_session_latest_snapshot(session, &snapshot, NULL), GPUT_ERROR_STATE);
+    assert_null(snapshot);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    snapshot = latest(session);
+    assert_true(gput_snapshot_number(snapshot) >= 1);
+    assert_true(gput_snapshot_process_count(snapshot) >= 1);
+    const struct gput_snapshot_process *main = gput_snapshot_process(snapshot, 0);
+    assert_true(main->is_main);
+    assert_int_equal(main->pid, getpid());
+    assert_int_equal(main->parent, getppid());
+    assert_true(main->ram_bytes > 0 && main->peak_ram_bytes >= main->ram_bytes);
+    assert_true(main->private_ram_bytes <= main->ram_bytes);
+    assert_true(main->threads >= 1);
+    assert_null(main->command_line);
+    assert_null(gput_snapshot_process(snapshot, gput_snapshot_process_count(snapshot)));
+    assert_null(gput_snapshot_gpu(snapshot, gput_snapshot_gpu_count(snapshot)));
+    gput_snapshot_release(snapshot);
+    gput_session_destroy(session);
+}
+
+static void processes_have_what_they_used_since_the_snapshot_before(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_with_snapshots(0.05);
+    launch_consumer(session, "child [ sleep 100 ] spin 100");
+    struct gput_snapshot *first = snapshot_of_tick(session, 3);
+    struct gput_snapshot *second = snapshot_of_tick(session, gput_snapshot_number(first) + 4);
+    kill(gput_session_pid(session), SIGKILL);
+    /* Main comes first, its child, which sleeps, after it. */
+    const struct gput_snapshot_process *before = gput_snapshot_process(first, 0);
+    const struct gput_snapshot_process *main = gput_snapshot_process(second, 0);
+    const struct gput_snapshot_process *child = gput_snapshot_process(second, 1);
+    assert_non_null(child);
+    assert_int_equal(child->parent, main->pid);
+    assert_false(child->is_main);
+    assert_true(main->is_main);
+    assert_string_equal(main->name, "consumer");
+    assert_true(main->start_ns == before->start_ns && child->start_ns >= main->start_ns);
+    assert_true(main->cpu_seconds > before->cpu_seconds);
+    assert_true(main->cpu_percent >= 0 && child->cpu_percent == 0);
+    assert_true(main->private_ram_bytes > 0);
+    assert_true(gput_snapshot_elapsed_seconds(second) > gput_snapshot_elapsed_seconds(first));
+    assert_true(gput_snapshot_sample(second)->time_ns > gput_snapshot_sample(first)->time_ns);
+    /* Its own figures add up to the sample's. */
+    assert_true(gput_snapshot_sample(second)->values[GPUT_COMBINED_THREADS] ==
+                main->threads + child->threads);
+    kill(child->pid, SIGKILL);
+    wait_for_end(session);
+    gput_session_destroy(session);
+    /* They outlive the session. */
+    assert_true(gput_snapshot_number(first) < gput_snapshot_number(second));
+    gput_snapshot_release(first);
+    gput_snapshot_release(second);
+}
+
+static void there_are_no_snapshots_unless_asked_for(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_every(10);
+    struct gput_snapshot *snapshot;
+    struct gput_error error;
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    assert_int_equal(gput_session_latest_snapshot(session, &snapshot, &error), GPUT_ERROR_STATE);
+    assert_non_null(strstr(error.message, "`snapshots`"));
+    gput_session_destroy(session);
+}
+
+static void the_machine_alone_has_a_snapshot_without_processes(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_with_snapshots(10);
+    assert_int_equal(gput_session_track_machine(session, NULL), GPUT_OK);
+    struct gput_snapshot *snapshot = latest(session);
+    assert_int_equal(gput_snapshot_process_count(snapshot), 0);
+    assert_true(gput_snapshot_sample(snapshot)->values[GPUT_SYSTEM_RAM] > 0);
+    assert_true(isnan(gput_snapshot_sample(snapshot)->values[GPUT_MAIN_RAM]));
+    gput_snapshot_release(snapshot);
+    gput_session_destroy(session);
+}
+
+static void command_lines_are_there_when_asked_for(void **state)
+{
+    (void)state;
+    struct gput_options options = options_every(0.05);
+    options.snapshots = options.processes = options.command_lines = true;
+    struct gput_session *session = create(&options);
+    launch_consumer(session, "sleep 100");
+    struct gput_snapshot *snapshot = snapshot_of_tick(session, 2);
+    const struct gput_snapshot_process *main = gput_snapshot_process(snapshot, 0);
+    assert_non_null(main->command_line);
+    assert_non_null(strstr(main->command_line, "sleep 100"));
+    kill(main->pid, SIGKILL);
+    wait_for_end(session);
+    gput_snapshot_release(snapshot);
+    gput_session_destroy(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(the_first_snapshot_is_there_when_tracking_has_begun),
+        IN_FOLDER(processes_have_what_they_used_since_the_snapshot_before),
+        IN_FOLDER(there_are_no_snapshots_unless_asked_for),
+        IN_FOLDER(the_machine_alone_has_a_snapshot_without_processes),
+        IN_FOLDER(command_lines_are_there_when_asked_for),
+    };
+    return cmocka_run_group_tests_name("session/snapshot_copy", tests, NULL, NULL);
+}
