@@ -78,7 +78,7 @@ int gput_session_latest_snapshot(
 {
     *snapshot = NULL;
     TRY(session_check_owner(session, error));
-    if (!session->options.snapshots)
+    if (!session->settings.options.snapshots)
         return error_set(error, GPUT_ERROR_STATE,
             "The snapshots of this session were not asked for: set the option `snapshots`.");
     *snapshot = latest_snapshot(&session->latest);

@@ -30,7 +30,7 @@ void session_read_group(struct gput_session *session)
 {
     struct session_between *between = &session->between;
     int64_t now_ns = clock_monotonic_ns();
-    if (session->mode != SESSION_LAUNCHED || now_ns < between->group_not_before_ns)
+    if (session->settings.mode != SESSION_LAUNCHED || now_ns < between->group_not_before_ns)
         return;
     int64_t begin_ns = clock_thread_cpu_ns();
     double bytes = own_cgroup_mapped_bytes(&session->cgroup);
@@ -52,7 +52,7 @@ static void look_at_processes(struct gput_session *session)
     int64_t begin_ns = clock_thread_cpu_ns();
     sampler_scan_between(
         sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
-    if (session->mode == SESSION_LAUNCHED)
+    if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     process_log_scan(&session->log, &sampler->tree, now_ns);
     process_log_adopt_orphans(&session->log, &sampler->tree);
@@ -68,7 +68,7 @@ static void look_at_processes(struct gput_session *session)
 void session_scan_between(struct gput_session *session)
 {
     /* After the last sample nothing counts any more. */
-    if (session->stop || session->mode == SESSION_MACHINE)
+    if (session->stop || session->settings.mode == SESSION_MACHINE)
         return;
     session_read_group(session);
     look_at_processes(session);

@@ -33,8 +33,8 @@ static void fill_carbon(const struct gput_options *options, struct gput_energy *
 void session_fill_energy(const struct gput_session *session, struct gput_energy *energy)
 {
     *energy = session->sampler.energy.energy;
-    energy->unit = session->options.energy_unit;
-    double seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
+    energy->unit = session->settings.options.energy_unit;
+    double seconds = clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
     const struct energy_meter *meter = &session->sampler.energy;
     /* Joules of a part of the time give no mean power of all of it. */
     bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
@@ -45,7 +45,7 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     /* The rest at the end is too short an interval for the maximum power. */
     if (energy->mean_watts > energy->max_watts)
         energy->max_watts = energy->mean_watts;
-    fill_carbon(&session->options, energy);
+    fill_carbon(&session->settings.options, energy);
 }
 
 /* ---- the table of the tracking file ---- */
@@ -95,7 +95,7 @@ static bool knows_cpu(const struct gput_energy *energy)
 /* The CPU time of auto-reaped processes is not known, and that there are none is not proven. */
 static bool lacks_cpu_time(const struct gput_session *session)
 {
-    return session->mode != SESSION_MACHINE && session_kernel_cpu_ns(session) == 0 &&
+    return session->settings.mode != SESSION_MACHINE && session_kernel_cpu_ns(session) == 0 &&
            !session_is_alone(session);
 }
 
@@ -152,7 +152,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
 /* A requested figure that is missing gets a reason. */
 static void add_missing_carbon(const struct gput_session *session, struct gput_results *results)
 {
-    const struct gput_options *options = &session->options;
+    const struct gput_options *options = &session->settings.options;
     bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
     if (is_asked_for && isnan(session->sampler.energy.energy.combined))
         session_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
@@ -175,7 +175,7 @@ static void add_shares(const struct gput_session *session, struct gput_results *
 static bool explain_no_gpu_energy(const struct gput_session *session, char *text, size_t size)
 {
     size_t count, own = 0;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     for (size_t i = 0; i < count; i++) {
         if (devices[i].in_package)
             continue; /* in the joules of the CPU */
@@ -193,7 +193,7 @@ static bool explain_no_gpu_energy(const struct gput_session *session, char *text
 static void explain_unknown_users(const struct gput_session *session, char *text, size_t size)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     snprintf(text, size, "no driver reported who used the GPUs");
     for (size_t i = 0; i < count; i++) {
         const char *use = devices[i].missing[GPU_PROCESS_UTILIZATION];

@@ -22,8 +22,8 @@
 /* What we start ourselves after the first reading: main, and our own threads. */
 static uint64_t own_starts(const struct gput_session *session)
 {
-    unsigned main = session->mode == SESSION_LAUNCHED, sampler = 1;
-    return main + sampler + (session->options.listen != NULL);
+    unsigned main = session->settings.mode == SESSION_LAUNCHED, sampler = 1;
+    return main + sampler + (session->settings.options.listen != NULL);
 }
 
 uint64_t session_unknown_starts(const struct gput_session *session)
@@ -31,7 +31,7 @@ uint64_t session_unknown_starts(const struct gput_session *session)
     uint64_t own = own_starts(session);
     uint64_t most = session_starts_between(&session->starts_before, &session->starts_after, own);
     /* All processes of a launched command started since then. */
-    uint64_t seen = session->mode == SESSION_LAUNCHED ? session->sampler.tree.seen - 1 : 0;
+    uint64_t seen = session->settings.mode == SESSION_LAUNCHED ? session->sampler.tree.seen - 1 : 0;
     return most == UINT64_MAX ? most : most - own > seen ? most - own - seen : 0;
 }
 
@@ -61,7 +61,7 @@ static uint64_t exit_record_faults(const struct gput_session *session)
 {
     const struct process_log *log = &session->log;
     struct task_counts counts = process_log_counts(log);
-    if (session->mode == SESSION_SELF && log->main) {
+    if (session->settings.mode == SESSION_SELF && log->main) {
         struct task_counts own = process_record_counts(log->main);
         task_counts_subtract(&counts, &own);
     }
@@ -71,8 +71,8 @@ static uint64_t exit_record_faults(const struct gput_session *session)
 static uint64_t faults_collected(const struct gput_session *session)
 {
     const struct session_counts *counts = &session->counts;
-    return session->mode == SESSION_SELF ? counts->children_faults
-                                         : task_counts_faults(&counts->tasks);
+    return session->settings.mode == SESSION_SELF ? counts->children_faults
+                                                  : task_counts_faults(&counts->tasks);
 }
 
 /* The kernel announced every process and sent its last exit record. */
@@ -118,7 +118,7 @@ struct session_exactness session_exactness_of(const struct gput_session *session
 {
     const char *signs = signs_of_auto_reaped(session);
     const char *why_not = why_not_all(session, signs);
-    bool all_collected = !why_not && session->mode != SESSION_ATTACHED;
+    bool all_collected = !why_not && session->settings.mode != SESSION_ATTACHED;
     return (struct session_exactness){.all_collected = all_collected,
         .has_auto_reaped = why_not && signs,
         .counts = all_collected && !session->counts.without_io,

@@ -28,7 +28,7 @@ static const struct tracking_column columns[] = {
 int session_gpus_open_table(struct gput_session *session, struct gput_error *error)
 {
     if (session->has_gpu_table || !tracking_file_has_tables(session->tracking_file) ||
-        gpu_set_missing(session->gpus))
+        gpu_set_missing(session->settings.gpus))
         return GPUT_OK;
     TRY(tracking_file_add_table(
         session->tracking_file, "gpu_data", columns, COLUMNS, &session->gpu_table, error));
@@ -38,29 +38,31 @@ int session_gpus_open_table(struct gput_session *session, struct gput_error *err
 
 bool session_has_no_gpu(const struct gput_session *session)
 {
-    return gpu_set_missing(session->gpus) && gpu_set_capacity_bytes(session->gpus) == 0;
+    return gpu_set_missing(session->settings.gpus) &&
+           gpu_set_capacity_bytes(session->settings.gpus) == 0;
 }
 
 void session_gpus_warn(const struct gput_session *session)
 {
-    const char *missing = gpu_set_missing(session->gpus);
+    const char *missing = gpu_set_missing(session->settings.gpus);
     if (session_has_no_gpu(session) && session_records_no_cpu_power(session))
         return; /* the recording says both at once */
-    if (session_has_no_gpu(session) && session->options.needs_no_gpu)
+    if (session_has_no_gpu(session) && session->settings.options.needs_no_gpu)
         return;
     if (session_has_no_gpu(session))
-        session_warn(session, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+        session_warn(&session->settings,
+            "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
     else if (missing)
-        session_warn(session, "%s (more: gpu-tracker doctor)", missing);
+        session_warn(&session->settings, "%s (more: gpu-tracker doctor)", missing);
 }
 
 int session_gpus_write_rows(struct gput_session *session, struct gput_error *error)
 {
     const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
-    double factor = gput_ram_unit_factor(session->static_data.gpu_ram_unit);
+    double factor = gput_ram_unit_factor(session->settings.static_data.gpu_ram_unit);
     double timestamp = tracking_timestamp(&session->sampler.snapshot.sample);
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     if (count)
         TRY(session_gpus_open_table(session, error)); /* for a GPU that appeared late */
     if (!session->has_gpu_table)
@@ -93,10 +95,10 @@ void session_gpus_add_sample(struct gput_session *session, double seconds)
 void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data)
 {
     size_t count;
-    gpu_set_devices(session->gpus, &count);
-    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->gpus);
+    gpu_set_devices(session->settings.gpus, &count);
+    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->settings.gpus);
     data->system_gpu_count = (uint32_t)count;
-    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->gpus);
+    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->settings.gpus);
 }
 
 /* Whether the tracked processes may have used more of a GPU, at some sample, than the samples show.
@@ -106,7 +108,7 @@ static bool lacks(const struct gput_session *session, size_t device, enum gpu_fi
     const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
     bool lacks_now = figure == GPU_PROCESS_RAM && device < sample->n_devices &&
                      sample->devices[device].lacks_ram;
-    return lacks_now || gpu_set_past_missing(session->gpus, device, figure);
+    return lacks_now || gpu_set_past_missing(session->settings.gpus, device, figure);
 }
 
 /* That it was at least 0 is no information. */
@@ -118,7 +120,7 @@ static double unless_lacking(double figure, bool lacks_some)
 bool session_gpus_lack_processes(const struct gput_session *session)
 {
     size_t count;
-    gpu_set_devices(session->gpus, &count);
+    gpu_set_devices(session->settings.gpus, &count);
     for (size_t i = 0; i < count; i++)
         if (lacks(session, i, GPU_PROCESS_RAM))
             return true;
@@ -149,7 +151,7 @@ static void drop_unknown_zeros(
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     const struct gpu_usage *usage = &session->gpu_usage;
     session_gpus_fill_static(session, &results->static_data);
     for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
@@ -235,10 +237,10 @@ void session_fill_gpu_peaks(const struct gput_session *session, struct gput_resu
     struct gput_peak *main = &results->gpu_peaks.main, *all = &results->gpu_peaks.combined,
                      *descendants = &results->gpu_peaks.descendants;
     const double *max = results->max;
-    if (session->mode == SESSION_MACHINE || session->gpu_usage.n_devices == 0) {
+    if (session->settings.mode == SESSION_MACHINE || session->gpu_usage.n_devices == 0) {
         set_gpu_peak(main, NAN, NAN,
-            session->mode == SESSION_MACHINE ? "no process is tracked"
-                                             : "no GPU was found, or none can be read");
+            session->settings.mode == SESSION_MACHINE ? "no process is tracked"
+                                                      : "no GPU was found, or none can be read");
         *descendants = *all = *main;
         results->gpu_peaks.list_age_seconds = NAN;
         return;

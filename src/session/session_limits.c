@@ -39,7 +39,7 @@ static double used(const struct gput_session *session, enum gput_limit_kind kind
     case GPUT_LIMIT_GPU_RAM:
         return values[GPUT_COMBINED_GPU_RAM];
     case GPUT_LIMIT_SECONDS:
-        return clock_seconds_of_ns(now_ns - session->start_ns);
+        return clock_seconds_of_ns(now_ns - session->settings.start_ns);
     case GPUT_LIMIT_CPU_SECONDS:
         return cpu_seconds(session);
     case GPUT_LIMIT_KINDS:
@@ -92,17 +92,17 @@ static void describe(enum gput_limit_kind kind, double limit, char *text, size_t
 
 static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, int64_t now_ns)
 {
-    const struct gput_limits *limits = &session->options.limits;
+    const struct gput_limits *limits = &session->settings.options.limits;
     char amount[48];
     describe(kind, limits->values[kind], amount, sizeof amount);
-    double at_seconds = clock_seconds_of_ns(now_ns - session->start_ns);
+    double at_seconds = clock_seconds_of_ns(now_ns - session->settings.start_ns);
     session->limits_passed |= 1u << kind;
     struct gput_limit_passed *passed = &session->passed[session->n_passed++];
     snprintf(passed->kind_name, sizeof passed->kind_name, "%s", gput_limit_kind_name(kind));
     passed->value = limits->values[kind];
     passed->at_seconds = at_seconds;
     passed->enforced = limits->enforce;
-    session_warn(session, "The %s limit of %s was passed after %.3f s%s.",
+    session_warn(&session->settings, "The %s limit of %s was passed after %.3f s%s.",
         gput_limit_kind_name(kind), amount, at_seconds,
         limits->enforce ? "; what is tracked is being ended" : "");
     if (limits->enforce && session->terminated_ns == 0) {
@@ -115,7 +115,7 @@ static void pass_limit(struct gput_session *session, enum gput_limit_kind kind, 
 
 static int64_t kill_time_ns(const struct gput_session *session)
 {
-    double grace = session->options.limits.grace_seconds;
+    double grace = session->settings.options.limits.grace_seconds;
     if (!(grace > 0))
         grace = DEFAULT_GRACE_SECONDS;
     return session->terminated_ns + (int64_t)(grace * (double)NS_PER_SECOND);
@@ -123,10 +123,10 @@ static int64_t kill_time_ns(const struct gput_session *session)
 
 void session_warn_of_unwatched_limits(struct gput_session *session)
 {
-    bool has_gpu = session->static_data.system_gpu_count > 0;
-    if (session->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 && !has_gpu)
-        session_warn(session, "The gpu_ram limit cannot be watched: no GPU was found "
-                              "(why: gpu-tracker doctor).");
+    bool has_gpu = session->settings.static_data.system_gpu_count > 0;
+    if (session->settings.options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 && !has_gpu)
+        session_warn(&session->settings, "The gpu_ram limit cannot be watched: no GPU was found "
+                                         "(why: gpu-tracker doctor).");
 }
 
 /* Why what is tracked may hold GPU RAM that no driver reports, and on which GPU; NULL: it does not.
@@ -135,9 +135,9 @@ static const char *why_gpu_ram_is_unknown(const struct gput_session *session, si
 {
     size_t count;
     const char *reason = NULL;
-    gpu_set_devices(session->gpus, &count);
+    gpu_set_devices(session->settings.gpus, &count);
     for (size_t i = 0; !reason && i < count; i++) {
-        reason = gpu_set_past_missing(session->gpus, i, GPU_PROCESS_RAM);
+        reason = gpu_set_past_missing(session->settings.gpus, i, GPU_PROCESS_RAM);
         *device = i;
     }
     return reason;
@@ -146,7 +146,7 @@ static const char *why_gpu_ram_is_unknown(const struct gput_session *session, si
 void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_ns, bool is_end)
 {
     size_t device = 0, count;
-    bool is_limited = session->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 &&
+    bool is_limited = session->settings.options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 &&
                       !(session->limits_passed & 1u << GPUT_LIMIT_GPU_RAM);
     const char *reason = is_limited ? why_gpu_ram_is_unknown(session, &device) : NULL;
     if (!reason || session->gpu_ram_unknown_ns == 0)
@@ -155,9 +155,9 @@ void session_warn_of_unknown_gpu_ram(struct gput_session *session, int64_t now_n
     if (!reason || session->warned_of_gpu_limit || !is_due)
         return;
     bool knows_some = session->sampler.snapshot.sample.values[GPUT_COMBINED_GPU_RAM] > 0;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     session->warned_of_gpu_limit = true;
-    session_warn(session, "The gpu_ram limit cannot be watched%s: of GPU %zu (%s), %s.",
+    session_warn(&session->settings, "The gpu_ram limit cannot be watched%s: of GPU %zu (%s), %s.",
         knows_some ? " in full" : "", device, devices[device].uuid, reason);
 }
 
@@ -173,7 +173,8 @@ static void end_tree(struct gput_session *session, int64_t now_ns)
     if (left == 0 || now_ns < kill_time_ns(session) + KILLING_NS)
         return;
     session->gave_up_ending = true;
-    session_warn(session, "%zu of the processes to be ended for the limit could not be%s.", left,
+    session_warn(&session->settings,
+        "%zu of the processes to be ended for the limit could not be%s.", left,
         may_not_signal_all(session) ? ": they belong to another user" : "");
 }
 
@@ -184,7 +185,7 @@ void session_check_limits(struct gput_session *session)
         end_tree(session, now_ns);
     for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
         enum gput_limit_kind kind = (enum gput_limit_kind)i;
-        double limit = session->options.limits.values[kind];
+        double limit = session->settings.options.limits.values[kind];
         if (limit > 0 && !(session->limits_passed & 1u << kind) &&
             used(session, kind, now_ns) >= limit)
             pass_limit(session, kind, now_ns);
@@ -194,11 +195,11 @@ void session_check_limits(struct gput_session *session)
 
 int64_t session_next_limit_ns(const struct gput_session *session)
 {
-    double seconds = session->options.limits.values[GPUT_LIMIT_SECONDS];
+    double seconds = session->settings.options.limits.values[GPUT_LIMIT_SECONDS];
     if (session->terminated_ns && !session->gave_up_ending)
         return session->last_sample_ns + ENDING_SCAN_NS;
     if (seconds > 0 && !(session->limits_passed & 1u << GPUT_LIMIT_SECONDS))
-        return session->start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
+        return session->settings.start_ns + (int64_t)(seconds * (double)NS_PER_SECOND);
     return INT64_MAX;
 }
 

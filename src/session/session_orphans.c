@@ -27,7 +27,7 @@ static enum owner owner_of(struct gput_session *session, pid_t pid)
     const struct process_log *log = &session->log;
     if (contains(&session->foreign, pid))
         return OWN_CHILD;
-    if (session->options.starts_nothing_else ||
+    if (session->settings.options.starts_nothing_else ||
         (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
         return ORPHAN;
     /* Better to miss an orphan than to collect a child that the caller waits for. */
@@ -79,7 +79,7 @@ static void collect(struct gput_session *session, pid_t pid)
     if (process && process->io_fd >= 0)
         session_counts_add_io_fd(&session->counts, process->io_fd);
     else
-        session_counts_add_io(&session->counts, session->options.procfs_root, pid);
+        session_counts_add_io(&session->counts, session->settings.options.procfs_root, pid);
     if (wait4(pid, NULL, WNOHANG, &usage) != pid)
         return;
     int64_t before_ns = session_counts_cpu_ns(&session->counts);
@@ -102,7 +102,8 @@ static pid_t next_ended(idtype_t type, pid_t pid)
 static void collect_past_own_children(struct gput_session *session)
 {
     struct pid_vector children = {0};
-    if (proc_children_read(session->options.procfs_root, getpid(), 1, &children, NULL) == GPUT_OK) {
+    if (proc_children_read(session->settings.options.procfs_root, getpid(), 1, &children, NULL) ==
+        GPUT_OK) {
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.pids[i];
             if (pid != session->pid && next_ended(P_PID, pid) == pid &&

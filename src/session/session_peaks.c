@@ -180,7 +180,7 @@ static void fill_combined(const struct gput_session *session, double bound, doub
     double least = higher(highest, main->bytes), at_most = no_less(sum, highest);
     if (session_is_alone(session))
         set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
-    else if (session->mode != SESSION_LAUNCHED || !session->has_main_usage)
+    else if (session->settings.mode != SESSION_LAUNCHED || !session->has_main_usage)
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
         set_peak(peak, at_least, NAN,
@@ -203,7 +203,7 @@ static void fill_control_group(const struct gput_session *session, struct gput_p
 {
     double charged = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
     const char *why_not = session->cgroup.why_not;
-    if (session->mode != SESSION_LAUNCHED)
+    if (session->settings.mode != SESSION_LAUNCHED)
         set_peak(peak, NAN, NAN, "no control group holds exactly these processes");
     else if (!isnan(charged))
         set_exact(peak, charged, "charged to its own control group: RSS, page cache, the kernel's");
@@ -237,7 +237,7 @@ static double most_at_once(const struct gput_session *session, const struct gput
     if (is_above(session, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
         raise_to(&bytes, (double)peaks.largest_upper_bound_bytes);
     raise_to(&bytes, main ? (double)main->peak_rss_bytes : NAN);
-    if (session->mode != SESSION_LAUNCHED)
+    if (session->settings.mode != SESSION_LAUNCHED)
         return bytes;
     raise_to(&bytes, results->peaks.main.bytes);
     raise_to(&bytes, largest_collected(session));
@@ -256,7 +256,7 @@ static void raise_maxima(
     const struct process_record *main = session->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
-    if (session->mode != SESSION_LAUNCHED)
+    if (session->settings.mode != SESSION_LAUNCHED)
         return;
     /* It had a thread, even when it ended before the first scan. */
     raise_to(&results->max[GPUT_MAIN_THREADS], 1);
@@ -267,7 +267,7 @@ static void raise_maxima(
 void session_fill_peaks(
     const struct gput_session *session, bool all_collected, struct gput_results *results)
 {
-    if (session->mode == SESSION_MACHINE) {
+    if (session->settings.mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
         results->peaks.descendants = results->peaks.combined = results->peaks.control_group =
             results->peaks.main;

@@ -40,7 +40,8 @@ void session_update_gpu_holdings(struct gput_session *session)
 {
     size_t count;
     uint64_t version;
-    const struct gpu_process_ram *held = gpu_set_process_ram(session->gpus, &count, &version);
+    const struct gpu_process_ram *held =
+        gpu_set_process_ram(session->settings.gpus, &count, &version);
     if (version == session->gpu_holdings_version)
         return;
     session->gpu_holdings_version = version;
@@ -192,7 +193,7 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
     }
     free(records);
     list->count = count;
-    list->start_ns = session->start_ns + epoch_ns;
+    list->start_ns = session->settings.start_ns + epoch_ns;
     char *texts = str_steal(&commands);
     list->storage = texts;
     for (size_t i = 0; texts && i < count; i++) {
@@ -213,9 +214,9 @@ static int list_processes(struct gput_session *session, struct gput_processes **
     int code = fill_list(session, list);
     add_others(list, &session->log.ended.others);
     drop_unknown_gpu_ram(session, list);
-    list->has_command_lines = session->options.command_lines;
-    list->ram_unit = session->options.ram_unit;
-    list->gpu_ram_unit = session->options.gpu_ram_unit;
+    list->has_command_lines = session->settings.options.command_lines;
+    list->ram_unit = session->settings.options.ram_unit;
+    list->gpu_ram_unit = session->settings.options.gpu_ram_unit;
     if (code == GPUT_OK)
         *processes = list;
     else
@@ -227,7 +228,7 @@ int gput_session_processes(
     struct gput_session *session, struct gput_processes **processes, struct gput_error *error)
 {
     *processes = NULL;
-    if (!session->options.processes)
+    if (!session->settings.options.processes)
         return error_set(error, GPUT_ERROR_STATE,
             "The processes of this session were not asked for: set the option `processes`.");
     if (session->phase == SESSION_CREATED)
@@ -280,7 +281,7 @@ static struct tracking_value integer_or_null(bool is_known, int64_t value)
 static int write_row(struct gput_session *session, unsigned table,
     const struct gput_process *process, struct gput_error *error)
 {
-    const struct gput_static_data *data = &session->static_data;
+    const struct gput_static_data *data = &session->settings.static_data;
     bool exited = process->has_status && WIFEXITED(process->status);
     bool killed = process->has_status && WIFSIGNALED(process->status);
     const struct tracking_value values[COLUMNS] = {
@@ -311,7 +312,7 @@ int session_write_processes(struct gput_session *session, struct gput_error *err
 {
     struct gput_processes *list;
     unsigned table;
-    if (!session->options.processes || !session->tracking_file ||
+    if (!session->settings.options.processes || !session->tracking_file ||
         !tracking_file_has_tables(session->tracking_file))
         return GPUT_OK;
     TRY(tracking_file_add_table(

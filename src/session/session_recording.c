@@ -18,7 +18,7 @@
 
 int session_open_recording(struct gput_session *session, struct gput_error *error)
 {
-    const struct gput_options *options = &session->options;
+    const struct gput_options *options = &session->settings.options;
     if (!options->energy_folder)
         return GPUT_OK;
     return energy_recording_writer_create(options->energy_folder, options->energy_driver,
@@ -40,12 +40,13 @@ static void warn_of_missing(struct gput_session *session)
         return;
     energy_meter_explain_cpu(meter, faults, sizeof faults);
     if (session_records_no_cpu_power(session))
-        session_warn(session, "The recording goes on without the CPU's power%s: %s%s%s",
+        session_warn(&session->settings, "The recording goes on without the CPU's power%s: %s%s%s",
             session_has_no_gpu(session) ? ", and no GPU was found (why: gpu-tracker doctor)" : "",
             meter->why_not, end, meter->remedy);
     else if (faults[0])
-        session_warn(session, "The recording goes on without some of the CPU's power: %s%s%s",
-            faults, end, meter->remedy);
+        session_warn(&session->settings,
+            "The recording goes on without some of the CPU's power: %s%s%s", faults, end,
+            meter->remedy);
 }
 
 /* CPU time of a process without our own threads inside it. */
@@ -146,8 +147,8 @@ static void begin(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
     remember(session);
-    recording->since_time_ns -= recording->since_ns - session->start_ns;
-    recording->since_ns = session->start_ns;
+    recording->since_time_ns -= recording->since_ns - session->settings.start_ns;
+    recording->since_ns = session->settings.start_ns;
     recording->start.date_ns = recording->since_time_ns;
     recording->other_seconds = 0;
     recording->tree_cpu_ns = 0;
@@ -339,7 +340,7 @@ static void add_gpu_powers(
     const struct gput_session *session, const struct period *period, struct doc *gpu)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     struct doc *powers = doc_add_object(gpu, "per_gpu_nvidia_power");
     struct doc *in_package = NULL, *cards = NULL;
     for (uint32_t i = 0; i < session->sampler.snapshot.gpu.n_devices; i++) {
@@ -441,7 +442,8 @@ static bool is_due(const struct gput_session *session, bool last)
 static void set_next_due(struct gput_session *session)
 {
     struct session_recording *recording = &session->recording;
-    int64_t period_ns = (int64_t)(session->options.energy_period_seconds * (double)NS_PER_SECOND);
+    int64_t period_ns =
+        (int64_t)(session->settings.options.energy_period_seconds * (double)NS_PER_SECOND);
     int64_t late_ns = session->sampler.snapshot.taken_ns - (recording->due_ns - EARLY_NS);
     if (late_ns >= 0 && period_ns > 0)
         recording->due_ns += (late_ns / period_ns + 1) * period_ns;
@@ -463,8 +465,8 @@ void session_record(struct gput_session *session, bool last)
             recording->has_lines = true;
         } else if (!recording->warned) {
             recording->warned = true;
-            session_warn(session, "%s. Lines of the recording are being lost; tracking goes on.",
-                error.message);
+            session_warn(&session->settings,
+                "%s. Lines of the recording are being lost; tracking goes on.", error.message);
         }
         remember(session);
         recorded_states_finish(&recording->most);
@@ -478,7 +480,7 @@ void session_close_recording(struct gput_session *session)
 {
     struct gput_error error;
     if (energy_recording_writer_finish(session->recording.writer, &error) != GPUT_OK)
-        session_warn(session, "%s", error.message);
+        session_warn(&session->settings, "%s", error.message);
     session->recording.writer = NULL;
     recorded_states_finish(&session->recording.start);
     recorded_states_finish(&session->recording.most);

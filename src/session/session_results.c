@@ -50,7 +50,7 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
 /* Why figures counted up to the end are missing; NULL: they are not. */
 static const char *why_not_counted(const struct gput_session *session)
 {
-    if (session->mode != SESSION_LAUNCHED)
+    if (session->settings.mode != SESSION_LAUNCHED)
         return session->has_ended ? NULL : "it is read when tracking ends, and that had not ended";
     if (session->has_main_usage)
         return NULL;
@@ -64,7 +64,8 @@ static const char *why_not_counted(const struct gput_session *session)
 static void explain_others_cpu(const struct gput_session *session,
     const struct session_exactness *exactness, char *text, size_t size)
 {
-    bool has_group = session->mode != SESSION_SELF && !isnan(session->cgroup_usage.cpu_seconds);
+    bool has_group =
+        session->settings.mode != SESSION_SELF && !isnan(session->cgroup_usage.cpu_seconds);
     text[0] = '\0';
     if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
         snprintf(text, size, "; of those that were not waited for, what %s",
@@ -85,7 +86,7 @@ static void add_kernel_cpu_source(const struct gput_session *session,
 {
     const char *how = "wait4 of the command and of its orphans, with all that they waited for";
     char others[160], why_not[192] = "";
-    if (session->mode == SESSION_SELF)
+    if (session->settings.mode == SESSION_SELF)
         how = "getrusage of this process and of the children it waited for";
     else if (!isnan(session->cgroup_usage.cpu_seconds))
         how = "wait4 of the command and of its orphans, or a control group of its own where that "
@@ -112,12 +113,12 @@ static void add_cpu_sources(const struct gput_session *session,
         session_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
             "own");
-    if (session->mode == SESSION_ATTACHED && !session->events.has_ends)
+    if (session->settings.mode == SESSION_ATTACHED && !session->events.has_ends)
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
             "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
     else if (why_not)
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
-    else if (session->mode == SESSION_ATTACHED)
+    else if (session->settings.mode == SESSION_ATTACHED)
         session_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
             "at least: CPU clocks, and what parents collected or the kernel gave at each "
             "process's end (taskstats)");
@@ -137,7 +138,7 @@ static void add_process_source(const struct gput_session *session, struct gput_r
     else
         session_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
             "scanned at each tick; %s; %s", events->why_no_events,
-            session->mode == SESSION_LAUNCHED
+            session->settings.mode == SESSION_LAUNCHED
                 ? "of those that lived between two ticks CPU time is known"
                 : "orphans of unseen parents are lost");
     if (events->has_ends)
@@ -189,7 +190,8 @@ static void add_collected_counts_source(const struct gput_session *session,
             counts->without_io);
     session_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
         "%s%s and /proc/PID/io of all that were waited for%s%s%s", is_short ? "at least: " : "",
-        session->mode == SESSION_SELF ? "getrusage" : "wait4", living, why_not, without_io);
+        session->settings.mode == SESSION_SELF ? "getrusage" : "wait4", living, why_not,
+        without_io);
 }
 
 static void add_counts_source(const struct gput_session *session,
@@ -201,7 +203,7 @@ static void add_counts_source(const struct gput_session *session,
             "at least: io of each process, once a second; all of it when tracking ends");
     else if (why_not)
         session_add_source(results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
-    else if (session->mode == SESSION_ATTACHED)
+    else if (session->settings.mode == SESSION_ATTACHED)
         add_attached_counts_source(session, results);
     else
         add_collected_counts_source(session, exactness, results);
@@ -233,8 +235,8 @@ static void add_network_source(const struct gput_session *session, struct gput_r
 /* NULL: there is a GPU. */
 static const char *why_no_gpu(const struct gput_session *session)
 {
-    const char *missing = gpu_set_missing(session->gpus);
-    return missing && !gpu_set_has_hidden_gpus(session->gpus)
+    const char *missing = gpu_set_missing(session->settings.gpus);
+    return missing && !gpu_set_has_hidden_gpus(session->settings.gpus)
                ? "no GPU was found (why: gpu-tracker doctor)"
                : missing;
 }
@@ -242,9 +244,9 @@ static const char *why_no_gpu(const struct gput_session *session)
 static bool hides_processes(const struct gput_session *session)
 {
     size_t count;
-    gpu_set_devices(session->gpus, &count);
+    gpu_set_devices(session->settings.gpus, &count);
     for (size_t i = 0; i < count; i++)
-        if (gpu_set_hides_processes(session->gpus, i))
+        if (gpu_set_hides_processes(session->settings.gpus, i))
             return true;
     return false;
 }
@@ -253,12 +255,12 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
 {
     bool some;
     const char *none = why_no_gpu(session);
-    const char *why = gpu_set_process_ram_missing(session->gpus, &some);
+    const char *why = gpu_set_process_ram_missing(session->settings.gpus, &some);
     bool lacks_some = session_gpus_lack_processes(session);
     double most = results->max[GPUT_COMBINED_GPU_RAM];
     bool is_missing = !none && isnan(most) && why;
-    if (session->mode == SESSION_MACHINE ||
-        (!session->options.processes && !lacks_some && !is_missing))
+    if (session->settings.mode == SESSION_MACHINE ||
+        (!session->settings.options.processes && !lacks_some && !is_missing))
         return;
     if (is_missing && hides_processes(session))
         session_add_source(results, "process_gpu_ram", GPUT_SOURCE_UNAVAILABLE,
@@ -288,7 +290,7 @@ static const char *state_word(enum gpu_source_state state)
 static void add_gpu_sources(const struct gput_session *session, struct gput_results *results)
 {
     size_t count;
-    const struct gpu_source_status *sources = gpu_set_sources(session->gpus, &count);
+    const struct gpu_source_status *sources = gpu_set_sources(session->settings.gpus, &count);
     const char *missing = why_no_gpu(session);
     if (missing) {
         session_add_source(results, "gpu", GPUT_SOURCE_UNAVAILABLE, "%s", missing);
@@ -320,7 +322,7 @@ static void add_files_source(const struct gput_session *session, struct gput_res
 static void fill_sources(const struct gput_session *session,
     const struct session_exactness *exactness, struct gput_results *results)
 {
-    if (session->mode == SESSION_MACHINE) {
+    if (session->settings.mode == SESSION_MACHINE) {
         session_add_source(
             results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
     } else {
@@ -349,7 +351,7 @@ static double own_rss_bytes(const struct gput_session *session)
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
-    if (session->mode == SESSION_SELF || session->own_statm_fd < 0 ||
+    if (session->settings.mode == SESSION_SELF || session->own_statm_fd < 0 ||
         procfs_reread(session->own_statm_fd, text, sizeof text, NULL) != GPUT_OK ||
         proc_statm_parse(text, &statm) != GPUT_OK)
         return NAN;
@@ -358,7 +360,7 @@ static double own_rss_bytes(const struct gput_session *session)
 
 static void fill_tracker(const struct gput_session *session, struct gput_results *results)
 {
-    bool inside = session->mode == SESSION_SELF;
+    bool inside = session->settings.mode == SESSION_SELF;
     results->tracker.rss_bytes = own_rss_bytes(session);
     results->tracker.cpu_seconds =
         clock_seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
@@ -388,7 +390,7 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
     session->system_cpu_seconds = fmax(session->system_cpu_seconds, number_round(busy, 3));
     results->now.system_cpu_seconds =
         session->system.stat_fd >= 0 ? session->system_cpu_seconds : NAN;
-    bool has_process = session->mode != SESSION_MACHINE;
+    bool has_process = session->settings.mode != SESSION_MACHINE;
     results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
     results->now.descendants_cpu_seconds =
         has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
@@ -398,8 +400,9 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
 {
     /* Most of it is space for GPUs that do not exist. */
     memset(results, 0, offsetof(struct gput_results, gpus));
-    results->static_data = session->static_data;
-    results->elapsed_seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
+    results->static_data = session->settings.static_data;
+    results->elapsed_seconds =
+        clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         results->max[i] = session->usage.max[i];
         results->mean[i] = usage_mean(&session->usage, (enum gput_measurement_id)i);

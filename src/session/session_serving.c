@@ -67,13 +67,13 @@ static void handle(void *user, const struct http_request *request, struct http_r
 {
     struct gput_session *session = user;
     answer(session, request, response);
-    if (session->mode == SESSION_SELF)
+    if (session->settings.mode == SESSION_SELF)
         session->serving.counts = session_counts_of_thread();
 }
 
 int session_open_serving(struct gput_session *session, struct gput_error *error)
 {
-    const char *address = session->options.listen;
+    const char *address = session->settings.options.listen;
     return address ? http_server_open(address, &session->serving.server, error) : GPUT_OK;
 }
 

@@ -15,18 +15,6 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
         "This process is a fork of the one that tracks; only that one can use the session.");
 }
 
-void session_warn(const struct gput_session *session, const char *format, ...)
-{
-    if (!session->options.warn)
-        return;
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    text_fit_list(message, sizeof message, format, arguments);
-    va_end(arguments);
-    session->options.warn(session->options.user, message);
-}
-
 void session_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...)
 {

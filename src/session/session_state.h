@@ -35,6 +35,7 @@
 #include "session/session_accounting.h"
 #include "session/session_events.h"
 #include "session/session_recording.h"
+#include "session/session_settings.h"
 #include "session/session_starts.h"
 #include "session/usage.h"
 
@@ -43,8 +44,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/resource.h>
-
-enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MACHINE };
 
 enum session_phase {
     SESSION_CREATED,
@@ -76,31 +75,23 @@ struct session_between {
 };
 
 struct gput_session {
-    struct gput_options options; /* its strings are copies, in `strings` */
-    char *strings[10];
-    int64_t interval_ns;
+    struct session_settings settings;
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
 
-    struct gput_static_data static_data;
-    struct gpu_set *gpus;
     struct tracking_file *tracking_file;
     bool has_gpu_table;
     unsigned gpu_table; /* of the tracking file */
     struct results_file *results_file;
 
-    enum session_mode mode;
     enum session_phase phase;
     pid_t pid;
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
     int pid_fd;                  /* becomes readable when main ends; -1: not available */
     uint64_t main_start_ticks;   /* identifies main together with the pid */
-    bool procfs_is_named;        /* by the caller: pids are those of that procfs */
-    bool has_own_procfs;         /* procfs_root has the pids of our namespace */
     struct cgroup launch_cgroup; /* in which the command is started; until its limits are read */
     struct own_cgroup cgroup;    /* around a launched command, where one could be made */
     struct pid_vector foreign;   /* our children from before the launch */
-    int64_t start_ns;
     int64_t own_cpu_at_start_ns;
     int own_statm_fd; /* of the calling process; -1: it is the tracked one, or not available */
     uint64_t forked_rss_bytes;      /* upper bound of our forked copy before execve() */
@@ -358,9 +349,6 @@ void session_gpus_add_list_source(const struct gput_session *session, struct gpu
  * which may have held the lock at the fork.
  */
 int session_check_owner(const struct gput_session *session, struct gput_error *error);
-
-void session_warn(const struct gput_session *session, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Adds the source of a kind of figure, or why it is missing. */
 void session_add_source(struct gput_results *results, const char *name,

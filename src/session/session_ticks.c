@@ -52,13 +52,14 @@ static void write_row(struct gput_session *session)
     if (code == GPUT_OK || session->warned_of_lost_rows)
         return;
     session->warned_of_lost_rows = true;
-    session_warn(
-        session, "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
+    session_warn(&session->settings,
+        "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
 }
 
 static void publish_snapshot(struct gput_session *session)
 {
-    double elapsed_seconds = clock_seconds_of_ns(session->last_sample_ns - session->start_ns);
+    double elapsed_seconds =
+        clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
     struct gput_snapshot *copy = snapshot_copy(
         &session->sampler.snapshot, session->ticks, elapsed_seconds, session->latest.snapshot);
     if (copy)
@@ -104,8 +105,9 @@ static void warn_of_files(struct gput_session *session)
     if (session->warned_of_files || session->sampler.tree.scans_without_files == 0)
         return;
     session->warned_of_files = true;
-    session_warn(session, "No more files can be opened (ulimit -n), so that not every process can "
-                          "be read: figures are at least what they say. Raise the limit.");
+    session_warn(&session->settings,
+        "No more files can be opened (ulimit -n), so that not every process can "
+        "be read: figures are at least what they say. Raise the limit.");
 }
 
 /* Takes a sample; the very first, in the caller's thread, has no interval after it and is no row.
@@ -115,24 +117,24 @@ static void take_sample(struct gput_session *session, enum moment moment)
     bool is_row = moment != FIRST, is_last = moment == LAST;
     /* Events first, so that no process that is gone already is added. */
     session_events_read(&session->events);
-    if (session->mode == SESSION_LAUNCHED)
+    if (session->settings.mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
     session->sampler.helper_threads = (session->events.stop_fd >= 0) + session->serving.has_thread;
     session->sampler.helper_cpu_ns = session_helpers_cpu_ns(session);
     unsigned flags = is_last ? SAMPLER_LAST : 0;
     /* All but the first are taken in the thread that only samples. */
-    if (is_row && session->mode == SESSION_SELF)
+    if (is_row && session->settings.mode == SESSION_SELF)
         flags |= SAMPLER_IN_MAIN;
     if (!session_events_any_started(&session->events))
         flags |= SAMPLER_NONE_STARTED;
     /* A command that has just started holds no GPU RAM, and must not be delayed. */
-    if (session->mode != SESSION_LAUNCHED)
+    if (session->settings.mode != SESSION_LAUNCHED)
         flags |= SAMPLER_AWAIT_LISTS;
     if (is_row)
         take_waiting_lists(session);
     sampler_take_sample(&session->sampler, session->orphans_ns, flags);
     settle_gpu_ram(session);
-    if (session->mode == SESSION_LAUNCHED)
+    if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     warn_of_files(session);
     int64_t now_ns = session->sampler.snapshot.taken_ns;
@@ -154,21 +156,21 @@ static void take_sample(struct gput_session *session, enum moment moment)
         seconds = 0;
     }
     usage_add(&session->usage, &sample, seconds);
-    if (session->mode != SESSION_MACHINE)
+    if (session->settings.mode != SESSION_MACHINE)
         session->at_least_bytes =
             fmax(session->at_least_bytes, (double)session->sampler.ram.figures.at_least_bytes);
     session_gpus_add_sample(session, seconds);
     session->ticks++;
-    if (session->options.sample)
-        session->options.sample(session->options.user, &sample);
+    if (session->settings.options.sample)
+        session->settings.options.sample(session->settings.options.user, &sample);
     if (is_row)
         write_row(session);
-    if (is_row && session->mode == SESSION_SELF)
+    if (is_row && session->settings.mode == SESSION_SELF)
         session->sampler_cpu_ns = clock_thread_cpu_ns();
     if (session->sampler.snapshot.has_new_energy)
         session_write_energy(session);
     session_record(session, is_last);
-    if (session->options.snapshots)
+    if (session->settings.options.snapshots)
         publish_snapshot(session);
     keep_results(session, moment);
 }
@@ -177,12 +179,12 @@ static void take_sample(struct gput_session *session, enum moment moment)
 static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
 {
     int64_t now_ns = clock_monotonic_ns();
-    int64_t interval_ns = session->interval_ns;
+    int64_t interval_ns = session->settings.interval_ns;
     if (now_ns < deadline_ns)
         return deadline_ns; /* a limit called for a sample before it */
     /* Also realigns the early first tick with whole intervals since the start. */
-    int64_t passed = (deadline_ns - session->start_ns) / interval_ns;
-    int64_t next = session->start_ns + (passed + 1) * interval_ns;
+    int64_t passed = (deadline_ns - session->settings.start_ns) / interval_ns;
+    int64_t next = session->settings.start_ns + (passed + 1) * interval_ns;
     if (next <= now_ns) {
         int64_t missed = (now_ns - next) / interval_ns + 1;
         session->missed_ticks += (uint64_t)missed;
@@ -245,14 +247,15 @@ static void *tick(void *user)
     prctl(PR_SET_NAME, "gpu-tracker");
 
     pthread_mutex_lock(&session->lock);
-    int64_t first_ns = session->interval_ns < FIRST_TICK_NS ? session->interval_ns : FIRST_TICK_NS;
-    int64_t deadline_ns = session->start_ns + first_ns;
+    int64_t first_ns = session->settings.interval_ns < FIRST_TICK_NS ? session->settings.interval_ns
+                                                                     : FIRST_TICK_NS;
+    int64_t deadline_ns = session->settings.start_ns + first_ns;
     follow_events(session, first_ns);
     while (wait_until(session, deadline_ns)) {
-        if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->interval_ns)
+        if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->settings.interval_ns)
             session->late_ticks++;
         take_sample(session, TICK);
-        follow_events(session, session->interval_ns);
+        follow_events(session, session->settings.interval_ns);
         session_check_limits(session);
         deadline_ns = next_deadline(session, deadline_ns);
     }
@@ -266,7 +269,7 @@ static void *tick(void *user)
 
 int session_start_ticks(struct gput_session *session, struct gput_error *error)
 {
-    session->last_sample_ns = session->start_ns;
+    session->last_sample_ns = session->settings.start_ns;
     session_warn_of_unwatched_limits(session);
     take_sample(session, FIRST);
     /* All signals are left to the program's own threads. */

@@ -74,17 +74,17 @@ static void add_living_counts(struct gput_session *session)
         if (session->events.has_ends)
             session->counts.living++;
         else
-            session_counts_add_living(&session->counts, session->options.procfs_root, process->pid,
-                process->start_time_ticks, record ? &record->before : &nothing);
+            session_counts_add_living(&session->counts, session->settings.options.procfs_root,
+                process->pid, process->start_time_ticks, record ? &record->before : &nothing);
     }
 }
 
 void session_close_totals(struct gput_session *session)
 {
     struct session_counts *counts = &session->counts;
-    if (session->mode != SESSION_LAUNCHED && session->mode != SESSION_SELF)
+    if (session->settings.mode != SESSION_LAUNCHED && session->settings.mode != SESSION_SELF)
         return;
-    if (session->mode == SESSION_SELF) {
+    if (session->settings.mode == SESSION_SELF) {
         session_counts_add_self(counts);
         session_counts_subtract(counts, &session->at_start);
         session_counts_subtract(counts, &session->sampler_counts);
@@ -204,7 +204,7 @@ static void fill_collected_cpu(const struct gput_session *session,
 {
     const struct session_counts *counts = &session->counts;
     const struct cgroup_usage *group = &session->cgroup_usage;
-    bool is_self = session->mode == SESSION_SELF;
+    bool is_self = session->settings.mode == SESSION_SELF;
     bool has_group = !is_self && !isnan(group->cpu_seconds);
     int64_t own_ns = is_self ? session->sampler_cpu_ns + session_helpers_cpu_ns(session) : 0;
     int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
@@ -273,7 +273,7 @@ void session_compare_exit_records(struct gput_session *session)
 {
     struct process_log *log = &session->log;
     int64_t reported_ns;
-    bool is_needed = session->mode == SESSION_ATTACHED && session->events.has_ends;
+    bool is_needed = session->settings.mode == SESSION_ATTACHED && session->events.has_ends;
     if (!is_needed || log->ended_total == session->ends_compared)
         return;
     session->ends_compared = log->ended_total;
@@ -400,10 +400,10 @@ static struct session_exactness fill_end(
     const struct gput_session *session, struct gput_accounting *accounting)
 {
     struct session_exactness exactness = session_exactness_of(session);
-    if (session->mode == SESSION_ATTACHED) {
+    if (session->settings.mode == SESSION_ATTACHED) {
         fill_attached_cpu(session, accounting);
         fill_attached_counts(session, accounting);
-    } else if (session->mode == SESSION_SELF || session->has_main_usage) {
+    } else if (session->settings.mode == SESSION_SELF || session->has_main_usage) {
         fill_collected_counts(session, &exactness, accounting);
         fill_collected_cpu(session, &exactness, accounting);
     }
@@ -416,7 +416,7 @@ struct session_exactness session_fill_accounting(
     struct session_exactness exactness = {0};
     session_accounting_clear(accounting);
     system_counters_fill(&session->system_counters, accounting);
-    if (session->mode == SESSION_MACHINE)
+    if (session->settings.mode == SESSION_MACHINE)
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(
         session->sampler.snapshot.totals.main_ns + session->sampler.snapshot.totals.descendants_ns);
@@ -433,7 +433,7 @@ struct session_exactness session_fill_accounting(
 bool session_has_bytes_so_far(const struct gput_session *session)
 {
     const struct process_record *main = session->log.main;
-    return session->options.listen && !session->has_ended && main && main->has_io;
+    return session->settings.options.listen && !session->has_ended && main && main->has_io;
 }
 
 void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting)

@@ -89,13 +89,13 @@ static double lower(double a, double b)
  */
 static void read_limits(struct gput_session *session)
 {
-    struct gput_static_data *data = &session->static_data;
-    const char *procfs = session->options.procfs_root;
+    struct gput_static_data *data = &session->settings.static_data;
+    const char *procfs = session->settings.options.procfs_root;
     struct cgroup_limits limits;
     /* A launched command's group, if it has one of its own, has no limits but those above it. */
-    if (session->mode != SESSION_LAUNCHED)
-        cgroup_find(
-            procfs, session->options.sysfs_root, session->pid, &session->launch_cgroup, NULL);
+    if (session->settings.mode != SESSION_LAUNCHED)
+        cgroup_find(procfs, session->settings.options.sysfs_root, session->pid,
+            &session->launch_cgroup, NULL);
     cgroup_limits_read(&session->launch_cgroup, &limits);
     cgroup_finish(&session->launch_cgroup);
     data->allowed_ram_bytes = limits.memory_max_bytes;
@@ -111,23 +111,24 @@ static void read_limits(struct gput_session *session)
 
 static void start_log(struct gput_session *session)
 {
-    bool detailed = session->options.processes;
+    bool detailed = session->settings.options.processes;
     struct process_log_options options = {
-        .procfs_root = session->options.procfs_root,
+        .procfs_root = session->settings.options.procfs_root,
         .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
         .has_events = session->events.has_events,
         .has_taskstats = session->events.has_ends,
         .keeps_ended = detailed,
-        .keeps_counts = session->mode == SESSION_ATTACHED || session->options.listen,
-        .has_live_counts = session->options.listen != NULL,
-        .reads_commands = detailed && session->options.command_lines,
+        .keeps_counts =
+            session->settings.mode == SESSION_ATTACHED || session->settings.options.listen,
+        .has_live_counts = session->settings.options.listen != NULL,
+        .reads_commands = detailed && session->settings.options.command_lines,
         .max_ended = MAX_ENDED,
     };
     process_log_finish(&session->log);
     process_log_init(&session->log, &options);
     enum session_events_use use = SESSION_EVENTS_COUNT;
     /* Exit records have names, too, but less CPU time than parents collect. */
-    if (session->events.has_ends && session->mode == SESSION_ATTACHED)
+    if (session->events.has_ends && session->settings.mode == SESSION_ATTACHED)
         use = SESSION_EVENTS_TOTALS;
     else if (!session->events.has_ends && detailed)
         use = SESSION_EVENTS_NAMES;
@@ -137,24 +138,24 @@ static void start_log(struct gput_session *session)
 static int start_sampler(struct gput_session *session, struct gput_error *error)
 {
     struct sampler_options options = {
-        .tree = {.procfs_root = session->options.procfs_root,
+        .tree = {.procfs_root = session->settings.options.procfs_root,
             .main = session->pid,
             .others = session->others,
             .n_others = session->n_others,
-            .main_is_old = session->mode != SESSION_LAUNCHED,
-            .is_subreaper = session->mode == SESSION_LAUNCHED,
+            .main_is_old = session->settings.mode != SESSION_LAUNCHED,
+            .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
             .is_own_child = session_is_own_child,
             .caller = session,
             .kept_files = kept_files(),
             .gone = process_log_remove,
             .user = &session->log},
-        .system_core_count = session->static_data.system_core_count,
-        .n_expected_cores = session->static_data.n_expected_cores,
-        .exact_ram = session->options.ram_mode == GPUT_RAM_EXACT,
-        .start_ns = session->start_ns,
-        .interval_ns = session->interval_ns,
-        .gpus = session->gpus,
-        .sysfs_root = session->options.sysfs_root,
+        .system_core_count = session->settings.static_data.system_core_count,
+        .n_expected_cores = session->settings.static_data.n_expected_cores,
+        .exact_ram = session->settings.options.ram_mode == GPUT_RAM_EXACT,
+        .start_ns = session->settings.start_ns,
+        .interval_ns = session->settings.interval_ns,
+        .gpus = session->settings.gpus,
+        .sysfs_root = session->settings.options.sysfs_root,
         .known_cpu_ns = session_auto_reaped_cpu_ns,
         .user = session,
     };
@@ -163,8 +164,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     session->has_sampler = true;
     /* Main must be known before the first event is read: it may have children already. */
     process_log_scan(&session->log, &session->sampler.tree, clock_monotonic_ns());
-    if (session->mode == SESSION_LAUNCHED && session->log.main) {
-        session->log.main->start_ns = session->start_ns;
+    if (session->settings.mode == SESSION_LAUNCHED && session->log.main) {
+        session->log.main->start_ns = session->settings.start_ns;
         session->log.main->before.write_call_bytes = session->cgroup.entry_bytes;
     }
     return GPUT_OK;
@@ -178,17 +179,17 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
 static int check_procfs(
     struct gput_session *session, enum session_mode mode, struct gput_error *error)
 {
-    const char *root = session->options.procfs_root;
-    session->has_own_procfs = cpu_clock_usable(root);
-    if (session->has_own_procfs || mode == SESSION_MACHINE)
+    const char *root = session->settings.options.procfs_root;
+    session->settings.has_own_procfs = cpu_clock_usable(root);
+    if (session->settings.has_own_procfs || mode == SESSION_MACHINE)
         return GPUT_OK;
-    if (mode != SESSION_ATTACHED || !session->procfs_is_named)
+    if (mode != SESSION_ATTACHED || !session->settings.procfs_is_named)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "There is no procfs of our own pid namespace at %s: processes have other numbers "
             "there. Mount one (mount -t proc proc /proc, unshare --mount-proc), or name another "
             "folder in GPUT_PROCFS.",
             root);
-    if (session->options.limits.enforce)
+    if (session->settings.options.limits.enforce)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "Processes of %s cannot be ended for a limit: they are of another pid namespace, where "
             "their numbers mean others. Track them without --enforce, or from inside of it.",
@@ -205,10 +206,10 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     TRY(check_procfs(session, mode, error));
     /* An earlier failed attempt has left it. "Not found" is for commands alone. */
     int code = GPUT_OK;
-    bool is_kept = mode != SESSION_MACHINE || session->options.resource_usage_file;
+    bool is_kept = mode != SESSION_MACHINE || session->settings.options.resource_usage_file;
     if (is_kept && !session->results_file)
         code = results_file_create(
-            session->options.resource_usage_file, &session->results_file, error);
+            session->settings.options.resource_usage_file, &session->results_file, error);
     if (code == GPUT_ERROR_NOT_FOUND || code == GPUT_ERROR_PERMISSION) {
         code = GPUT_ERROR_IO;
         if (error)
@@ -216,17 +217,17 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     }
     if (code != GPUT_OK)
         return code;
-    session->mode = mode;
+    session->settings.mode = mode;
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
-        session_events_open(&session->events, session->options.procfs_root);
+        session_events_open(&session->events, session->settings.options.procfs_root);
     session->starts_before = session->starts_after = (struct session_starts){0};
-    if (mode != SESSION_MACHINE && !session->events.has_events && session->has_own_procfs)
-        session_starts_read(session->options.procfs_root, &session->starts_before);
+    if (mode != SESSION_MACHINE && !session->events.has_events && session->settings.has_own_procfs)
+        session_starts_read(session->settings.options.procfs_root, &session->starts_before);
     session->own_cpu_at_start_ns = clock_process_cpu_ns();
     if (mode != SESSION_SELF && session->own_statm_fd < 0)
         procfs_open("/proc", PROCFS_SYSTEM, "self/statm", &session->own_statm_fd, NULL);
-    session->start_ns = clock_monotonic_ns();
+    session->settings.start_ns = clock_monotonic_ns();
     return GPUT_OK;
 }
 
@@ -234,22 +235,22 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
  * already; in another procfs, pid 1 represents the machine. */
 static pid_t network_pid(const struct gput_session *session)
 {
-    if (session->mode == SESSION_ATTACHED)
+    if (session->settings.mode == SESSION_ATTACHED)
         return session->pid;
-    return session->has_own_procfs ? getpid() : 1;
+    return session->settings.has_own_procfs ? getpid() : 1;
 }
 
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
     session->pid = pid;
-    bool is_ours = pid != 0 && session->has_own_procfs;
+    bool is_ours = pid != 0 && session->settings.has_own_procfs;
     session->pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->main_start_ticks = main ? main->start_time_ticks : 0;
     system_counters_finish(&session->system_counters);
     system_counters_begin(
-        &session->system_counters, session->options.procfs_root, network_pid(session));
+        &session->system_counters, session->settings.options.procfs_root, network_pid(session));
     session_gpus_warn(session); /* not earlier: after a failure only that is reported */
     TRY(session_start_ticks(session, error));
     int code = session_start_serving(session, error);
@@ -260,7 +261,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     }
     /* The sampling thread is running and reads what is set here. */
     pthread_mutex_lock(&session->lock);
-    if (session->mode != SESSION_MACHINE)
+    if (session->settings.mode != SESSION_MACHINE)
         read_limits(session);
     pthread_mutex_unlock(&session->lock);
     session->phase = SESSION_TRACKING;
@@ -269,7 +270,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
 
 int gput_session_track_self(struct gput_session *session, struct gput_error *error)
 {
-    if (session->options.limits.enforce)
+    if (session->settings.options.limits.enforce)
         return error_set(error, GPUT_ERROR_INVALID,
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");
@@ -312,8 +313,8 @@ static void warn_of_absent(struct gput_session *session, const pid_t *pids, size
     pthread_mutex_lock(&session->lock);
     for (size_t i = 0; i < count; i++)
         if (!process_tree_get(&session->sampler.tree, pids[i]))
-            session_warn(
-                session, "There is no process %d to track; the others are tracked.", (int)pids[i]);
+            session_warn(&session->settings,
+                "There is no process %d to track; the others are tracked.", (int)pids[i]);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -353,7 +354,7 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
 static uint64_t forked_rss_bytes(const struct gput_session *session)
 {
     struct proc_statm statm;
-    if (proc_statm_read(session->options.procfs_root, getpid(), &statm, NULL) != GPUT_OK)
+    if (proc_statm_read(session->settings.options.procfs_root, getpid(), &statm, NULL) != GPUT_OK)
         return 0;
     uint64_t anonymous_pages = statm.resident_pages - statm.shared_pages;
     return anonymous_pages * (uint64_t)sysconf(_SC_PAGESIZE) + FORKED_FILE_BYTES;
@@ -361,7 +362,8 @@ static uint64_t forked_rss_bytes(const struct gput_session *session)
 
 static void make_cgroup(struct gput_session *session)
 {
-    const char *procfs = session->options.procfs_root, *sysfs = session->options.sysfs_root;
+    const char *procfs = session->settings.options.procfs_root,
+               *sysfs = session->settings.options.sysfs_root;
     cgroup_finish(&session->launch_cgroup);
     if (cgroup_find(procfs, sysfs, getpid(), &session->launch_cgroup, NULL) != GPUT_OK) {
         text_fit(session->cgroup.why_not, sizeof session->cgroup.why_not,
@@ -380,7 +382,7 @@ static int launch_and_track(
     if (session->io_fd >= 0)
         close(session->io_fd);
     session->io_fd = -1;
-    procfs_open(session->options.procfs_root, pid, "io", &session->io_fd, NULL);
+    procfs_open(session->settings.options.procfs_root, pid, "io", &session->io_fd, NULL);
     int code = track(session, pid, error);
     if (code != GPUT_OK) {
         /* It must not run untracked. */
@@ -395,7 +397,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     TRY(begin(session, SESSION_LAUNCHED, error));
-    proc_children_read(session->options.procfs_root, getpid(), 0, &session->foreign, NULL);
+    proc_children_read(session->settings.options.procfs_root, getpid(), 0, &session->foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     session->forked_rss_bytes = forked_rss_bytes(session);
 
@@ -406,7 +408,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
         return code;
     }
 
-    session->start_ns = clock_monotonic_ns();
+    session->settings.start_ns = clock_monotonic_ns();
     code = launch_and_track(session, argv, error);
     if (code != GPUT_OK)
         own_cgroup_remove(&session->cgroup); /* the next attempt makes another */
@@ -428,20 +430,20 @@ int gput_session_end_fd(const struct gput_session *session)
 /* True when main has ended; it is not collected yet. */
 static bool main_has_ended(const struct gput_session *session)
 {
-    if (session->mode == SESSION_LAUNCHED) {
+    if (session->settings.mode == SESSION_LAUNCHED) {
         siginfo_t info = {0};
         if (waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
             return errno == ECHILD; /* it was collected elsewhere */
         return info.si_pid == session->pid;
     }
-    if (session->mode == SESSION_MACHINE)
+    if (session->settings.mode == SESSION_MACHINE)
         return false;
     if (session->pid_fd >= 0) {
         struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
         return poll(&ended, 1, 0) == 1;
     }
     struct proc_stat stat;
-    int code = proc_stat_read(session->options.procfs_root, session->pid, &stat, NULL);
+    int code = proc_stat_read(session->settings.options.procfs_root, session->pid, &stat, NULL);
     if (code != GPUT_OK)
         return code == GPUT_ERROR_GONE;
     /* Its pid was reused; or its parent has not collected it. */
@@ -457,8 +459,9 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     if (!forever && left_ms <= 0)
         return false;
     struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-    bool is_reported = session->pid_fd >= 0 && session->main_ended_ns == 0 &&
-                       (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce);
+    bool is_reported =
+        session->pid_fd >= 0 && session->main_ended_ns == 0 &&
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce);
     if (!is_reported && (forever || left_ms > POLL_INTERVAL_MS))
         left_ms = POLL_INTERVAL_MS;
     if (left_ms > INT32_MAX)
@@ -471,7 +474,8 @@ static bool tree_has_ended(struct gput_session *session)
 {
     bool main_lives = session->main_ended_ns == 0 && !main_has_ended(session);
     /* A launched command is waited for in any case: we collect its status. */
-    if (main_lives && (session->mode == SESSION_LAUNCHED || !session->options.limits.enforce))
+    if (main_lives &&
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce))
         return false;
     if (!main_lives && session->main_ended_ns == 0)
         session->main_ended_ns = clock_monotonic_ns();
@@ -499,7 +503,7 @@ static void end_counting(struct gput_session *session)
     session_close_totals(session);
     system_counters_update(&session->system_counters);
     if (session->starts_before.is_known)
-        session_starts_read(session->options.procfs_root, &session->starts_after);
+        session_starts_read(session->settings.options.procfs_root, &session->starts_after);
     session->has_ended = true;
 }
 
@@ -542,7 +546,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
             if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
                 return GPUT_OK;
         }
-        if (session->mode == SESSION_LAUNCHED)
+        if (session->settings.mode == SESSION_LAUNCHED)
             end_launched(session);
         session->main_end_is_reported = true;
     }
@@ -567,11 +571,12 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
     session_close_recording(session);
     struct gput_error problem;
     if (session_write_processes(session, &problem) != GPUT_OK)
-        session_warn(session, "The table of processes is not whole: %s", problem.message);
+        session_warn(
+            &session->settings, "The table of processes is not whole: %s", problem.message);
     int code = tracking_file_finish(session->tracking_file, &session->rows_lost, &problem);
     session->tracking_file = NULL;
     if (code != GPUT_OK && !session->warned_of_lost_rows)
-        session_warn(session, "%s", problem.message);
+        session_warn(&session->settings, "%s", problem.message);
     results_file_remove(session->results_file);
     session->results_file = NULL;
     return GPUT_OK;

@@ -1,0 +1,127 @@
+#include "session/session_settings.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "formats/tracking/tracking_file.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest useful interval: below it a sample costs most of the interval. */
+#define MIN_SLEEP_SECONDS 0.001
+/* A year: more is a typing error. */
+#define MAX_SLEEP_SECONDS 31536000.0
+
+struct gput_options gput_options_default(void)
+{
+    return (struct gput_options){
+        .sleep_time_seconds = 1.0,
+        .ram_unit = GPUT_GIGABYTES,
+        .gpu_ram_unit = GPUT_GIGABYTES,
+        .time_unit = GPUT_HOURS,
+        .carbon_intensity = NAN,
+        .energy_period_seconds = 2,
+    };
+}
+
+static int check_options(const struct gput_options *options, struct gput_error *error)
+{
+    double sleep = options->sleep_time_seconds;
+    if (!(sleep >= MIN_SLEEP_SECONDS && sleep <= MAX_SLEEP_SECONDS))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
+    if (!(options->energy_period_seconds > 0))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The measurement period of energy must be above 0 seconds, not %g.",
+            options->energy_period_seconds);
+    bool is_limited = false;
+    for (int i = 0; i < GPUT_LIMIT_KINDS; i++)
+        is_limited |= options->limits.values[i] > 0;
+    if (options->limits.enforce && !is_limited)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There is no limit to enforce. Give one, for example ram=8GB.");
+    const struct gput_carbon_intensity *intensity;
+    if (options->carbon_intensity < 0 || isinf(options->carbon_intensity))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The carbon intensity must be 0 grams or more for a kWh, not %g.",
+            options->carbon_intensity);
+    if (options->carbon_country)
+        TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
+    return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
+                                  : GPUT_OK;
+}
+
+/* Copies the options, so that the caller's strings need not stay. */
+static int copy_options(struct session_settings *settings, const struct gput_options *options)
+{
+    settings->options = *options;
+    settings->procfs_is_named = options->procfs_root != NULL;
+    if (!settings->options.procfs_root)
+        settings->options.procfs_root = "/proc";
+    if (!settings->options.sysfs_root)
+        settings->options.sysfs_root = "/sys";
+
+    const char **texts[] = {&settings->options.gpu_uuids, &settings->options.gpu_brand,
+        &settings->options.tracking_file, &settings->options.resource_usage_file,
+        &settings->options.procfs_root, &settings->options.sysfs_root, &settings->options.nvml_path,
+        &settings->options.energy_folder, &settings->options.listen,
+        &settings->options.carbon_country};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!*texts[i])
+            continue;
+        settings->strings[i] = strdup(*texts[i]);
+        if (!settings->strings[i])
+            return GPUT_ERROR_MEMORY;
+        *texts[i] = settings->strings[i];
+    }
+    settings->interval_ns = (int64_t)llround(options->sleep_time_seconds * (double)NS_PER_SECOND);
+    return GPUT_OK;
+}
+
+static void warn_of_gpus(void *user, const char *message)
+{
+    session_warn(user, "%s", message);
+}
+
+int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error)
+{
+    struct gpu_options options = {.procfs_root = settings->options.procfs_root,
+        .sysfs_root = settings->options.sysfs_root,
+        .nvml_path = settings->options.nvml_path,
+        .brand = settings->options.gpu_brand,
+        .uuids = settings->options.gpu_uuids,
+        .interval_seconds = settings->options.sleep_time_seconds,
+        .each_process = settings->options.processes || settings->options.snapshots,
+        .warn = warn_of_gpus,
+        .user = settings};
+    return gpu_set_open(&options, &settings->gpus, error);
+}
+
+int session_settings_init(
+    struct session_settings *settings, const struct gput_options *options, struct gput_error *error)
+{
+    TRY(check_options(options, error));
+    return copy_options(settings, options) == GPUT_OK ? GPUT_OK : error_memory(error);
+}
+
+void session_settings_finish(struct session_settings *settings)
+{
+    gpu_set_close(settings->gpus);
+    for (size_t i = 0; i < sizeof settings->strings / sizeof settings->strings[0]; i++)
+        free(settings->strings[i]);
+}
+
+void session_warn(const struct session_settings *settings, const char *format, ...)
+{
+    if (!settings->options.warn)
+        return;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    text_fit_list(message, sizeof message, format, arguments);
+    va_end(arguments);
+    settings->options.warn(settings->options.user, message);
+}

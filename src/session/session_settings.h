@@ -1,0 +1,46 @@
+/*
+ * What a session was asked for, and the machine that it runs on. Nothing of it changes while
+ * samples are taken, except that GPUs may appear and that limits of the main process become known.
+ */
+#ifndef SESSION_SESSION_SETTINGS_H
+#define SESSION_SESSION_SETTINGS_H
+
+#include "gpu/gpu.h"
+
+#include <gputracker/results.h>
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MACHINE };
+
+struct session_settings {
+    struct gput_options options; /* its strings are copies, in `strings` */
+    char *strings[10];           /* owned */
+    int64_t interval_ns;
+    bool procfs_is_named; /* by the caller: pids are those of that procfs */
+    struct gput_static_data static_data;
+    struct gpu_set *gpus; /* owned */
+
+    /* Known when tracking begins. */
+    enum session_mode mode;
+    bool has_own_procfs; /* procfs_root has the pids of our namespace */
+    int64_t start_ns;    /* monotonic clock */
+};
+
+/* Copies the options, so that the caller's strings need not stay. On success and failure the caller
+ * calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_MEMORY. */
+int session_settings_init(struct session_settings *settings, const struct gput_options *options,
+    struct gput_error *error);
+
+/* Finds the GPUs. Errors: those of gpu_set_open(). */
+int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error);
+
+void session_settings_finish(struct session_settings *settings);
+
+/* One line for the caller of the library. */
+void session_warn(const struct session_settings *settings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
