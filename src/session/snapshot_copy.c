@@ -22,6 +22,7 @@ struct gput_snapshot {
     atomic_uint owners;
     uint64_t number;
     int64_t taken_ns; /* monotonic clock */
+    int64_t boot_ns;  /* when the machine was booted, since the epoch; the same in every copy */
     double elapsed_seconds;
     struct gput_sample sample;
     double watts[GPUT_ENERGY_FIGURE_COUNT];
@@ -47,13 +48,6 @@ static const struct copied_process *find_before(
             return copied;
     }
     return NULL;
-}
-
-/* Of the start, for it to be the same in every copy. */
-static int64_t epoch_start_ns(const struct process *process, const struct process_tree *tree)
-{
-    int64_t since_boot_ns = (int64_t)process->start_time_ticks * tree->view.ns_per_tick;
-    return clock_monotonic_of_boot_ns(since_boot_ns) + clock_realtime_ns() - clock_monotonic_ns();
 }
 
 static double gpu_ram_of(const struct snapshot *snapshot, pid_t pid)
@@ -108,13 +102,13 @@ static void copy_cpu(const struct snapshot *snapshot, const struct process *proc
 
 /* Command lines are gathered in one text, here as offsets from 1. */
 static void copy_process(const struct snapshot *snapshot, const struct process *process,
-    const struct gput_snapshot *before, const struct copied_process *was,
+    const struct gput_snapshot *before, const struct copied_process *was, int64_t boot_ns,
     struct copied_process *copy, struct str *command_lines)
 {
     copy->start_time_ticks = process->start_time_ticks;
     copy->process = (struct gput_snapshot_process){.pid = process->pid,
         .parent = process->parent,
-        .start_ns = was ? was->process.start_ns : epoch_start_ns(process, snapshot->tree),
+        .start_ns = boot_ns + (int64_t)process->start_time_ticks * snapshot->tree->view.ns_per_tick,
         .is_main = process->is_main,
         .state = process->state,
         .threads = process_is_zombie(process) ? 0 : process_thread_count(process),
@@ -140,7 +134,8 @@ static bool copy_processes(
         return false;
     for (size_t i = 0; i < tree->count; i++)
         copy_process(snapshot, tree->processes[i], before,
-            find_before(before, tree->processes[i], i), &copy->processes[i], &command_lines);
+            find_before(before, tree->processes[i], i), copy->boot_ns, &copy->processes[i],
+            &command_lines);
     copy->n_processes = tree->count;
     copy->command_lines = str_steal(&command_lines);
     for (size_t i = 0; copy->command_lines && i < tree->count; i++) {
@@ -191,6 +186,9 @@ struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t nu
     atomic_init(&copy->owners, 1);
     copy->number = number;
     copy->taken_ns = snapshot->taken_ns;
+    copy->boot_ns =
+        before ? before->boot_ns
+               : clock_monotonic_of_boot_ns(0) + clock_realtime_ns() - clock_monotonic_ns();
     copy->elapsed_seconds = elapsed_seconds;
     copy->sample = snapshot->sample;
     memcpy(copy->watts, snapshot->power.watts, sizeof copy->watts);

@@ -62,7 +62,9 @@ static void processes_have_what_they_used_since_the_snapshot_before(void **state
     launch_consumer(session, "child [ sleep 100 ] spin 100");
     struct gput_snapshot *first = snapshot_of_tick(session, 3);
     struct gput_snapshot *second = snapshot_of_tick(session, gput_snapshot_number(first) + 4);
-    kill(gput_session_pid(session), SIGKILL);
+    /* Before anything can fail: a process that lives on would keep the test's output open. */
+    for (size_t i = 0; i < gput_snapshot_process_count(second); i++)
+        kill(gput_snapshot_process(second, i)->pid, SIGKILL);
     /* Main comes first, its child, which sleeps, after it. */
     const struct gput_snapshot_process *before = gput_snapshot_process(first, 0);
     const struct gput_snapshot_process *main = gput_snapshot_process(second, 0);
@@ -81,7 +83,6 @@ static void processes_have_what_they_used_since_the_snapshot_before(void **state
     /* Its own figures add up to the sample's. */
     assert_true(gput_snapshot_sample(second)->values[GPUT_COMBINED_THREADS] ==
                 main->threads + child->threads);
-    kill(child->pid, SIGKILL);
     wait_for_end(session);
     gput_session_destroy(session);
     /* They outlive the session. */
