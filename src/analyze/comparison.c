@@ -1,5 +1,7 @@
 #include "analyze/comparison.h"
 
+#include "base/array.h"
+
 #include "analyze/student.h"
 
 #include <math.h>
@@ -55,12 +57,9 @@ static struct comparison_session *session_of(struct gput_comparison *comparison,
         if (strcmp(comparison->sessions[i].name, name) == 0)
             return &comparison->sessions[i];
     }
-    struct comparison_session *sessions =
-        realloc(comparison->sessions, (comparison->n_sessions + 1) * sizeof *sessions);
-    if (!sessions)
+    if (!ARRAY_EXTEND(comparison->sessions, comparison->n_sessions))
         return NULL;
-    comparison->sessions = sessions;
-    struct comparison_session *session = &sessions[comparison->n_sessions];
+    struct comparison_session *session = &comparison->sessions[comparison->n_sessions];
     *session = (struct comparison_session){.name = strdup(name)};
     if (!session->name)
         return NULL;
@@ -72,15 +71,11 @@ int comparison_add(struct gput_comparison *comparison, const char *name,
     struct gput_analysis *analysis, struct gput_error *error)
 {
     struct comparison_session *session = session_of(comparison, name);
-    struct gput_analysis **runs = NULL;
-    if (session)
-        runs = realloc(session->runs, (session->n_runs + 1) * sizeof(*runs));
-    if (!runs) {
+    if (!session || !ARRAY_EXTEND(session->runs, session->n_runs)) {
         gput_analysis_destroy(analysis);
         return error_memory(error);
     }
-    session->runs = runs;
-    runs[session->n_runs++] = analysis;
+    session->runs[session->n_runs++] = analysis;
     return GPUT_OK;
 }
 

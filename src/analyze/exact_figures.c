@@ -1,5 +1,7 @@
 #include "analyze/exact_figures.h"
 
+#include "base/array.h"
+
 #include "formats/marks/open_starts.h"
 
 #include <math.h>
@@ -121,14 +123,8 @@ static const struct counts *pop_latest(struct kept_counts *kept)
 static int push_lone_stop(
     struct exact_figures *figures, const struct unmatched_stop *stop, struct gput_error *error)
 {
-    size_t count = figures->n_unmatched_stops;
-    if ((count & (count - 1)) == 0) { /* grows at 0 and each power of two */
-        struct unmatched_stop *stops =
-            realloc(figures->unmatched_stops, (count ? count * 2 : 1) * sizeof *stops);
-        if (!stops)
-            return error_memory(error);
-        figures->unmatched_stops = stops;
-    }
+    if (!ARRAY_EXTEND(figures->unmatched_stops, figures->n_unmatched_stops))
+        return error_memory(error);
     figures->unmatched_stops[figures->n_unmatched_stops++] = *stop;
     return GPUT_OK;
 }

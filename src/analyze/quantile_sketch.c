@@ -1,5 +1,7 @@
 #include "analyze/quantile_sketch.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,14 +81,8 @@ static int count_value(struct quantile_sketch *sketch, double value, struct gput
 
 static int keep_value(struct quantile_sketch *sketch, double value, struct gput_error *error)
 {
-    if (sketch->count == sketch->capacity) {
-        size_t capacity = sketch->capacity ? sketch->capacity * 2 : 8;
-        double *values = realloc(sketch->values, capacity * sizeof *values);
-        if (!values)
-            return error_memory(error);
-        sketch->values = values;
-        sketch->capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(sketch->values, sketch->count))
+        return error_memory(error);
     sketch->values[sketch->count] = value;
     return GPUT_OK;
 }

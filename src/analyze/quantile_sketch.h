@@ -22,8 +22,7 @@ struct quantile_sketch {
     uint64_t count;
     double min;
     double max;
-    double *values; /* while there are at most QUANTILE_EXACT; owned */
-    size_t capacity;
+    double *values;    /* while there are at most QUANTILE_EXACT; owned */
     uint64_t *buckets; /* afterwards: counts of the keys from first_key on; owned */
     int first_key;
     int n_buckets;

@@ -1,5 +1,7 @@
 #include "analyze/self_time.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +37,8 @@ static int track_enter(
 {
     track_advance(track, call->start, seconds);
     track->now = call->start;
-    if (track->n_open == track->capacity) {
-        size_t capacity = track->capacity ? track->capacity * 2 : 4;
-        struct open_call *open = realloc(track->open, capacity * sizeof *open);
-        if (!open)
-            return error_memory(error);
-        track->open = open;
-        track->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(track->open, track->n_open, track->capacity))
+        return error_memory(error);
     track->open[track->n_open++] = (struct open_call){call->stop, call->lane};
     return GPUT_OK;
 }

@@ -1,4 +1,5 @@
 #include "base/table.h"
+#include "base/array.h"
 
 #include "base/names.h"
 #include "base/str.h"
@@ -50,12 +51,8 @@ struct gput_tables *tables_create(void)
 struct gput_table *tables_add(struct gput_tables *tables, const char *name)
 {
     struct gput_table *table = calloc(1, sizeof *table);
-    struct gput_table **larger =
-        realloc(tables->tables, (tables->count + 1) * sizeof *tables->tables);
-    if (larger)
-        tables->tables = larger;
     char *copy = strdup(name);
-    if (!table || !larger || !copy) {
+    if (!table || !copy || !ARRAY_EXTEND(tables->tables, tables->count)) {
         free(table);
         free(copy);
         tables->failed = true;
@@ -79,14 +76,13 @@ void table_add_column(struct gput_table *table, const char *name, enum gput_colu
 {
     if (!table)
         return;
-    struct column *columns = realloc(table->columns, (table->column_count + 1) * sizeof *columns);
-    if (columns)
-        table->columns = columns;
-    char *copy = columns ? strdup(name) : NULL;
-    if (copy)
-        columns[table->column_count++] = (struct column){.name = copy, .type = type};
-    else
+    char *copy = strdup(name);
+    if (copy && ARRAY_EXTEND(table->columns, table->column_count)) {
+        table->columns[table->column_count++] = (struct column){.name = copy, .type = type};
+    } else {
+        free(copy);
         table->list->failed = true;
+    }
 }
 
 void table_set_unit(struct gput_table *table, const char *unit)
@@ -99,23 +95,12 @@ void table_set_unit(struct gput_table *table, const char *unit)
     table->list->failed |= !column->unit;
 }
 
-static bool column_grow(struct column *column)
-{
-    size_t capacity = column->capacity ? column->capacity * 2 : 16;
-    union cell *cells = realloc(column->cells, capacity * sizeof *cells);
-    if (!cells)
-        return false;
-    column->cells = cells;
-    column->capacity = capacity;
-    return true;
-}
-
 static void put(struct gput_table *table, union cell cell)
 {
     if (table->column_count == 0) /* without memory for one */
         return;
     struct column *column = &table->columns[table->next];
-    if (table->row_count == column->capacity && !column_grow(column)) {
+    if (!ARRAY_RESERVE(column->cells, table->row_count, column->capacity)) {
         table->list->failed = true;
         return;
     }

@@ -1,30 +1,15 @@
 #include "blocks/block_losses.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Reserves space for one more element; arrays double. */
-static void *grow(void *array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return array;
-    size_t more = *capacity ? *capacity * 2 : 8;
-    void *grown = realloc(array, more * size);
-    if (grown)
-        *capacity = more;
-    return grown;
-}
-
 void block_losses_add_start(struct block_losses *losses, uint32_t name)
 {
-    if (losses->n_lost == BLOCK_LOSSES_MAX)
-        return;
-    struct block_lost_start *lost =
-        grow(losses->lost, losses->n_lost, &losses->lost_capacity, sizeof *lost);
-    if (!lost)
-        return;
-    losses->lost = lost;
-    lost[losses->n_lost++] = (struct block_lost_start){.name = name};
+    if (losses->n_lost < BLOCK_LOSSES_MAX &&
+        ARRAY_RESERVE(losses->lost, losses->n_lost, losses->lost_capacity))
+        losses->lost[losses->n_lost++] = (struct block_lost_start){.name = name};
 }
 
 /* The latest one of that name, NULL when there is none. */
@@ -63,14 +48,10 @@ bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool 
 bool block_losses_add_stop(
     struct block_losses *losses, const struct block_name *name, const struct sub_tracking_mark *row)
 {
-    if (losses->n_waiting == BLOCK_LOSSES_MAX)
+    if (losses->n_waiting == BLOCK_LOSSES_MAX ||
+        !ARRAY_RESERVE(losses->waiting, losses->n_waiting, losses->waiting_capacity))
         return false;
-    struct block_waiting_stop *waiting =
-        grow(losses->waiting, losses->n_waiting, &losses->waiting_capacity, sizeof *waiting);
-    if (!waiting)
-        return false;
-    losses->waiting = waiting;
-    waiting[losses->n_waiting++] = (struct block_waiting_stop){*name, *row};
+    losses->waiting[losses->n_waiting++] = (struct block_waiting_stop){*name, *row};
     return true;
 }
 

@@ -1,5 +1,7 @@
 #include "blocks/block_thread.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,15 +33,10 @@ void block_thread_inherit(struct block_thread *thread)
 
 void block_thread_push_growing(struct block_thread *thread, const struct block_name *name)
 {
-    size_t capacity = thread->capacity ? thread->capacity * 2 : 16;
-    struct block_name *grown = realloc(thread->open, capacity * sizeof *grown);
-    if (!grown) {
+    if (ARRAY_RESERVE(thread->open, thread->depth, thread->capacity))
+        thread->open[thread->depth++] = *name;
+    else
         thread->not_pushed++;
-        return;
-    }
-    thread->open = grown;
-    thread->capacity = capacity;
-    thread->open[thread->depth++] = *name;
 }
 
 enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)
@@ -74,15 +71,8 @@ bool block_thread_has_open(const struct block_thread *thread, const struct block
 /* Without memory the start is not recorded: then thread ids may only be added too late for it. */
 void block_thread_record_start(struct block_thread *thread, const struct block_name *name)
 {
-    if (thread->n_started == thread->started_capacity) {
-        size_t capacity = thread->started_capacity ? thread->started_capacity * 2 : 4;
-        struct block_name *grown = realloc(thread->started, capacity * sizeof *grown);
-        if (!grown)
-            return;
-        thread->started = grown;
-        thread->started_capacity = capacity;
-    }
-    thread->started[thread->n_started++] = *name;
+    if (ARRAY_RESERVE(thread->started, thread->n_started, thread->started_capacity))
+        thread->started[thread->n_started++] = *name;
 }
 
 void block_thread_note_stop(struct block_thread *thread, const struct block_name *name)

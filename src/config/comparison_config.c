@@ -1,5 +1,6 @@
 #include <gputracker/compare.h>
 
+#include "base/array.h"
 #include "base/doc.h"
 #include "base/file.h"
 
@@ -24,12 +25,9 @@ static int add_session(struct gput_compare_config *config, const char *name, con
     if (path->kind != DOC_STRING)
         return error_set(error, GPUT_ERROR_FORMAT,
             "Config file %s: the file path of session \"%.100s\" is no string.", file, name);
-    struct gput_compare_session *sessions =
-        realloc(config->sessions, (config->n_sessions + 1) * sizeof *sessions);
-    if (!sessions)
+    if (!ARRAY_EXTEND(config->sessions, config->n_sessions))
         return error_memory(error);
-    config->sessions = sessions;
-    sessions[config->n_sessions++] = (struct gput_compare_session){name, path->string};
+    config->sessions[config->n_sessions++] = (struct gput_compare_session){name, path->string};
     return GPUT_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "energy/powercap.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "os/sysfs.h"
@@ -59,19 +60,6 @@ static bool is_zone(const char *folder, struct powercap_zone *zone)
     return true;
 }
 
-static bool reserve(struct powercap *powercap)
-{
-    if (powercap->count < powercap->capacity)
-        return true;
-    size_t capacity = powercap->capacity ? powercap->capacity * 2 : 8;
-    struct powercap_zone *grown = reallocarray(powercap->zones, capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    powercap->zones = grown;
-    powercap->capacity = capacity;
-    return true;
-}
-
 static int add_zone(
     struct powercap *powercap, const char *directory, const struct powercap_zone *found)
 {
@@ -84,7 +72,7 @@ static int add_zone(
         return GPUT_OK;
     if (snprintf(zone.path, sizeof zone.path, "%s/energy_uj", directory) >= (int)sizeof zone.path)
         return GPUT_OK;
-    if (!reserve(powercap))
+    if (!ARRAY_EXTEND(powercap->zones, powercap->count))
         return GPUT_ERROR_MEMORY;
     sysfs_read_uint64(directory, "max_energy_range_uj", &zone.range_uj);
     powercap->zones[powercap->count++] = zone;

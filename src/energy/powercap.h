@@ -47,7 +47,6 @@ struct powercap {
     struct powercap_zone *zones; /* owned */
     size_t count;                /* of counters that are known */
     size_t n_unnamed;            /* after them; not opened */
-    size_t capacity;
 };
 
 /*

@@ -1,5 +1,6 @@
 #include "gpu/drm_clients.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "os/procfs.h"
 #include "os/sysfs.h"
@@ -52,20 +53,6 @@ void drm_client_reader_finish(struct drm_client_reader *reader)
     *reader = (struct drm_client_reader){0};
 }
 
-/* Reserves space for one more element at the end; false without memory. */
-static bool reserve(void **array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *grown = reallocarray(*array, more, size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *capacity = more;
-    return true;
-}
-
 /* ---- descriptors ---- */
 
 static bool is_known_not_card(const struct drm_process *process, pid_t fd)
@@ -102,8 +89,7 @@ static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pi
             high = middle;
     }
     if (low == reader->n_processes || reader->processes[low].pid != pid) {
-        if (!reserve((void **)&reader->processes, reader->n_processes, &reader->process_capacity,
-                sizeof *reader->processes))
+        if (!ARRAY_RESERVE(reader->processes, reader->n_processes, reader->process_capacity))
             return NULL;
         struct drm_process *at = &reader->processes[low];
         memmove(at + 1, at, (reader->n_processes++ - low) * sizeof *at);
@@ -229,7 +215,7 @@ static double usage_percent(struct drm_client_reader *reader, uint32_t device, u
         if (old && old->busy_ns > engine->busy_ns)
             engine->busy_ns = old->busy_ns;
     }
-    if (reserve((void **)&reader->fresh, reader->n_fresh, &reader->fresh_capacity, sizeof usage))
+    if (ARRAY_RESERVE(reader->fresh, reader->n_fresh, reader->fresh_capacity))
         reader->fresh[reader->n_fresh++] = usage;
     return busiest;
 }

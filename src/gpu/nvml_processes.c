@@ -1,5 +1,6 @@
 #include "gpu/nvml_processes.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -159,14 +160,8 @@ static void add_sample(
         return;
     struct nvml_usage_entry *entry = usage_of(usage, (pid_t)sample->pid);
     if (!entry) {
-        if (usage->count == usage->capacity) {
-            size_t capacity = usage->capacity ? usage->capacity * 2 : 16;
-            struct nvml_usage_entry *grown = reallocarray(usage->entries, capacity, sizeof *grown);
-            if (!grown)
-                return;
-            usage->entries = grown;
-            usage->capacity = capacity;
-        }
+        if (!ARRAY_RESERVE(usage->entries, usage->count, usage->capacity))
+            return;
         entry = &usage->entries[usage->count++];
         *entry = (struct nvml_usage_entry){.pid = (pid_t)sample->pid};
     }

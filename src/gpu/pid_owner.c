@@ -1,5 +1,7 @@
 #include "gpu/pid_owner.h"
 
+#include "base/array.h"
+
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
@@ -50,15 +52,8 @@ static bool exists(const char *procfs_root, pid_t pid)
 
 static void add_alias(struct pid_owner_cache *pid_owners, pid_t alias, pid_t pid)
 {
-    if (pid_owners->n_aliases == pid_owners->alias_capacity) {
-        size_t capacity = pid_owners->alias_capacity ? pid_owners->alias_capacity * 2 : 8;
-        struct pid_alias *grown = reallocarray(pid_owners->aliases, capacity, sizeof *grown);
-        if (!grown)
-            return;
-        pid_owners->aliases = grown;
-        pid_owners->alias_capacity = capacity;
-    }
-    pid_owners->aliases[pid_owners->n_aliases++] = (struct pid_alias){alias, pid};
+    if (ARRAY_RESERVE(pid_owners->aliases, pid_owners->n_aliases, pid_owners->alias_capacity))
+        pid_owners->aliases[pid_owners->n_aliases++] = (struct pid_alias){alias, pid};
 }
 
 static void read_aliases(struct pid_owner_cache *pid_owners, const char *procfs_root, pid_t pid)

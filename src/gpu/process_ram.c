@@ -1,5 +1,7 @@
 #include "gpu/process_ram.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,19 +15,6 @@ void gpu_process_ram_list_finish(struct gpu_process_ram_list *ram_list)
     free(ram_list->entries);
     free(ram_list->uses);
     *ram_list = (struct gpu_process_ram_list){0};
-}
-
-static bool reserve(void **array, size_t *capacity, size_t count, size_t each)
-{
-    if (count < *capacity)
-        return true;
-    size_t larger = *capacity ? *capacity * 2 : 16;
-    void *grown = reallocarray(*array, larger, each);
-    if (!grown)
-        return false;
-    *array = grown;
-    *capacity = larger;
-    return true;
 }
 
 static void add_known(double *sum, double value)
@@ -82,8 +71,7 @@ static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu
         while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1]))
             use.ram_bytes = larger(use.ram_bytes, list->entries[++i].ram_bytes);
         use.pid = tracked_pid(list, tree, pid_owners, procfs_root, entry);
-        if (use.pid && reserve((void **)&ram_list->uses, &ram_list->use_capacity,
-                           ram_list->use_count, sizeof use))
+        if (use.pid && ARRAY_RESERVE(ram_list->uses, ram_list->use_count, ram_list->use_capacity))
             ram_list->uses[ram_list->use_count++] = use;
     }
     if (ram_list->use_count > 1)
@@ -130,8 +118,7 @@ void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
             use++;
         struct gpu_process_ram total = {.pid = pid, .read_ns = read_ns, .ram_bytes = NAN};
         sum_up(&total, uses + first, use - first, is_tracked, missing, n_devices);
-        if (reserve(
-                (void **)&ram_list->entries, &ram_list->capacity, ram_list->count, sizeof total))
+        if (ARRAY_RESERVE(ram_list->entries, ram_list->count, ram_list->capacity))
             ram_list->entries[ram_list->count++] = total;
     }
 }

@@ -1,4 +1,5 @@
 #include "gpu/source.h"
+#include "base/array.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -85,21 +86,6 @@ void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_sta
     status->state = state;
 }
 
-static bool reserve(struct gpu_process_list *list, size_t count)
-{
-    if (count <= list->capacity)
-        return true;
-    size_t capacity = list->capacity ? list->capacity * 2 : 16;
-    if (capacity < count)
-        capacity = count;
-    struct gpu_process *entries = reallocarray(list->entries, capacity, sizeof *entries);
-    if (!entries)
-        return false;
-    list->entries = entries;
-    list->capacity = capacity;
-    return true;
-}
-
 void gpu_process_list_clear(struct gpu_process_list *list)
 {
     list->count = 0;
@@ -113,7 +99,7 @@ void gpu_process_list_clear(struct gpu_process_list *list)
 
 bool gpu_process_list_add(struct gpu_process_list *list, struct gpu_process entry)
 {
-    if (!reserve(list, list->count + 1))
+    if (!ARRAY_RESERVE(list->entries, list->count, list->capacity))
         return false;
     list->entries[list->count++] = entry;
     return true;
@@ -150,7 +136,7 @@ bool gpu_process_list_was_made_for(const struct gpu_process_list *list, pid_t pi
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)
 {
     gpu_process_list_clear(to);
-    if (!reserve(to, from->count) ||
+    if (!ARRAY_RESERVE(to->entries, from->count, to->capacity) ||
         !gpu_process_list_set_tracked(to, from->tracked_pids, from->n_tracked_pids))
         return false;
     if (from->count)

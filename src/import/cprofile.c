@@ -1,5 +1,6 @@
 #include "import/cprofile.h"
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "import/marshal.h"
 #include "trace/json_text.h"
@@ -68,11 +69,9 @@ static int add_function(struct cprofile *profile, const struct function_key *key
         return error_memory(error);
     if (*number < profile->function_count)
         return GPUT_OK;
-    struct profiled_function *functions =
-        realloc(profile->functions, (*number + 1) * sizeof *functions);
-    if (!functions)
+    if (!ARRAY_EXTEND(profile->functions, *number))
         return error_memory(error);
-    profile->functions = functions;
+    struct profiled_function *functions = profile->functions;
     functions[*number] = (struct profiled_function){.line = key->line,
         .file = names_add(&profile->names, key->file.text, key->file.length),
         .name = names_add(&profile->names, key->name.text, key->name.length)};
@@ -140,11 +139,9 @@ static int add_caller(struct cprofile *profile, uint32_t callee, uint32_t functi
             add_counts(&known->callers[i].counts, counts);
             return GPUT_OK;
         }
-    struct caller *callers = realloc(known->callers, (known->caller_count + 1) * sizeof *callers);
-    if (!callers)
+    if (!ARRAY_EXTEND(known->callers, known->caller_count))
         return error_memory(error);
-    known->callers = callers;
-    callers[known->caller_count++] = (struct caller){function, *counts};
+    known->callers[known->caller_count++] = (struct caller){function, *counts};
     return GPUT_OK;
 }
 

@@ -1,5 +1,7 @@
 #include "import/marshal.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,24 +33,10 @@ static size_t left(const struct reader *reader)
     return (size_t)(reader->end - reader->at);
 }
 
-static bool grow(void **array, uint32_t count, uint32_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    uint32_t larger = *capacity ? *capacity * 2 : 64;
-    void *moved = larger > *capacity ? realloc(*array, larger * size) : NULL;
-    if (!moved)
-        return false;
-    *array = moved;
-    *capacity = larger;
-    return true;
-}
-
 static int add_value(struct reader *reader, enum marshal_kind kind, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
-    if (!grow((void **)&marshal->values, marshal->value_count, &marshal->value_capacity,
-            sizeof *marshal->values))
+    if (!ARRAY_EXTEND(marshal->values, marshal->value_count))
         return error_memory(reader->error);
     *place = marshal->value_count++;
     marshal->values[*place] = (struct marshal_value){.kind = (uint8_t)kind};
@@ -58,8 +46,7 @@ static int add_value(struct reader *reader, enum marshal_kind kind, uint32_t *pl
 static int add_item(struct reader *reader, uint32_t *place)
 {
     struct marshal *marshal = reader->marshal;
-    if (!grow((void **)&marshal->items, marshal->item_count, &marshal->item_capacity,
-            sizeof *marshal->items))
+    if (!ARRAY_EXTEND(marshal->items, marshal->item_count))
         return error_memory(reader->error);
     *place = marshal->item_count++;
     marshal->items[*place] = (struct marshal_item){NOTHING, NOTHING, MARSHAL_END};
@@ -69,8 +56,7 @@ static int add_item(struct reader *reader, uint32_t *place)
 static int add_reference(struct reader *reader, uint32_t value)
 {
     struct marshal *marshal = reader->marshal;
-    if (!grow((void **)&marshal->references, marshal->reference_count, &marshal->reference_capacity,
-            sizeof *marshal->references))
+    if (!ARRAY_EXTEND(marshal->references, marshal->reference_count))
         return error_memory(reader->error);
     marshal->references[marshal->reference_count++] = value;
     return GPUT_OK;

@@ -47,11 +47,11 @@ struct marshal_item {
 
 struct marshal {
     struct marshal_value *values;
-    uint32_t value_count, value_capacity;
+    uint32_t value_count;
     struct marshal_item *items;
-    uint32_t item_count, item_capacity;
+    uint32_t item_count;
     uint32_t *references;
-    uint32_t reference_count, reference_capacity;
+    uint32_t reference_count;
     uint32_t root; /* the value itself */
 };
 

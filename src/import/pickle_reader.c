@@ -1,5 +1,7 @@
 #include "import/pickle_reader.h"
 
+#include "base/array.h"
+
 #include "import/pickle_arena.h"
 
 #include <stdarg.h>
@@ -89,14 +91,8 @@ static struct pickle_value *new_value(struct reader *reader, enum pickle_kind ki
 
 static bool values_push(struct values *values, struct pickle_value *value)
 {
-    if (values->count == values->capacity) {
-        size_t capacity = values->capacity ? values->capacity * 2 : 64;
-        struct pickle_value **items = realloc(values->items, capacity * sizeof(*items));
-        if (!items)
-            return false;
-        values->items = items;
-        values->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(values->items, values->count, values->capacity))
+        return false;
     values->items[values->count++] = value;
     return true;
 }

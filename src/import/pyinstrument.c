@@ -1,5 +1,6 @@
 #include "import/pyinstrument.h"
 
+#include "base/array.h"
 #include "base/doc.h"
 
 #include <inttypes.h>
@@ -35,11 +36,9 @@ static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
     str_finish(&text);
     if (number == NAMES_NONE || number < sum->count)
         return number;
-    struct pyinstrument_function *times = realloc(sum->times, (number + 1) * sizeof *times);
-    if (!times)
+    if (!ARRAY_EXTEND(sum->times, sum->count))
         return NAMES_NONE;
-    sum->times = times;
-    times[number] = (struct pyinstrument_function){0};
+    sum->times[number] = (struct pyinstrument_function){0};
     sum->count = number + 1;
     return number;
 }

@@ -1,5 +1,6 @@
 #include "timeline/event_sorter.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/str.h"
 
@@ -174,11 +175,9 @@ static const char *record_bytes(const struct event_sorter *sorter, const struct 
 
 static int add_run(struct event_sorter *sorter, struct gput_error *error)
 {
-    struct run *runs = realloc(sorter->runs, (sorter->run_count + 1) * sizeof *runs);
-    if (!runs)
+    if (!ARRAY_EXTEND(sorter->runs, sorter->run_count))
         return error_memory(error);
-    sorter->runs = runs;
-    runs[sorter->run_count++] =
+    sorter->runs[sorter->run_count++] =
         (struct run){.file_at = sorter->file_length, .file_end = sorter->file_length};
     return GPUT_OK;
 }

@@ -1,5 +1,6 @@
 #include <gputracker/timeline.h>
 
+#include "base/array.h"
 #include "base/file_target.h"
 #include "base/str.h"
 #include "timeline/output_file.h"
@@ -63,10 +64,7 @@ static int add_input(
     struct merge *merge, enum input_kind kind, char *path, struct gput_error *error)
 {
     struct stat info;
-    struct input *inputs = realloc(merge->inputs, (merge->input_count + 1) * sizeof *inputs);
-    if (inputs)
-        merge->inputs = inputs;
-    if (!inputs || !path) {
+    if (!path || !ARRAY_EXTEND(merge->inputs, merge->input_count)) {
         free(path);
         return error_memory(error);
     }
@@ -75,7 +73,7 @@ static int add_input(
         kind = INPUT_FRAMEWORK_FILE;
     if (kind != INPUT_ROOT && stat(path, &info) == 0)
         merge->bytes += (uint64_t)info.st_size;
-    inputs[merge->input_count++] = (struct input){kind, path, suffix};
+    merge->inputs[merge->input_count++] = (struct input){kind, path, suffix};
     merge->adding.trace_files += kind == INPUT_TRACE;
     return GPUT_OK;
 }

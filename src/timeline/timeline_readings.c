@@ -1,5 +1,6 @@
 #include "timeline/timeline_readings.h"
 
+#include "base/array.h"
 #include "base/json_string.h"
 #include "base/number.h"
 
@@ -20,15 +21,7 @@ int timeline_readings_collect(struct timeline_readings *readings,
         reading->dimension, reading->node);
     uint32_t number = names_add(&readings->labels, str_text(&label), label.length);
     str_finish(&label);
-    if (readings->count == readings->capacity) {
-        size_t capacity = readings->capacity ? readings->capacity * 2 : 256;
-        struct timeline_reading *larger = realloc(readings->readings, capacity * sizeof *larger);
-        if (!larger)
-            return error_memory(error);
-        readings->readings = larger;
-        readings->capacity = capacity;
-    }
-    if (number == NAMES_NONE)
+    if (number == NAMES_NONE || !ARRAY_EXTEND(readings->readings, readings->count))
         return error_memory(error);
     bool is_metric = low->metric && (strcmp(low->metric, reading->dimension) == 0 ||
                                         strcmp(low->metric, reading->name) == 0);

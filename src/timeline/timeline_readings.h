@@ -19,7 +19,6 @@ struct timeline_reading {
 struct timeline_readings {
     struct timeline_reading *readings;
     size_t count;
-    size_t capacity;
     struct names labels;
     bool has_metric; /* there was a reading of the marked metric */
 };

@@ -1,4 +1,6 @@
 #include "timeline/timeline_inputs.h"
+
+#include "base/array.h"
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
@@ -60,10 +62,9 @@ static int add_process(
     struct adding *adding, const struct json_value *pid, uint32_t number, struct gput_error *error)
 {
     char key[32], plain[80];
-    uint32_t *processes = realloc(adding->processes, (number + 1) * sizeof *processes);
-    if (!processes)
+    if (!ARRAY_EXTEND(adding->processes, number))
         return error_memory(error);
-    adding->processes = processes;
+    uint32_t *processes = adding->processes;
     snprintf(key, sizeof key, "\n%" PRIu32 " %" PRIu32, adding->file, number);
     snprintf(plain, sizeof plain, "%s%.*s", pid->kind == JSON_STRING ? "" : "process ",
         (int)(pid->length < 60 ? pid->length : 60), pid->text);

@@ -1,5 +1,7 @@
 #include "timeline/timeline_tracks.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,26 +35,16 @@ static bool replace(char **text, const char *with)
     return true;
 }
 
-/* Space for one more where arrays double at powers of two. */
-static void *grow(void *array, uint32_t count, size_t size)
-{
-    if ((count & (count - 1)) != 0)
-        return array;
-    return realloc(array, (count ? (size_t)count * 2 : 1) * size);
-}
-
 uint32_t timeline_trace(struct timeline_tracks *tracks, const char *key, const char *name,
     int64_t rank, int64_t world_size)
 {
     uint32_t number = names_add(&tracks->trace_keys, key, strlen(key));
     if (number == NAMES_NONE || number < tracks->trace_count)
         return number;
-    struct timeline_trace *traces = grow(tracks->traces, tracks->trace_count, sizeof *traces);
-    if (!traces)
+    if (!ARRAY_EXTEND(tracks->traces, tracks->trace_count))
         return TRACK_NONE;
-    tracks->traces = traces;
-    traces[number] = (struct timeline_trace){strdup(name), rank, world_size};
-    if (!traces[number].name)
+    tracks->traces[number] = (struct timeline_trace){strdup(name), rank, world_size};
+    if (!tracks->traces[number].name)
         return TRACK_NONE;
     tracks->trace_count++;
     return number;
@@ -63,13 +55,11 @@ uint32_t timeline_process(struct timeline_tracks *tracks, const char *key, const
     uint32_t number = names_add(&tracks->keys, key, strlen(key));
     if (number == NAMES_NONE || number < tracks->process_count)
         return number;
-    struct timeline_process *processes =
-        grow(tracks->processes, tracks->process_count, sizeof *processes);
-    if (!processes)
+    if (!ARRAY_EXTEND(tracks->processes, tracks->process_count))
         return TRACK_NONE;
-    tracks->processes = processes;
-    processes[number] = (struct timeline_process){.name = strdup(name), .trace = TRACK_NONE};
-    if (!processes[number].name)
+    tracks->processes[number] =
+        (struct timeline_process){.name = strdup(name), .trace = TRACK_NONE};
+    if (!tracks->processes[number].name)
         return TRACK_NONE;
     tracks->process_count++;
     return number;
@@ -99,10 +89,8 @@ static bool thread_is(
 
 static bool grow_threads(struct timeline_tracks *tracks)
 {
-    struct timeline_thread *threads = grow(tracks->threads, tracks->thread_count, sizeof *threads);
-    if (!threads)
+    if (!ARRAY_EXTEND(tracks->threads, tracks->thread_count))
         return false;
-    tracks->threads = threads;
     if (tracks->thread_count * 2 < tracks->slot_count)
         return true;
     uint32_t count = tracks->slot_count ? tracks->slot_count * 2 : 64;
@@ -110,7 +98,8 @@ static bool grow_threads(struct timeline_tracks *tracks)
     if (!slots)
         return false;
     for (uint32_t i = 0; i < tracks->thread_count; i++) {
-        uint64_t slot = hash_of(threads[i].process, threads[i].source, threads[i].number);
+        uint64_t slot = hash_of(
+            tracks->threads[i].process, tracks->threads[i].source, tracks->threads[i].number);
         while (slots[slot & (count - 1)] != 0)
             slot++;
         slots[slot & (count - 1)] = i + 1;
@@ -220,13 +209,9 @@ static int64_t find_tid(
 static struct timeline_lane *add_lane(
     struct timeline_tracks *tracks, struct timeline_thread *thread)
 {
-    struct timeline_lane *lanes = realloc(thread->lanes, (thread->lane_count + 1) * sizeof *lanes);
-    if (!lanes)
+    if (!ARRAY_EXTEND(thread->lanes, thread->lane_count) || !has_room_for_tid(tracks))
         return NULL;
-    thread->lanes = lanes;
-    if (!has_room_for_tid(tracks))
-        return NULL;
-    struct timeline_lane *lane = lanes + thread->lane_count;
+    struct timeline_lane *lane = thread->lanes + thread->lane_count;
     *lane = (struct timeline_lane){.tid = find_tid(tracks, thread, thread->lane_count)};
     thread->lane_count++;
     return lane;
@@ -240,14 +225,8 @@ struct timeline_lane *timeline_first_lane(struct timeline_tracks *tracks, uint32
 
 static bool push_end(struct timeline_lane *lane, int64_t end_ns)
 {
-    if (lane->open == lane->capacity) {
-        uint32_t capacity = lane->capacity ? lane->capacity * 2 : 8;
-        int64_t *ends = realloc(lane->ends_ns, capacity * sizeof *ends);
-        if (!ends)
-            return false;
-        lane->ends_ns = ends;
-        lane->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(lane->ends_ns, lane->open, lane->capacity))
+        return false;
     lane->ends_ns[lane->open++] = end_ns;
     return true;
 }

@@ -33,7 +33,7 @@ struct timeline_lane {
     size_t heading_length;
     int64_t *ends_ns; /* of the slices that are open, the innermost last; owned */
     uint32_t open;
-    uint32_t capacity;
+    size_t capacity;
 };
 
 struct timeline_thread {

@@ -1,5 +1,6 @@
 #include "trace/framework_events.h"
 
+#include "base/array.h"
 #include "base/str.h"
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"
@@ -73,12 +74,9 @@ static int set_phase(
         *known = (struct phase_of_pid){pid, phase, thread};
         return GPUT_OK;
     }
-    struct phase_of_pid *phases =
-        realloc(reading->phases, (reading->phase_count + 1) * sizeof *phases);
-    if (!phases)
+    if (!ARRAY_EXTEND(reading->phases, reading->phase_count))
         return error_memory(error);
-    reading->phases = phases;
-    phases[reading->phase_count++] = (struct phase_of_pid){pid, phase, thread};
+    reading->phases[reading->phase_count++] = (struct phase_of_pid){pid, phase, thread};
     return GPUT_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "trace/trace_folder.h"
 
+#include "base/array.h"
 #include "base/str.h"
 #include "trace/merged_mark.h"
 
@@ -25,14 +26,11 @@ static int is_trace(const struct dirent *entry)
 /* Takes `path` over. */
 static int add(struct trace_paths *list, char *path, struct gput_error *error)
 {
-    char **paths = realloc(list->paths, (list->count + 1) * sizeof *paths);
-    if (paths)
-        list->paths = paths;
-    if (!paths || !path) {
+    if (!path || !ARRAY_EXTEND(list->paths, list->count)) {
         free(path);
         return error_memory(error);
     }
-    paths[list->count++] = path;
+    list->paths[list->count++] = path;
     return GPUT_OK;
 }
 

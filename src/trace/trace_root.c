@@ -1,5 +1,6 @@
 #include "trace/trace_root.h"
 
+#include "base/array.h"
 #include "base/number.h"
 #include "base/str.h"
 
@@ -67,17 +68,8 @@ static bool ends_with(const char *text, const char *end)
 static int add_file(struct trace_root *root, enum trace_file_kind kind, const char *path,
     char *node, struct gput_error *error)
 {
-    if ((root->count & (root->count + 1)) == 0) { /* full at 0, 1, 3, 7 … */
-        struct trace_file *files = realloc(root->files, (root->count * 2 + 1) * sizeof *files);
-        if (files)
-            root->files = files;
-        if (!files) {
-            free(node);
-            return error_memory(error);
-        }
-    }
     char *copy = strdup(path);
-    if (!copy || !node) {
+    if (!copy || !node || !ARRAY_EXTEND(root->files, root->count)) {
         free(copy);
         free(node);
         return error_memory(error);

@@ -1,5 +1,7 @@
 #include "training/statistics.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +39,8 @@ void sorted_figures_next(struct sorted_figures *figures, double value)
 
 bool figures_add(struct figures *figures, double value)
 {
-    if (figures->count == figures->capacity) {
-        size_t capacity = figures->capacity ? figures->capacity * 2 : 16;
-        double *values = realloc(figures->values, capacity * sizeof *values);
-        if (!values)
-            return false;
-        figures->values = values;
-        figures->capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(figures->values, figures->count))
+        return false;
     figures->values[figures->count++] = value;
     return true;
 }

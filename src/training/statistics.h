@@ -29,7 +29,6 @@ void sorted_figures_next(struct sorted_figures *figures, double value);
 struct figures {
     double *values;
     size_t count;
-    size_t capacity;
 };
 
 /* An empty set is all zeroes. */

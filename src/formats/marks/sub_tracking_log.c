@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/file.h"
 #include "formats/marks/block_log.h"
 #include "formats/marks/sub_tracking_format.h"
@@ -31,7 +32,6 @@ struct log_reader {
     int64_t started_ns; /* of the call that the next mark stops, or SUB_TRACKING_UNKNOWN */
     uint32_t *names;    /* numbers in the file to numbers in base.names */
     uint32_t n_names;
-    uint32_t names_capacity;
     uint64_t unnamed; /* records skipped because their name is missing */
     bool cut;         /* the file lacks a part of the allocated chunks */
 };
@@ -96,16 +96,8 @@ static int load_chunk(struct log_reader *reader, uint32_t chunk, struct gput_err
 static int add_name(
     struct log_reader *reader, const char *name, size_t length, struct gput_error *error)
 {
-    if (reader->n_names == reader->names_capacity) {
-        uint32_t capacity = reader->names_capacity ? reader->names_capacity * 2 : 64;
-        uint32_t *grown = realloc(reader->names, capacity * sizeof *grown);
-        if (!grown)
-            return error_memory(error);
-        reader->names = grown;
-        reader->names_capacity = capacity;
-    }
     uint32_t number = sub_tracking_names_add(reader->base.names, name, length);
-    if (number == SUB_TRACKING_NO_NAME)
+    if (number == SUB_TRACKING_NO_NAME || !ARRAY_EXTEND(reader->names, reader->n_names))
         return error_memory(error);
     reader->names[reader->n_names++] = number;
     return GPUT_OK;

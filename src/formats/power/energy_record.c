@@ -1,5 +1,7 @@
 #include "formats/power/energy_record.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -118,12 +120,9 @@ static char *join_name(const char *name, const char *device)
 static struct recorded_metric *add_metric(
     struct recorded_series *series, const char *group, const char *name, const char *device)
 {
-    struct recorded_metric *metrics =
-        realloc(series->metrics, (series->n_metrics + 1) * sizeof *metrics);
-    if (!metrics)
+    if (!ARRAY_EXTEND(series->metrics, series->n_metrics))
         return NULL;
-    series->metrics = metrics;
-    struct recorded_metric *metric = &metrics[series->n_metrics];
+    struct recorded_metric *metric = &series->metrics[series->n_metrics];
     *metric = (struct recorded_metric){.name = join_name(name, device),
         .group = group,
         .values = malloc(series->capacity * sizeof *metric->values),

@@ -1,5 +1,6 @@
 #include "formats/tracking/tracking_reader.h"
 
+#include "base/array.h"
 #include "base/number.h"
 #include "formats/tracking/tracking_format.h"
 
@@ -131,18 +132,15 @@ int tracking_reader_invalid(
 int tracking_reader_add_cell(struct tracking_reader *reader, const char *name, size_t name_length,
     const char *text, size_t text_length, struct gput_error *error)
 {
-    struct tracking_static_cell *cells =
-        realloc(reader->cells, (reader->cell_count + 1) * sizeof *cells);
-    if (!cells)
+    if (!ARRAY_EXTEND(reader->cells, reader->cell_count))
         return error_memory(error);
-    reader->cells = cells;
     struct tracking_static_cell cell = {strndup(name, name_length), strndup(text, text_length)};
     if (!cell.name || !cell.text) {
         free((char *)cell.name);
         free((char *)cell.text);
         return error_memory(error);
     }
-    cells[reader->cell_count++] = cell;
+    reader->cells[reader->cell_count++] = cell;
     return GPUT_OK;
 }
 

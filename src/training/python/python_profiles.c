@@ -1,5 +1,6 @@
 #include "training/python/python_profiles.h"
 
+#include "base/array.h"
 #include "base/number.h"
 #include "base/str.h"
 
@@ -194,14 +195,11 @@ static int add_file(const struct gput_python_options *options, const char *path,
         finish_one(&profile);
         return code;
     }
-    struct python_profile *larger =
-        realloc(profiles->profiles, (profiles->count + 1) * sizeof *larger);
-    if (!larger) {
+    if (!ARRAY_EXTEND(profiles->profiles, profiles->count)) {
         finish_one(&profile);
         return error_memory(error);
     }
-    profiles->profiles = larger;
-    larger[profiles->count++] = profile;
+    profiles->profiles[profiles->count++] = profile;
     return GPUT_OK;
 }
 

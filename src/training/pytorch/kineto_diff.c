@@ -1,5 +1,6 @@
 #include "training/pytorch/kineto_diff.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "base/str.h"
 #include "trace/event_stream.h"
@@ -18,7 +19,7 @@ struct side_by_side {
 struct comparing {
     struct names keys; /* "category\nname" */
     struct side_by_side *sums;
-    size_t capacity;
+    size_t count;
     struct str text;
     uint64_t unusable; /* events of the trace that is read */
     struct kineto_ranks ranks[2];
@@ -44,14 +45,10 @@ static int add_event(struct comparing *comparing, struct kineto_merged *file,
     uint32_t key = names_add(&comparing->keys, str_text(text), text->length);
     if (text->failed || key == NAMES_NONE)
         return error_memory(error);
-    if (key >= comparing->capacity) {
-        size_t capacity = comparing->capacity ? comparing->capacity * 2 : 256;
-        struct side_by_side *sums = realloc(comparing->sums, capacity * sizeof *sums);
-        if (!sums)
+    if (key == comparing->count) {
+        if (!ARRAY_EXTEND(comparing->sums, comparing->count))
             return error_memory(error);
-        memset(sums + comparing->capacity, 0, (capacity - comparing->capacity) * sizeof *sums);
-        comparing->sums = sums;
-        comparing->capacity = capacity;
+        comparing->sums[comparing->count++] = (struct side_by_side){0};
     }
     comparing->sums[key].count[side]++;
     comparing->sums[key].total_ns[side] += event->duration_ns;

@@ -1,5 +1,6 @@
 #include "training/pytorch/kineto_ranks.h"
 
+#include "base/array.h"
 #include "base/str.h"
 #include "trace/trace_folder.h"
 #include "trace/trace_root.h"
@@ -14,11 +15,9 @@
 int kineto_ranks_append(
     struct kineto_ranks *ranks, struct kineto_rank **rank, struct gput_error *error)
 {
-    struct kineto_rank *all = realloc(ranks->all, (ranks->count + 1) * sizeof *all);
-    if (!all)
+    if (!ARRAY_EXTEND(ranks->all, ranks->count))
         return error_memory(error);
-    ranks->all = all;
-    *rank = all + ranks->count++;
+    *rank = ranks->all + ranks->count++;
     **rank = (struct kineto_rank){.rank = -1, .world_size = -1, .trace = -1};
     return GPUT_OK;
 }

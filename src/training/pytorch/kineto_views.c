@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "training/pytorch/kineto.h"
@@ -130,15 +131,11 @@ struct gpu_results {
 static int add_result(struct gpu_results *results, const struct kineto_run *run,
     struct gpu_result *result, struct gput_error *error)
 {
-    struct gpu_result *all = results->all;
-    if ((results->count & (results->count - 1)) == 0) /* doubled at powers of two */
-        all = realloc(all, (results->count ? results->count * 2 : 1) * sizeof *all);
-    if (!all)
+    if (!ARRAY_EXTEND(results->all, results->count))
         return error_memory(error);
     int64_t rank = run->ranks.all[result->first.rank].rank;
     result->rank = rank >= 0 ? rank : INT64_MAX;
-    results->all = all;
-    all[results->count++] = *result;
+    results->all[results->count++] = *result;
     return GPUT_OK;
 }
 

@@ -1,4 +1,6 @@
 #include "training/sagemaker/profile_views.h"
+
+#include "base/array.h"
 #include "training/statistics.h"
 
 #include <stdlib.h>
@@ -93,11 +95,9 @@ struct measuring {
 static int add_group(
     struct measuring *measuring, const struct framework_row *row, struct gput_error *error)
 {
-    struct group *groups = realloc(measuring->groups, (measuring->count + 1) * sizeof *groups);
-    if (!groups)
+    if (!ARRAY_EXTEND(measuring->groups, measuring->count))
         return error_memory(error);
-    measuring->groups = groups;
-    groups[measuring->count++] = (struct group){.figures = sorted_figures_of(0),
+    measuring->groups[measuring->count++] = (struct group){.figures = sorted_figures_of(0),
         .longest_us = INT64_MIN,
         .metric = row->metric,
         .pin_memory = row->pin_memory,

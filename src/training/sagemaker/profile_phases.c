@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/str.h"
 #include "training/sagemaker/profile_views.h"
 
@@ -16,16 +17,8 @@ static bool wanted(const struct gput_profile_options *options, const char *phase
 static int add(struct phase_intervals *intervals, const char *name, int64_t start_us,
     int64_t end_us, struct gput_error *error)
 {
-    if (intervals->count == intervals->capacity) {
-        size_t capacity = intervals->capacity ? intervals->capacity * 2 : 64;
-        struct phase_interval *larger = realloc(intervals->intervals, capacity * sizeof *larger);
-        if (!larger)
-            return error_memory(error);
-        intervals->intervals = larger;
-        intervals->capacity = capacity;
-    }
     uint32_t number = names_add(&intervals->names, name, strlen(name));
-    if (number == NAMES_NONE)
+    if (number == NAMES_NONE || !ARRAY_EXTEND(intervals->intervals, intervals->count))
         return error_memory(error);
     intervals->intervals[intervals->count++] = (struct phase_interval){start_us, end_us, number};
     return GPUT_OK;

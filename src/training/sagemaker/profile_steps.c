@@ -1,4 +1,6 @@
 #include "training/sagemaker/profile_views.h"
+
+#include "base/array.h"
 #include "training/sagemaker/step_index.h"
 #include "training/statistics.h"
 
@@ -104,14 +106,15 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
     TRY(row_sorter_first(members, &row, error));
     while (row) {
         struct figures spans = {0};
-        struct line *all = realloc(lines->all, (lines->count + 1) * sizeof *all);
-        if (!all)
+        if (!ARRAY_EXTEND(lines->all, lines->count))
             return error_memory(error);
-        lines->all = all;
-        all[lines->count].key = profile_frame_text(frame, ((const struct member *)row)->key);
+        struct line *line = lines->all + lines->count;
+        line->key = profile_frame_text(frame, ((const struct member *)row)->key);
         int code = parse_line(members, &row, &spans, error);
-        if (code == GPUT_OK)
-            all[lines->count++].durations = figures_summarize(&spans);
+        if (code == GPUT_OK) {
+            line->durations = figures_summarize(&spans);
+            lines->count++;
+        }
         figures_finish(&spans);
         if (code != GPUT_OK)
             return code;

@@ -1,4 +1,6 @@
 #include "training/end_index.h"
+
+#include "base/array.h"
 #include "training/sagemaker/profile_views.h"
 #include "training/statistics.h"
 
@@ -173,11 +175,9 @@ static int count_members(const struct profile_frame *frame, struct row_sorter *m
         const struct member *member = row;
         struct line *line = lines->count > 0 ? lines->all + lines->count - 1 : NULL;
         if (!line || compare_lines(&line->key, member) != 0) {
-            struct line *all = realloc(lines->all, (lines->count + 1) * sizeof *all);
-            if (!all)
+            if (!ARRAY_EXTEND(lines->all, lines->count))
                 return error_memory(error);
-            lines->all = all;
-            line = all + lines->count++;
+            line = lines->all + lines->count++;
             *line = (struct line){.key = *member,
                 .dimension = profile_frame_text(frame, member->dimension),
                 .node = profile_frame_text(frame, member->node),
@@ -308,11 +308,9 @@ static struct usage *usage_of(
 {
     uint32_t *place = &usages->places[resource][node];
     if (*place == 0) {
-        struct usage *all = realloc(usages->all, (usages->count + 1) * sizeof *all);
-        if (!all)
+        if (!ARRAY_EXTEND(usages->all, usages->count))
             return NULL;
-        usages->all = all;
-        all[usages->count] =
+        usages->all[usages->count] =
             (struct usage){.resource = resource, .node = profile_frame_text(frame, node)};
         *place = (uint32_t)++usages->count;
     }

@@ -76,7 +76,6 @@ struct phase_intervals {
     struct names names;
     struct phase_interval *intervals; /* in order of time */
     size_t count;
-    size_t capacity;
 };
 
 /* The intervals of the phases that were asked for. To be finished, also after a failure. */

@@ -1,5 +1,7 @@
 #include "training/sagemaker/step_index.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 int step_index_add(struct step_index *index, const struct profile_frame *frame,
@@ -7,14 +9,8 @@ int step_index_add(struct step_index *index, const struct profile_frame *frame,
 {
     if (!profile_frame_is_step(frame, row, NULL))
         return GPUT_OK;
-    if (index->count == index->capacity) {
-        size_t capacity = index->capacity ? index->capacity * 2 : 256;
-        struct step *steps = realloc(index->steps, capacity * sizeof *steps);
-        if (!steps)
-            return error_memory(error);
-        index->steps = steps;
-        index->capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(index->steps, index->count))
+        return error_memory(error);
     index->steps[index->count++] =
         (struct step){row->start_us, row->end_us, row->step, row->metric, row->node};
     return GPUT_OK;

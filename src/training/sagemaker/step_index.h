@@ -24,7 +24,6 @@ enum step_order { STEPS_OF_NODE, STEPS_OF_ALL, NUMBERS_OF_NODE, NUMBERS_OF_ALL, 
 struct step_index {
     struct step *steps;
     size_t count;
-    size_t capacity;
     const struct step **ordered[STEP_ORDERS];
     struct end_index ends[STEP_ORDERS];
 };
