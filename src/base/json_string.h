@@ -1,13 +1,15 @@
 /*
- * A text as a JSON string that stays readable: characters beyond ASCII are left as they are.
- * (Documents, doc.h, are written as Python's json.dumps() does, which escapes them.)
+ * Texts as JSON strings, with their quotes. What is not UTF-8 becomes U+FFFD.
  */
 #ifndef BASE_JSON_STRING_H
 #define BASE_JSON_STRING_H
 
 #include "base/str.h"
 
-/* Appends `length` bytes of text as a JSON string with its quotes; broken UTF-8 as U+FFFD. */
+/* Appends `length` bytes of text so that it stays readable: characters beyond ASCII as they are. */
 void json_write_string(const char *bytes, size_t length, struct str *text);
+
+/* The same as Python's json.dumps() writes it: characters beyond ASCII escaped. */
+void json_write_ascii_string(const char *bytes, size_t length, struct str *text);
 
 #endif

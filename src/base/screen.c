@@ -5,21 +5,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* `text` is one complete character. */
-static bool is_control(const char *text)
+/* C0 except line ends and tabs, DEL, C1. */
+static bool is_control(uint32_t point)
 {
-    unsigned char first = (unsigned char)text[0];
-    if (first == 0xc2) /* U+0080 to U+00BF, of which the first half are the C1 controls */
-        return (unsigned char)text[1] < 0xa0;
-    return (first < ' ' && first != '\n' && first != '\t') || first == 0x7f;
+    return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
 }
 
 size_t gput_screen_text(char *text, size_t length)
 {
     size_t used = 0;
     for (size_t i = 0; i < length;) {
-        size_t step = utf8_length(text + i, length - i);
-        if (step == 0 || is_control(text + i)) {
+        uint32_t point;
+        size_t step = utf8_decode(text + i, length - i, &point);
+        if (step == 0 || is_control(point)) {
             text[used++] = '?';
         } else {
             memmove(text + used, text + i, step);

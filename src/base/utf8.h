@@ -1,5 +1,5 @@
 /*
- * Validates and repairs UTF-8 text.
+ * UTF-8 text: decoded, encoded, repaired.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
@@ -7,11 +7,21 @@
 #include "base/str.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* The length of the UTF-8 sequence at `bytes`; 0 when it is invalid or NUL. `left` is above 0. */
-size_t utf8_length(const char *bytes, size_t left);
+#define UTF8_REPLACEMENT 0xfffd
+
+/* The length of the character at `bytes`, and in `*point` its code point; 0 when it is invalid or
+ * NUL. `left` is above 0. */
+size_t utf8_decode(const char *bytes, size_t left, uint32_t *point);
+
+/* Appends a code point below 0x110000. */
+void utf8_append_point(uint32_t point, struct str *text);
 
 /* Appends `length` bytes of text; NUL and every byte that is not UTF-8 become U+FFFD. */
 void utf8_append(const char *bytes, size_t length, struct str *text);
+
+/* How many columns of a terminal a text takes, near enough: its characters. */
+size_t utf8_width(const char *text);
 
 #endif

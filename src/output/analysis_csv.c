@@ -4,22 +4,38 @@
  */
 #include "output/analysis_render.h"
 
-#include "output/csv_text.h"
+#include "base/csv.h"
+#include "base/number.h"
 
 #include <math.h>
+
+/* After a comma. */
+static void append_number(struct str *text, double value)
+{
+    str_append_char(text, ',');
+    csv_append_number(text, value);
+}
+
+static void append_count(struct str *text, bool known, int64_t value)
+{
+    char number[NUMBER_TEXT_SIZE];
+    str_append_char(text, ',');
+    if (known)
+        str_append_bytes(text, number, number_format_int64(value, number));
+}
 
 static void append_numbers(struct str *text, const struct gput_statistics *statistics,
     const struct gput_percentiles *percentiles, double total)
 {
-    csv_text_append_number(text, statistics->min);
-    csv_text_append_number(text, statistics->max);
-    csv_text_append_number(text, statistics->mean);
-    csv_text_append_number(text, statistics->std);
-    csv_text_append_number(text, total);
+    append_number(text, statistics->min);
+    append_number(text, statistics->max);
+    append_number(text, statistics->mean);
+    append_number(text, statistics->std);
+    append_number(text, total);
     if (percentiles) {
-        csv_text_append_number(text, percentiles->p50);
-        csv_text_append_number(text, percentiles->p95);
-        csv_text_append_number(text, percentiles->p99);
+        append_number(text, percentiles->p50);
+        append_number(text, percentiles->p95);
+        append_number(text, percentiles->p99);
     }
 }
 
@@ -36,7 +52,7 @@ static void append_usage(struct str *text, const struct gput_statistics *statist
     const struct gput_percentiles *percentiles)
 {
     append_numbers(text, statistics, percentiles, NAN);
-    csv_text_append_count(text, true, (int64_t)statistics->n_missing);
+    append_count(text, true, (int64_t)statistics->n_missing);
     str_append_char(text, '\n');
 }
 
@@ -45,23 +61,23 @@ static void append_overall(
     const struct gput_analysis *analysis, const char *measurement, struct str *text)
 {
     str_append(text, ",,");
-    csv_text_append_count(text, true, (int64_t)analysis->num_timepoints);
+    append_count(text, true, (int64_t)analysis->num_timepoints);
     str_append(text, ",,,");
-    csv_text_append(text, measurement);
+    csv_append_text(text, measurement);
 }
 
 /* What stands before the figures in every line of a block. */
 static void append_block(
     struct str *text, const struct gput_code_block *block, const char *measurement)
 {
-    csv_text_append(text, block->name);
-    csv_text_append_count(text, block->process_id >= 0, block->process_id);
-    csv_text_append_count(text, block->thread_id >= 0, block->thread_id);
-    csv_text_append_count(text, true, (int64_t)block->num_timepoints);
-    csv_text_append_count(text, true, (int64_t)block->num_calls);
-    csv_text_append_count(text, true, (int64_t)block->num_non_empty_calls);
+    csv_append_text(text, block->name);
+    append_count(text, block->process_id >= 0, block->process_id);
+    append_count(text, block->thread_id >= 0, block->thread_id);
+    append_count(text, true, (int64_t)block->num_timepoints);
+    append_count(text, true, (int64_t)block->num_calls);
+    append_count(text, true, (int64_t)block->num_non_empty_calls);
     str_append_char(text, ',');
-    csv_text_append(text, measurement);
+    csv_append_text(text, measurement);
 }
 
 /* Joules, which have a total alone. */

@@ -2,9 +2,9 @@
  * Metrics of a recording of power point by point: text, JSON, CSV, and a picture.
  */
 #include "analyze/energy_recording.h"
+#include "base/csv.h"
 #include "base/doc.h"
 #include "base/number.h"
-#include "output/csv_text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -86,11 +86,9 @@ static void write_csv(const struct curves *curves, struct str *text)
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             gput_energy_date(curve->points[k].time_us, date, sizeof date);
-            csv_text_append(text, curve->name);
-            csv_text_append_count(text, true, curve->points[k].segment);
-            str_append_char(text, ',');
-            csv_text_append(text, date);
-            csv_text_append_number(text, curve->points[k].value);
+            csv_append_text(text, curve->name);
+            str_printf(text, ",%u,%s,", curve->points[k].segment, date);
+            csv_append_number(text, curve->points[k].value);
             str_append_char(text, '\n');
         }
     }

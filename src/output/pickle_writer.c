@@ -1,5 +1,7 @@
 #include "output/pickle_writer.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static void append_number(struct str *text, uint64_t number, int size)
@@ -48,48 +50,11 @@ void pickle_float(struct str *text, double value)
         str_append_char(text, (char)(bits >> (8 * i)));
 }
 
-/* The length of the valid UTF-8 character at `at`, 0 when there is none. */
-static size_t character_length(const unsigned char *at)
-{
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80)
-        return 1;
-    size_t length = at[0] >= 0xF8   ? 0
-                    : at[0] >= 0xF0 ? 4
-                    : at[0] >= 0xE0 ? 3
-                    : at[0] >= 0xC0 ? 2
-                                    : 0;
-    unsigned character = at[0] & (0x7Fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-        character = character << 6 | (at[i] & 0x3Fu);
-    }
-    if (length == 0 || character < least[length] || character > 0x10FFFF ||
-        (character >= 0xD800 && character < 0xE000))
-        return 0;
-    return length;
-}
-
-/* Python refuses a pickle with text that is not UTF-8. */
-static void append_utf8(struct str *text, const char *value)
-{
-    const unsigned char *at = (const unsigned char *)value;
-    while (*at) {
-        size_t length = character_length(at);
-        if (length > 0)
-            str_append_bytes(text, at, length);
-        else
-            str_append(text, "\xEF\xBF\xBD");
-        at += length > 0 ? length : 1;
-    }
-}
-
 void pickle_text(struct str *text, const char *value)
 {
     size_t start = text->length;
     str_append_bytes(text, "X\0\0\0\0", 5);
-    append_utf8(text, value);
+    utf8_append(value, strlen(value), text);
     if (text->failed)
         return;
     size_t length = text->length - start - 5;

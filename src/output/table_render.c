@@ -1,8 +1,9 @@
+#include "base/csv.h"
 #include "base/json_string.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/table.h"
-#include "output/csv_text.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static void begin_csv_table(struct str *text, const struct gput_table *table)
 {
     size_t columns = gput_table_column_count(table);
     for (size_t column = 0; column < columns; column++) {
-        csv_text_append(text, gput_table_column_name(table, column));
+        csv_append_text(text, gput_table_column_name(table, column));
         str_append_char(text, column + 1 < columns ? ',' : '\n');
     }
 }
@@ -137,7 +138,7 @@ static void add_csv(struct str *text, const struct gput_table *part)
             if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
                 append_number(text, part, row, column, true, "");
             else if (!gput_table_is_missing(part, row, column))
-                csv_text_append(text, gput_table_text(part, row, column));
+                csv_append_text(text, gput_table_text(part, row, column));
             str_append_char(text, column + 1 < columns ? ',' : '\n');
         }
 }
@@ -163,22 +164,13 @@ static void append_cell(struct str *text, const struct gput_table *table, size_t
         append_visible(text, gput_table_text(table, row, column));
 }
 
-/* How many columns of a terminal a text takes, near enough: its characters. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += (*text & 0xc0) != 0x80;
-    return width;
-}
-
 static size_t column_width(const struct gput_table *table, size_t column, struct str *scratch)
 {
-    size_t width = width_of(gput_table_column_name(table, column));
+    size_t width = utf8_width(gput_table_column_name(table, column));
     for (size_t row = 0; row < gput_table_row_count(table); row++) {
         str_clear(scratch);
         append_cell(scratch, table, row, column);
-        size_t needed = width_of(str_text(scratch));
+        size_t needed = utf8_width(str_text(scratch));
         width = needed > width ? needed : width;
     }
     return width < WIDEST_COLUMN ? width : WIDEST_COLUMN;
@@ -187,7 +179,7 @@ static size_t column_width(const struct gput_table *table, size_t column, struct
 /* Numbers stand to the right of their column, texts to the left; nothing trails. */
 static void append_aligned(struct str *text, const char *value, size_t width, bool right, bool last)
 {
-    size_t used = width_of(value), blanks = used < width ? width - used : 0;
+    size_t used = utf8_width(value), blanks = used < width ? width - used : 0;
     if (right)
         str_append_repeated(text, ' ', blanks);
     str_append(text, value);

@@ -1,6 +1,7 @@
 #include "output/text_table.h"
 
 #include "base/number.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -100,21 +101,12 @@ static const char *cell_at(const struct text_table *table, size_t row, size_t co
     return cell ? cell : "";
 }
 
-/* Characters, not bytes, of UTF-8. */
-static size_t text_width(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += (*text & 0xC0) != 0x80;
-    return width;
-}
-
 static void write_line(
     const struct text_table *table, size_t row, const size_t *widths, struct str *text)
 {
     for (size_t column = 0; column < table->n_columns; column++) {
         const char *cell = cell_at(table, row, column);
-        size_t blanks = widths[column] - text_width(cell);
+        size_t blanks = widths[column] - utf8_width(cell);
         if (column > 0)
             str_append_repeated(text, ' ', blanks + 1);
         str_append(text, cell);
@@ -134,7 +126,7 @@ void text_table_write(const struct text_table *table, int indent, struct str *te
     }
     for (size_t row = 0; row < table->n_rows; row++) {
         for (size_t column = 0; column < table->n_columns; column++) {
-            size_t width = text_width(cell_at(table, row, column));
+            size_t width = utf8_width(cell_at(table, row, column));
             widths[column] = width > widths[column] ? width : widths[column];
         }
     }

@@ -1,33 +1,11 @@
 #include "trace/json_text.h"
 
-#include "base/json_string.h"
 #include "base/utf8.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
-
+/* NUL would end the text. */
 static void append_point(uint32_t point, struct str *text)
 {
-    char bytes[4];
-    size_t length = 0;
-    if (point == 0) {
-        str_append(text, REPLACEMENT);
-        return;
-    }
-    if (point < 0x80) {
-        bytes[length++] = (char)point;
-    } else if (point < 0x800) {
-        bytes[length++] = (char)(0xc0 | point >> 6);
-    } else if (point < 0x10000) {
-        bytes[length++] = (char)(0xe0 | point >> 12);
-        bytes[length++] = (char)(0x80 | (point >> 6 & 0x3f));
-    } else {
-        bytes[length++] = (char)(0xf0 | point >> 18);
-        bytes[length++] = (char)(0x80 | (point >> 12 & 0x3f));
-        bytes[length++] = (char)(0x80 | (point >> 6 & 0x3f));
-    }
-    if (point >= 0x80)
-        bytes[length++] = (char)(0x80 | (point & 0x3f));
-    str_append_bytes(text, bytes, length);
+    utf8_append_point(point ? point : UTF8_REPLACEMENT, text);
 }
 
 static uint32_t hex4(const char *digits)
@@ -55,7 +33,7 @@ static size_t append_unicode_escape(const char *at, const char *end, struct str 
             return 12;
         }
     }
-    str_append(text, REPLACEMENT);
+    append_point(UTF8_REPLACEMENT, text);
     return 6;
 }
 

@@ -37,12 +37,36 @@ static void replaces_nul(void **state)
     str_finish(&text);
 }
 
+static void encodes_what_it_decodes(void **state)
+{
+    (void)state;
+    static const uint32_t points[] = {
+        1, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        struct str text = {0};
+        uint32_t point;
+        utf8_append_point(points[i], &text);
+        assert_int_equal(utf8_decode(str_text(&text), text.length, &point), text.length);
+        assert_int_equal(point, points[i]);
+        str_finish(&text);
+    }
+}
+
+static void is_as_wide_as_its_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_width(""), 0);
+    assert_int_equal(utf8_width("schön, 日本"), 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_valid_utf8),
         cmocka_unit_test(replaces_every_other_byte),
         cmocka_unit_test(replaces_nul),
+        cmocka_unit_test(encodes_what_it_decodes),
+        cmocka_unit_test(is_as_wide_as_its_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

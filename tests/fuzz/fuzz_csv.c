@@ -1,5 +1,5 @@
 /* CSV: records and cells stay inside the file, and their sizes agree. */
-#include "formats/csv.h"
+#include "base/csv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #include "formats/marks/sub_tracking_csv.h"
 
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "formats/csv.h"
 #include "formats/marks/sub_tracking_format.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #ifndef FORMATS_MARKS_SUB_TRACKING_CSV_H
 #define FORMATS_MARKS_SUB_TRACKING_CSV_H
 
+#include "base/csv.h"
 #include "base/str.h"
-#include "formats/csv.h"
 #include "formats/marks/sub_tracking_columns.h"
 
 /* The column of each field of a line. */

@@ -1,10 +1,10 @@
 /*
  * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows.
  */
+#include "base/csv.h"
 #include "base/file.h"
 #include "base/file_target.h"
 #include "base/number.h"
-#include "formats/csv.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <errno.h>

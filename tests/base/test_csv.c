@@ -1,5 +1,5 @@
-#include "formats/csv.h"
-#include "temporary.h"
+#include "base/csv.h"
+#include "formats/temporary.h"
 
 #include <sys/stat.h>
 

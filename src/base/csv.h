@@ -1,12 +1,13 @@
 /*
- * Reads CSV files record by record, at hundreds of megabytes a second and in constant memory.
+ * CSV: reads files record by record, at hundreds of megabytes a second and in constant memory, and
+ * writes cells.
  *
  * The format is that of Python's csv module and pandas: cells separated by commas, quoted with "…"
  * where they contain a comma, a quote (doubled) or a line end; lines end in LF or CRLF; a byte
  * order mark at the start is skipped, as are empty lines.
  */
-#ifndef FORMATS_CSV_H
-#define FORMATS_CSV_H
+#ifndef BASE_CSV_H
+#define BASE_CSV_H
 
 #include "base/error.h"
 #include "base/str.h"
@@ -71,5 +72,9 @@ size_t csv_split(struct csv_record *record, struct csv_cell *cells, size_t capac
 
 /* Appends a cell, quoted when its content needs it. The caller appends separators. */
 void csv_append_cell(struct str *text, const char *content, size_t length);
+
+/* The same of a terminated text, and of a number in all its digits: empty for NaN. */
+void csv_append_text(struct str *text, const char *content);
+void csv_append_number(struct str *text, double value);
 
 #endif

@@ -1,7 +1,10 @@
-#include "formats/csv.h"
+#include "base/csv.h"
+
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -264,4 +267,16 @@ void csv_append_cell(struct str *text, const char *content, size_t length)
         str_append_char(text, content[i]);
     }
     str_append_char(text, '"');
+}
+
+void csv_append_text(struct str *text, const char *content)
+{
+    csv_append_cell(text, content, strlen(content));
+}
+
+void csv_append_number(struct str *text, double value)
+{
+    char number[NUMBER_TEXT_SIZE];
+    if (!isnan(value))
+        str_append_bytes(text, number, number_format_double(value, number));
 }
