@@ -2,6 +2,7 @@
 
 #include "os/proc_smaps.h"
 #include "os/proc_smaps_rollup.h"
+#include "process/bytes.h"
 
 #include <stdlib.h>
 
@@ -22,16 +23,6 @@ void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t fi
 {
     memory->resident_bytes = resident_bytes;
     memory->file_bytes = file_bytes < resident_bytes ? file_bytes : resident_bytes;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
 }
 
 /* Sums of one pass over smaps. */
@@ -87,7 +78,7 @@ static uint64_t pss_of_copies(const struct memory_mapping *mapping, uint64_t ano
 {
     if (anonymous_shared == 0 || mapping->shared_bytes == 0)
         return 0;
-    double pss_of_shared = (double)minus(mapping->pss_bytes, mapping->private_bytes);
+    double pss_of_shared = (double)bytes_minus(mapping->pss_bytes, mapping->private_bytes);
     double part = (double)anonymous_shared / (double)mapping->shared_bytes;
     return (uint64_t)(pss_of_shared * (part < 1 ? part : 1));
 }
@@ -101,7 +92,7 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
 {
     struct reading *reading = user;
     uint64_t anonymous = mapping->is_shared ? 0 : mapping->anonymous_bytes;
-    uint64_t anonymous_private = min_u64(anonymous, mapping->private_bytes);
+    uint64_t anonymous_private = bytes_min(anonymous, mapping->private_bytes);
     uint64_t anonymous_shared = anonymous - anonymous_private;
 
     reading->rss.private += mapping->private_bytes;
@@ -125,8 +116,8 @@ static void visit_mapping(void *user, const struct memory_mapping *mapping)
                            .start = mapping->offset,
                            .end = mapping->offset + (mapping->end - mapping->start),
                            .private_bytes = mapping->private_bytes - anonymous_private,
-                           .shared_bytes = minus(mapping->shared_bytes, anonymous_shared),
-                           .pss_bytes = minus(mapping->pss_bytes, copies_pss),
+                           .shared_bytes = bytes_minus(mapping->shared_bytes, anonymous_shared),
+                           .pss_bytes = bytes_minus(mapping->pss_bytes, copies_pss),
                        });
 }
 
@@ -178,8 +169,8 @@ static int read_rollup(struct memory *memory, const char *root, pid_t pid)
     memory->exact.shared = rollup.shared_bytes;
     memory->exact.total = rollup.private_bytes + rollup.shared_bytes;
     memory->anonymous_bytes = rollup.anonymous_bytes;
-    memory->anonymous_private_bytes =
-        min_u64(rollup.anonymous_bytes, minus(rollup.private_bytes, ranges_private_bytes(memory)));
+    memory->anonymous_private_bytes = bytes_min(
+        rollup.anonymous_bytes, bytes_minus(rollup.private_bytes, ranges_private_bytes(memory)));
     memory->anonymous_pss_bytes =
         rollup.has_pss_parts ? rollup.pss_anonymous_bytes : memory->anonymous_private_bytes;
     memory->hugetlb_bytes = rollup.private_hugetlb_bytes + rollup.shared_hugetlb_bytes;
@@ -200,8 +191,8 @@ int memory_read_exact(struct memory *memory, const char *root, pid_t pid, bool r
 /* The value between `a` and `b` that is nearest to `value`. */
 static uint64_t nearest(uint64_t value, uint64_t a, uint64_t b)
 {
-    uint64_t low = min_u64(a, b), high = a > b ? a : b;
-    return value < low ? low : min_u64(value, high);
+    uint64_t low = bytes_min(a, b), high = a > b ? a : b;
+    return value < low ? low : bytes_min(value, high);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -215,7 +206,7 @@ void memory_reconcile(
     uint64_t resident_before = memory->exact_resident_bytes;
     uint64_t file_before = memory->exact_file_bytes;
     bool ranges_were_read = memory->has_ranges && memory->ranges_file_bytes == file_before;
-    uint64_t exact = memory->exact.total, file_exact = minus(exact, memory->anonymous_bytes);
+    uint64_t exact = memory->exact.total, file_exact = bytes_minus(exact, memory->anonymous_bytes);
 
     memory_set_fast(memory, resident_bytes, file_bytes);
     uint64_t resident = nearest(exact, resident_before, memory->resident_bytes);
@@ -225,7 +216,7 @@ void memory_reconcile(
         file = file_exact;
     }
     memory->exact_resident_bytes = resident;
-    memory->exact_file_bytes = min_u64(file, resident);
+    memory->exact_file_bytes = bytes_min(file, resident);
     if (ranges_were_read)
         memory->ranges_file_bytes = memory->exact_file_bytes;
 }
@@ -238,7 +229,7 @@ uint64_t memory_anonymous_bytes(const struct memory *memory)
 /* `then`, plus the change from `before` to `now`. */
 static uint64_t shifted(uint64_t then, uint64_t before, uint64_t now)
 {
-    return now >= before ? then + (now - before) : minus(then, before - now);
+    return now >= before ? then + (now - before) : bytes_minus(then, before - now);
 }
 
 struct rss memory_rss(const struct memory *memory)
@@ -253,22 +244,22 @@ struct rss memory_rss(const struct memory *memory)
     /* New anonymous memory is private; new file pages are private in the same proportion as before.
      */
     uint64_t anonymous_then = memory->exact_resident_bytes - memory->exact_file_bytes;
-    uint64_t file_private = minus(memory->exact.private, memory->anonymous_private_bytes);
+    uint64_t file_private = bytes_minus(memory->exact.private, memory->anonymous_private_bytes);
     uint64_t file =
-        file_private + minus(memory->exact.shared, memory_anonymous_shared_bytes(memory));
+        file_private + bytes_minus(memory->exact.shared, memory_anonymous_shared_bytes(memory));
     double private_part = file ? (double)file_private / (double)file : 0;
     double file_moved = (double)memory->file_bytes - (double)memory->exact_file_bytes;
 
     rss.private = shifted(memory->exact.private, anonymous_then, memory_anonymous_bytes(memory));
     double private = (double)rss.private + file_moved * private_part;
-    rss.private = private > 0 ? min_u64((uint64_t) private, rss.total) : 0;
+    rss.private = private > 0 ? bytes_min((uint64_t) private, rss.total) : 0;
     rss.shared = rss.total - rss.private;
     return rss;
 }
 
 uint64_t memory_anonymous_shared_bytes(const struct memory *memory)
 {
-    return minus(memory->anonymous_bytes, memory->anonymous_private_bytes);
+    return bytes_minus(memory->anonymous_bytes, memory->anonymous_private_bytes);
 }
 
 uint64_t memory_anonymous_share_bytes(const struct memory *memory)

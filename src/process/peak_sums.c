@@ -1,15 +1,11 @@
 #include "process/peak_sums.h"
 
 #include "base/clock.h"
+#include "process/bytes.h"
 
 #include <math.h>
 
 #define FIRST_STEP_NS (NS_PER_SECOND / 1000)
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void add_to(struct peak_sum *sum, const struct peak_sum *peak)
 {
@@ -24,8 +20,8 @@ static void double_steps(struct peak_sums *sums)
         struct peak_sum both = {0};
         if (2 * i < PEAK_SUMS_STEPS) {
             const struct peak_sum *a = &sums->steps[2 * i], *b = &sums->steps[2 * i + 1];
-            both =
-                (struct peak_sum){max_u64(a->bytes, b->bytes), max_u64(a->unbounded, b->unbounded)};
+            both = (struct peak_sum){
+                bytes_max(a->bytes, b->bytes), bytes_max(a->unbounded, b->unbounded)};
         }
         sums->steps[i] = both;
     }

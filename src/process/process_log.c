@@ -1,10 +1,10 @@
 #include "process/process_log.h"
-#include "process/process_log_sums.h"
-
-#include "os/proc_stat.h"
-#include "os/procfs.h"
 
 #include "base/clock.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+#include "process/bytes.h"
+#include "process/process_log_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,12 +66,6 @@ static void update_record(const struct process_log *log, struct process_record *
     process_record_update(record);
     if (!log->options.has_taskstats)
         process_record_update_faults(record);
-}
-
-static void raise_to(uint64_t *highest, uint64_t bytes)
-{
-    if (bytes > *highest)
-        *highest = bytes;
 }
 
 /* No more events or exit records will come for it. */
@@ -286,7 +280,7 @@ static void add_process(struct process_log *log, struct process *process)
         record->before_peak_bytes = UINT64_MAX;
         read_peak(log, record);
         record->before_peak_bytes = record->peak_hwm_bytes;
-        raise_to(&log->before_peak_bytes, record->before_peak_bytes);
+        bytes_raise(&log->before_peak_bytes, record->before_peak_bytes);
         read_counts(log, record);
         record->before = record->now;
         record->before.lacks_io = !record->has_io;

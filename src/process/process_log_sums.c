@@ -1,5 +1,6 @@
 #include "process/process_log_sums.h"
 
+#include "process/bytes.h"
 #include "process/process_ranking.h"
 
 #include <stdlib.h>
@@ -13,12 +14,6 @@ static struct process_record *next(
     const struct process_log *log, const struct process_record *record)
 {
     return process_table_next(&log->living, record);
-}
-
-static void raise_to(uint64_t *highest, uint64_t bytes)
-{
-    if (bytes > *highest)
-        *highest = bytes;
 }
 
 /* A parent that waits for its child collects what that has counted, and whichever process waits for
@@ -53,7 +48,7 @@ static void add_peak(struct process_log *log, const struct process_record *recor
         peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
         peak_sums_add_always(&log->descendants_sums, &peak);
-    raise_to(is_certain ? &log->largest_descendant_bytes : &log->largest_uncertain_bytes,
+    bytes_raise(is_certain ? &log->largest_descendant_bytes : &log->largest_uncertain_bytes,
         record->peak_rss_bytes);
 }
 
@@ -90,13 +85,13 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (record->is_main)
             continue;
         if (process_record_has_own_memory(record))
-            raise_to(&peaks.largest_bytes, record->peak_rss_bytes);
-        raise_to(&peaks.largest_upper_bound_bytes, record->peak_rss_bytes);
+            bytes_raise(&peaks.largest_bytes, record->peak_rss_bytes);
+        bytes_raise(&peaks.largest_upper_bound_bytes, record->peak_rss_bytes);
         peaks.has_living |= !record->has_ended;
         peaks.has_all &= record->is_final;
         peaks.unbounded += process_record_peak_sum(record).unbounded;
     }
-    raise_to(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
+    bytes_raise(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
     return peaks;
 }
 

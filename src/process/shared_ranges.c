@@ -1,5 +1,7 @@
 #include "process/shared_ranges.h"
 
+#include "process/bytes.h"
+
 #include <stdlib.h>
 
 static int compare(uint64_t a, uint64_t b)
@@ -30,21 +32,6 @@ struct sums {
     uint64_t pss_bytes;      /* less than unique_bytes where untracked processes map the same */
 };
 
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static int by_moment_owner(const void *left, const void *right)
 {
     const struct shared_range *a = left, *b = right;
@@ -67,7 +54,7 @@ static size_t add_part(const struct shared_range *ranges, size_t count, struct p
     for (; i < count && ranges[i].owner == ranges[0].owner; i++) {
         part->private_bytes += ranges[i].private_bytes;
         part->shared_bytes += ranges[i].shared_bytes;
-        part->shared_pss_bytes += minus(ranges[i].pss_bytes, ranges[i].private_bytes);
+        part->shared_pss_bytes += bytes_minus(ranges[i].pss_bytes, ranges[i].private_bytes);
     }
     return i;
 }
@@ -97,16 +84,16 @@ static struct sums sum_cluster(
         }
         /* The proportional shares of one moment count each page at most once. */
         moment_pss_bytes += part.shared_pss_bytes;
-        uint64_t of_moment = max_u64(moment_pss_bytes, part.shared_bytes);
-        certain_bytes = max_u64(certain_bytes, minus(of_moment, earlier_bytes));
+        uint64_t of_moment = bytes_max(moment_pss_bytes, part.shared_bytes);
+        certain_bytes = bytes_max(certain_bytes, bytes_minus(of_moment, earlier_bytes));
         private_bytes += part.private_bytes;
-        shared_bytes = max_u64(shared_bytes, part.shared_bytes);
+        shared_bytes = bytes_max(shared_bytes, part.shared_bytes);
         pss_bytes += part.private_bytes + part.shared_pss_bytes;
     }
     return (struct sums){
-        .unique_bytes = min_u64(max_u64(private_bytes + shared_bytes, pss_bytes), length),
-        .at_least_bytes = min_u64(private_bytes + certain_bytes, length),
-        .pss_bytes = min_u64(pss_bytes, length)};
+        .unique_bytes = bytes_min(bytes_max(private_bytes + shared_bytes, pss_bytes), length),
+        .at_least_bytes = bytes_min(private_bytes + certain_bytes, length),
+        .pss_bytes = bytes_min(pss_bytes, length)};
 }
 
 static void add_sums(struct sums *sums, struct sums cluster)
@@ -124,7 +111,7 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
     for (size_t start = 0, end; start < count; start = end) {
         uint64_t reach = ranges[start].end;
         for (end = start + 1; end < count && ranges[end].start < reach; end++)
-            reach = max_u64(reach, ranges[end].end);
+            reach = bytes_max(reach, ranges[end].end);
         struct shared_range *cluster = ranges + start;
         uint64_t length = reach - cluster->start;
         if (end - start > 1)
@@ -143,7 +130,7 @@ static void add_object(struct shared_range *ranges, size_t count, struct shared_
      */
     bool is_complete = all.pss_bytes + all.pss_bytes / 100 >= all.unique_bytes;
     if (is_complete && others.pss_bytes > 0)
-        descendants = max_u64(descendants, minus(all.unique_bytes, main_private));
+        descendants = bytes_max(descendants, bytes_minus(all.unique_bytes, main_private));
     totals->combined_bytes += all.unique_bytes;
     totals->at_least_bytes += all.at_least_bytes;
     totals->descendants_bytes += descendants;

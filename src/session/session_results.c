@@ -27,23 +27,23 @@ static void add_ram_source(const struct gput_session *session, struct gput_resul
         snprintf(unread, sizeof unread,
             "; some had to wait: up to %.0f MB of a tick may be missing",
             (double)ram->unread_bytes / 1e6);
-    if (ram->hugetlb_bytes)
+    if (ram->readings.hugetlb_bytes)
         snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
-            (double)ram->hugetlb_bytes / 1e6);
-    if (ram->refused)
+            (double)ram->readings.hugetlb_bytes / 1e6);
+    if (ram->readings.refused)
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "at least: memory maps of %llu of %llu processes may not be read; of statm, what they "
             "may share counts once%s",
-            (unsigned long long)ram->refused, (unsigned long long)session->sampler.tree.seen,
-            hugetlb);
-    else if (ram->exact)
+            (unsigned long long)ram->readings.refused,
+            (unsigned long long)session->sampler.tree.seen, hugetlb);
+    else if (ram->readings.unlimited)
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "memory maps of every process at each tick%s", hugetlb);
     else
         session_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "%sstatm at each tick, memory maps when more than 1 %% can have changed (%llu "
             "readings)%s%s",
-            ram->unread_bytes ? "at least: " : "", (unsigned long long)ram->exact_readings, unread,
+            ram->unread_bytes ? "at least: " : "", (unsigned long long)ram->readings.count, unread,
             hugetlb);
 }
 

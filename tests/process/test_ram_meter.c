@@ -260,11 +260,11 @@ static void a_process_that_did_not_run_is_read_once(void **state)
     set_up(&stage, "alloc 20 child [ ready await 3 ] child [ ready await 3 ] ready await 3", 3);
     for (int i = 0; i < 10; i++)
         measure(&stage);
-    uint64_t readings = stage.adaptive.exact_readings;
+    uint64_t readings = stage.adaptive.readings.count;
     for (int i = 0; i < 10; i++)
         measure(&stage);
-    assert_int_equal(stage.adaptive.exact_readings, readings);
-    assert_true(stage.exact.exact_readings >= 60);
+    assert_int_equal(stage.adaptive.readings.count, readings);
+    assert_true(stage.exact.readings.count >= 60);
     tear_down(&stage);
 }
 
@@ -283,7 +283,7 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
     set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
-    uint64_t readings = stage.adaptive.exact_readings;
+    uint64_t readings = stage.adaptive.readings.count;
     int64_t rest_ns = main->exact_not_before_ns - stage.now_ns;
     assert_true(rest_ns > 0);
 
@@ -292,10 +292,10 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
         memory_set_fast(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
         measure_adaptive(&stage, rest_ns / 100, true);
     }
-    assert_int_equal(stage.adaptive.exact_readings, readings);
-    assert_true(stage.adaptive.has_deferred);
+    assert_int_equal(stage.adaptive.readings.count, readings);
+    assert_true(stage.adaptive.readings.has_deferred);
     measure_adaptive(&stage, rest_ns, true);
-    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    assert_int_equal(stage.adaptive.readings.count, readings + 1);
     tear_down(&stage);
 }
 
@@ -306,12 +306,12 @@ static void a_sleeping_process_is_read_without_a_pause(void **state)
     set_up(&stage, "alloc 100 ready await 3", 1);
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
-    uint64_t readings = stage.adaptive.exact_readings;
+    uint64_t readings = stage.adaptive.readings.count;
     memory_set_fast(&main->memory, main->memory.resident_bytes * 2, 0);
     measure_adaptive(&stage, 1, true);
-    assert_int_equal(stage.adaptive.exact_readings, readings);
+    assert_int_equal(stage.adaptive.readings.count, readings);
     measure_adaptive(&stage, 1, false);
-    assert_int_equal(stage.adaptive.exact_readings, readings + 1);
+    assert_int_equal(stage.adaptive.readings.count, readings + 1);
     tear_down(&stage);
 }
 
@@ -337,7 +337,7 @@ static void delayed_readings_are_reported(void **state)
     set_up(&stage, "alloc 60 child [ ready await 3 again 20 ready await 4 ] ready await 4", 2);
     measure(&stage);
     assert_int_equal(stage.adaptive.unread_bytes, 0);
-    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    stage.adaptive.readings.credit_ns = -NS_PER_SECOND;
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
     measure_at_once(&stage);
@@ -361,7 +361,7 @@ static void a_delayed_reading_of_a_fork_is_reported(void **state)
     struct stage stage;
     set_up(&stage, "alloc 30 ready await 3 child [ alloc 20 ready await 4 ] await 4", 1);
     measure(&stage);
-    stage.adaptive.credit_ns = -NS_PER_SECOND;
+    stage.adaptive.readings.credit_ns = -NS_PER_SECOND;
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
     measure_at_once(&stage);
@@ -381,19 +381,19 @@ static void growth_of_a_fork_counts_before_its_first_exact_reading(void **state)
         "ready await 4",
         1);
     measure(&stage);
-    uint64_t before = stage.adaptive.exact_readings;
+    uint64_t before = stage.adaptive.readings.count;
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 3);
     stage.adaptive.skip_exact = true;
     measure(&stage);
     const struct ram_figures *ram = &stage.adaptive.figures;
-    assert_int_equal(stage.adaptive.exact_readings, before);
+    assert_int_equal(stage.adaptive.readings.count, before);
     assert_true((double)ram->combined.total > 0.98 * 120 * MB);
     assert_true(ram->combined.total <= stage.exact.figures.combined.total);
     /* The next sample takes the delayed readings. */
     stage.adaptive.skip_exact = false;
     measure(&stage);
-    assert_true(stage.adaptive.exact_readings >= before + 3);
+    assert_true(stage.adaptive.readings.count >= before + 3);
     assert_agree(&stage);
     tear_down(&stage);
 }

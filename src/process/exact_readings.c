@@ -1,0 +1,288 @@
+#include "process/exact_readings.h"
+
+#include "base/clock.h"
+#include "process/bytes.h"
+
+/* A process is stalled for at most 1 / 200 of its time. */
+#define PAUSE_PER_READING 200
+/* All readings together may use 1 / 50 of one core, and save up the credit of five seconds. */
+#define CREDIT_PART 50
+#define CREDIT_MAX_NS (NS_PER_SECOND / 10)
+
+void exact_readings_init(struct exact_readings *readings, bool unlimited, int64_t now_ns)
+{
+    *readings = (struct exact_readings){
+        .unlimited = unlimited, .credit_ns = CREDIT_MAX_NS, .credit_since_ns = now_ns};
+}
+
+/* One pass over a tree as of one scan. */
+struct pass {
+    struct exact_readings *readings;
+    struct process_tree *tree;
+    bool is_alone; /* one process has all the memory */
+    int64_t now_ns;
+};
+
+/*
+ * Writing to a page that a fork left shared copies it, and RSS stays the same. But each copy is a
+ * minor fault: no more can have been copied since the last reading, and no more than was shared.
+ */
+uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes)
+{
+    if (!process_shares_anonymous(process) || !process->memory.has_exact)
+        return 0;
+    uint64_t faults = process->minor_faults - process->faults_when_read;
+    return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&process->memory));
+}
+
+/* Processes of one exec generation: one alone, or several that may share copy-on-write memory. */
+struct group {
+    struct process **members;
+    size_t count;
+    uint64_t bytes;  /* of all members, at least */
+    uint64_t copied; /* of the shared bytes, at most */
+    bool is_big;     /* some member has much memory and dominates the figures */
+    bool needs_reading;
+    bool is_urgent; /* members started, ended or were never read: old figures are inconsistent */
+    bool must_pause;
+};
+
+/*
+ * Up to 1 % of a group's memory may be copied without a new reading. When it may be more, the
+ * members are read that can have copied more than their part of that.
+ */
+static bool has_copied(
+    const struct pass *pass, const struct group *group, const struct process *process)
+{
+    return group->copied * 100 > group->bytes &&
+           process_copied_bytes(process, pass->tree->view.page_bytes) * 100 * group->count >
+               group->bytes;
+}
+
+/* Copying a twentieth costs the processes about as much as reading all of them. */
+static bool has_copied_much(const struct group *group)
+{
+    return group->copied * 20 > group->bytes;
+}
+
+/* Whether a reading now would stall the process more than allowed. A sleeping one is not stalled.
+ */
+static bool must_pause(const struct process *process, int64_t now_ns)
+{
+    return now_ns < process->exact_not_before_ns && process->has_run;
+}
+
+/* Whether an exact reading could give new figures. */
+static bool needs_reading(
+    const struct pass *pass, const struct group *group, const struct process *process)
+{
+    const struct memory *memory = &process->memory;
+    if (!process_has_memory(process) || memory->refused)
+        return false;
+    if (pass->readings->unlimited || memory_has_changed(memory))
+        return true;
+    /* When its last sharer is gone, its private part has grown while its RSS is unchanged. */
+    if (pass->is_alone)
+        return process->memory_is_stale;
+    if (memory_ranges_have_changed(memory))
+        return true;
+    return process->memory_is_stale || process->ranges_are_stale ||
+           has_copied(pass, group, process);
+}
+
+/* A reading that shows a change of sharing makes the figures of the sharers stale. */
+static void mark_sharers_stale(struct process_tree *tree, struct process *process)
+{
+    uint64_t private_now = process->memory.anonymous_private_bytes;
+    uint64_t before = process->private_when_marked;
+    uint64_t change = private_now > before ? private_now - before : before - private_now;
+    if (!process_shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
+        return;
+    process->private_when_marked = private_now;
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *other = tree->processes[i];
+        if (other != process && other->exec_generation == process->exec_generation)
+            other->memory_is_stale = true;
+    }
+}
+
+/* True when `other` has private memory in an object of which `memory` has shared memory. */
+static bool contradicts(const struct memory *memory, const struct memory *other)
+{
+    for (size_t i = 0; i < memory->range_count; i++) {
+        const struct shared_range *range = &memory->ranges[i];
+        if (range->shared_bytes * 100 <= memory->resident_bytes)
+            continue;
+        for (size_t k = 0; k < other->range_count; k++) {
+            const struct shared_range *others = &other->ranges[k];
+            if (others->private_bytes * 100 > other->resident_bytes &&
+                others->inode == range->inode && others->device == range->device)
+                return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * When a second process maps a file or segment that one process had alone, nothing changes in statm
+ * of the first. Without this its private bytes of the last reading would count in addition to what
+ * is shared now.
+ */
+static void mark_mappers_stale(const struct pass *pass, struct process *process)
+{
+    for (size_t i = 0; i < pass->tree->count; i++) {
+        struct process *other = pass->tree->processes[i];
+        if (other == process || !other->memory.has_ranges || other->ranges_are_stale ||
+            !contradicts(&process->memory, &other->memory))
+            continue;
+        other->ranges_are_stale = true;
+        pass->readings->has_marked = true;
+    }
+}
+
+static void read_exact(const struct pass *pass, struct process *process, bool marks_sharers)
+{
+    struct exact_readings *readings = pass->readings;
+    struct process_tree *tree = pass->tree;
+    struct memory *memory = &process->memory;
+    bool rollup =
+        pass->is_alone || !(memory_ranges_have_changed(memory) || process->ranges_are_stale);
+    if (readings->unlimited && !pass->is_alone)
+        rollup = false;
+    /* For a new process, the changed number of members has done that already. */
+    marks_sharers &= memory->has_exact;
+
+    uint64_t ranges_readings = memory->ranges_readings;
+    /* CPU time: while this thread is preempted it stalls no process. */
+    int64_t begin_ns = clock_thread_cpu_ns();
+    int code = process_read_exact(process, rollup, &tree->view);
+    if (code == GPUT_ERROR_FILES && process_tree_close_cached_files(tree))
+        code = process_read_exact(process, rollup, &tree->view);
+    tree->lacks_descriptors |= code == GPUT_ERROR_FILES;
+    int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
+
+    readings->credit_ns -= cost_ns;
+    process->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
+    if (code == GPUT_ERROR_PERMISSION && !process->was_refused) {
+        process->was_refused = true;
+        readings->refused++;
+    }
+    if (code != GPUT_OK)
+        return;
+    readings->count++;
+    bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
+    process->exact_read_ns = pass->now_ns;
+    process->memory_is_stale = false;
+    process->faults_when_read = process->minor_faults;
+    if (memory->ranges_readings != ranges_readings) {
+        process->ranges_read_ns = pass->now_ns;
+        readings->has_new_ranges = true;
+        process->ranges_are_stale = false;
+        mark_mappers_stale(pass, process);
+    }
+    if (marks_sharers)
+        mark_sharers_stale(tree, process);
+    else
+        process->private_when_marked = memory->anonymous_private_bytes;
+}
+
+static void earn_credit(struct exact_readings *readings, int64_t now_ns)
+{
+    readings->credit_ns += (now_ns - readings->credit_since_ns) / CREDIT_PART;
+    if (readings->credit_ns > CREDIT_MAX_NS)
+        readings->credit_ns = CREDIT_MAX_NS;
+    readings->credit_since_ns = now_ns;
+}
+
+#define BIG_BYTES (UINT64_C(16) << 20)
+
+static struct group group_of(const struct pass *pass, struct process **members, size_t count)
+{
+    struct group group = {.members = members, .count = count};
+    uint64_t highest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct memory *memory = &members[i]->memory;
+        bytes_raise(&highest, memory->resident_bytes);
+        group.bytes += memory_anonymous_share_bytes(memory);
+        group.copied += process_copied_bytes(members[i], pass->tree->view.page_bytes);
+    }
+    group.bytes = bytes_max(group.bytes, highest);
+    group.is_big = highest >= BIG_BYTES;
+    for (size_t i = 0; i < count; i++) {
+        const struct process *process = members[i];
+        if (!needs_reading(pass, &group, process))
+            continue;
+        group.needs_reading = true;
+        group.is_urgent |=
+            !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
+        group.must_pause |= must_pause(process, pass->now_ns);
+    }
+    return group;
+}
+
+/*
+ * Reads all members that need it, or none: figures of different moments would count pages twice. A
+ * fork costs the processes more than the readings that it makes necessary, so those are not
+ * delayed; nor are those where much may have been copied.
+ */
+static void read_group(const struct pass *pass, const struct group *group)
+{
+    if (!group->needs_reading)
+        return;
+    struct exact_readings *readings = pass->readings;
+    bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
+    if (!readings->unlimited && (readings->credit_ns <= 0 || must_pause)) {
+        readings->has_deferred = true;
+        return;
+    }
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->exact_read_ns != pass->now_ns && needs_reading(pass, group, process))
+            read_exact(pass, process, true);
+    }
+    /* Those whose sharing has changed, also while others were read. */
+    for (size_t i = 0; i < group->count; i++) {
+        struct process *process = group->members[i];
+        if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
+            read_exact(pass, process, false);
+    }
+    /* Where a member ended or called execve() meanwhile, others have more private memory than
+     * before. */
+    for (size_t i = 0; group->count > 1 && i < group->count; i++)
+        process_refresh(group->members[i], &pass->tree->view);
+    /* Figures of one scan are consistent. */
+    for (size_t i = 0; i < group->count; i++) {
+        if (group->members[i]->exact_read_ns == pass->now_ns)
+            group->members[i]->memory_is_stale = false;
+    }
+}
+
+/* Groups with much memory, which dominate the figures, or all others. */
+static void read_groups(
+    const struct pass *pass, const struct exec_generations *generations, bool big_ones)
+{
+    for (size_t start = 0, end; start < generations->count; start = end) {
+        end = exec_generations_end(generations, start);
+        struct group group = group_of(pass, generations->processes + start, end - start);
+        if (group.is_big == big_ones)
+            read_group(pass, &group);
+    }
+}
+
+void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,
+    const struct exec_generations *generations, int64_t now_ns)
+{
+    struct pass pass = {
+        .readings = readings, .tree = tree, .is_alone = generations->count <= 1, .now_ns = now_ns};
+    earn_credit(readings, now_ns);
+    readings->has_deferred = false;
+    /* Again for those that the first pass made stale: figures of one scan must be consistent. */
+    for (int i = 0; i < 2; i++) {
+        readings->has_marked = false;
+        read_groups(&pass, generations, true);
+        read_groups(&pass, generations, false);
+        if (!readings->has_marked)
+            return;
+    }
+    readings->has_deferred = true;
+}
