@@ -82,6 +82,7 @@ static void close_record(struct process_log *log, struct process_record *record)
     process_archive_add(&log->ended, &log->living, record, is_wanted);
 }
 
+/* More may come for it: it is checked after each batch. False without memory. */
 static bool watch(struct process_log *log, struct process_record *record)
 {
     if (!record->is_in_ending)
@@ -95,44 +96,55 @@ static void note_alive(struct process_record *record, int64_t time_ns)
         record->end_ns = time_ns;
 }
 
-/* It has ended as far as is known, and was alive at that time; its exit record may come a little
- * later. */
-static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
+/* It has ended as far as is known. */
+static void begin_end(struct process_log *log, struct process_record *record)
 {
-    if (record->has_ended)
-        return;
-    record->has_ended = true;
     note_alive(record, record->start_ns);
-    note_alive(record, time_ns);
     record->ended_round = log->round;
     pid_t parent_pid = record->last_parent ? record->last_parent : record->parent_pid;
     struct process_record *parent = process_log_get(log, parent_pid);
     if (parent)
         parent->child_ended = true;
-    if (!watch(log, record))
+}
+
+/* All changes of state are made here. */
+static void enter(struct process_log *log, struct process_record *record, enum process_input input)
+{
+    enum process_state before = record->state;
+    bool had_ended = process_state_has_ended(before);
+    record->state = process_state_after(before, input);
+    bool has_ended = process_state_has_ended(record->state);
+    if (had_ended && !has_ended)
+        record->has_status = record->end_is_exact = false;
+    if (has_ended && !had_ended)
+        begin_end(log, record);
+    if (record->state == PROCESS_FINAL)
+        close_record(log, record);
+    else if (record->state == PROCESS_LEADER_EXITED && !watch(log, record))
+        record->state = before;
+    else if (has_ended && !watch(log, record))
         close_record(log, record);
 }
 
-/* The kernel announced the exit of a thread which is the last one, as far as is known. */
-static void note_end(
-    struct process_log *log, struct process_record *record, int64_t time_ns, int status)
+/* It was found to be a zombie, or gone; it was alive at that time. */
+static void end_record(struct process_log *log, struct process_record *record, int64_t time_ns)
 {
-    record->end_is_exact = record->has_status = true;
-    record->status = status;
-    record->end_ns = time_ns;
-    end_record(log, record, time_ns);
+    if (process_state_has_ended(record->state))
+        return;
+    note_alive(record, time_ns);
+    enter(log, record, PROCESS_INPUT_DEAD);
 }
 
-/* A scan found that its leader has exited and other threads live. */
-static void note_leader_exit(struct process_log *log, struct process_record *record)
+/* An event or exit record gives the end of what may be its last thread. */
+static void note_exit(struct process_log *log, struct process_record *record,
+    enum process_input input, int64_t time_ns, int status)
 {
-    if (!record->has_ended)
-        record->leader_has_exited = watch(log, record);
-}
-
-static void clear_end(struct process_record *record)
-{
-    record->has_ended = record->has_status = record->end_is_exact = false;
+    if (process_state_has_ended(process_state_after(record->state, input))) {
+        record->end_is_exact = record->has_status = true;
+        record->status = status;
+        record->end_ns = time_ns;
+    }
+    enter(log, record, input);
 }
 
 static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
@@ -140,54 +152,46 @@ static int64_t monotonic_of_ticks(const struct process_log *log, uint64_t ticks)
     return clock_monotonic_of_boot_ns((int64_t)ticks * log->options.ns_per_tick);
 }
 
-static bool lives(
-    const struct process_log *log, const struct process_record *record, bool *leader_has_exited)
+/* What a reading of the process says now. */
+static enum process_input read_state(
+    const struct process_log *log, const struct process_record *record)
 {
-    return process_log_get(log, record->pid) == record &&
-           process_record_lives(
-               record, log->options.procfs_root, log->options.ns_per_tick, leader_has_exited);
+    if (process_log_get(log, record->pid) != record)
+        return PROCESS_INPUT_DEAD;
+    return process_record_read_state(record, log->options.procfs_root, log->options.ns_per_tick);
 }
 
-/*
- * The exit of the leader is announced like the end of the process. But other threads may live on,
- * or one of them may become the leader (execve). So the process is read once more.
- */
-static void check_end(struct process_log *log, struct process_record *record)
+static void check(struct process_log *log, struct process_record *record)
 {
-    bool leader_has_exited;
-    if (!lives(log, record, &leader_has_exited)) {
-        end_record(log, record, record->start_ns);
-        record->is_gone = true;
-        return;
-    }
-    clear_end(record);
-    record->leader_has_exited = leader_has_exited;
-    note_alive(record, log->now_ns);
+    enter(log, record, read_state(log, record));
+    if (!process_state_has_ended(record->state))
+        note_alive(record, log->now_ns);
 }
 
-/* Its event or exit record may come with the next batch. */
-static bool expects_more(const struct process_log *log, const struct process_record *record)
-{
-    bool lacks_figures = log->options.has_taskstats && !record->is_final;
-    bool lacks_end = log->options.has_events && !record->end_is_exact && !log->has_lost_events;
-    return record->has_ended && (lacks_end || (lacks_figures && record->ended_round == log->round));
-}
-
+/* Only events leave open whether other threads live. */
 static bool needs_check(const struct process_log *log, const struct process_record *record)
 {
-    bool is_certain = record->is_final || record->is_gone || !log->options.has_events;
-    return !is_certain && (record->has_ended || record->leader_has_exited);
+    return log->options.has_events &&
+           (record->state == PROCESS_EXITED || record->state == PROCESS_LEADER_EXITED);
+}
+
+/* Of one that has ended: its event or exit record may come with the next batch. */
+static bool awaits_more(const struct process_log *log, const struct process_record *record)
+{
+    bool lacks_figures = log->options.has_taskstats && !record->has_last_record;
+    bool lacks_end = log->options.has_events && !record->end_is_exact && !log->has_lost_events;
+    return lacks_end || (lacks_figures && record->ended_round == log->round);
 }
 
 /* Whether it must stay in `ending`. */
 static bool must_stay(const struct process_log *log, const struct process_record *record)
 {
-    if (!record->has_ended)
-        return record->leader_has_exited;
+    if (!process_state_has_ended(record->state))
+        return record->state == PROCESS_LEADER_EXITED;
     /* Else the tree, which still has it, would add it as a new one. */
     if (log->options.has_events && record->process && !process_is_zombie(record->process))
         return true;
-    return expects_more(log, record);
+    return awaits_more(log, record);
 }
 
 static int by_number_descending(const void *a, const void *b)
@@ -205,14 +209,15 @@ static void close_ended(struct process_log *log)
         qsort(log->ending.records, log->ending.count, sizeof(void *), by_number_descending);
     for (size_t i = 0; i < log->ending.count; i++) {
         struct process_record *record = log->ending.records[i];
-        if (needs_check(log, record) && !expects_more(log, record))
-            check_end(log, record);
+        bool has_ended = process_state_has_ended(record->state);
+        if (needs_check(log, record) && !(has_ended && awaits_more(log, record)))
+            check(log, record);
         record->is_in_ending = must_stay(log, record);
         log->awaited += record->is_in_ending && !record->end_is_exact;
         if (record->is_in_ending)
             log->ending.records[waiting++] = record;
-        else if (record->has_ended)
-            close_record(log, record);
+        else
+            enter(log, record, PROCESS_INPUT_SETTLED);
     }
     log->ending.count = waiting;
 }
@@ -249,8 +254,8 @@ static void add_process(struct process_log *log, struct process *process)
 {
     struct process_record *record = process_log_get(log, process->pid);
     if (record && needs_check(log, record))
-        check_end(log, record);
-    if (!record || record->has_ended)
+        check(log, record);
+    if (!record || process_state_has_ended(record->state))
         record = add(log, process->pid);
     if (!record)
         return;
@@ -317,10 +322,23 @@ static void read_kernel_figures(
     record->counts_are_pending = log->options.has_live_counts && !is_counted;
     bool is_kept = !has_taskstats && (log->options.keeps_ended || log->options.keeps_counts);
     /* What is in its exit records must not be read again from what is left of the process. */
-    if (is_counted && !record->is_final && (is_kept || log->options.has_live_counts)) {
+    if (is_counted && !record->has_last_record && (is_kept || log->options.has_live_counts)) {
         record->io_read_ns = record->polled_ns = now_ns;
         read_counts(log, record);
     }
+}
+
+/* An end that events left open is settled by a reading of its own (close_ended). */
+static void note_scan(struct process_log *log, struct process_record *record, int64_t now_ns)
+{
+    if (process_is_zombie(record->process))
+        end_record(log, record, now_ns);
+    else if (process_state_has_ended(record->state))
+        return;
+    else if (process_leader_has_exited(record->process))
+        enter(log, record, PROCESS_INPUT_LEADER_EXITED);
+    else if (record->state == PROCESS_LEADER_EXITED)
+        enter(log, record, PROCESS_INPUT_RUNS);
 }
 
 void process_log_scan(struct process_log *log, struct process_tree *tree, int64_t now_ns)
@@ -341,10 +359,7 @@ void process_log_scan(struct process_log *log, struct process_tree *tree, int64_
         const struct process_record *record = process->record;
         if (process->has_run || record->peak_is_pending || record->counts_are_pending)
             read_kernel_figures(log, process->record, now_ns);
-        if (process_leader_has_exited(process))
-            note_leader_exit(log, process->record);
-        if (process_is_zombie(process))
-            end_record(log, process->record, now_ns);
+        note_scan(log, process->record, now_ns);
     }
     if (!log->options.has_events)
         close_ended(log);
@@ -355,7 +370,7 @@ void process_log_adopt_orphans(struct process_log *log, struct process_tree *tre
     if (log->living.count <= tree->count)
         return;
     for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (!record->process && !record->has_ended &&
+        if (!record->process && !process_state_has_ended(record->state) &&
             process_tree_adopt(tree, record->pid) == GPUT_OK) {
             struct process *process = process_tree_get(tree, record->pid);
             if (process && !process->record)
@@ -394,7 +409,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
 {
     struct process_record *parent = process_log_get(log, event->parent);
     struct process_record *record = process_log_get(log, event->pid);
-    if (record && !record->has_ended && !record->is_announced) {
+    if (record && !process_state_has_ended(record->state) && !record->is_announced) {
         /* A scan came first. */
         record->is_announced = true;
         record->start_ns = event->time_ns;
@@ -414,11 +429,10 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     }
 }
 
-static void add_exec(struct process_record *record)
+static void add_exec(struct process_log *log, struct process_record *record)
 {
     /* Another thread called it: the leader's exit was not that of the process. */
-    if (!record->is_final)
-        clear_end(record);
+    enter(log, record, PROCESS_INPUT_EXEC);
     /* The first execve() of a launched command is its start. */
     bool is_beginning = record->is_main && !record->is_old && !record->has_execed;
     record->has_replaced_memory |= !is_beginning;
@@ -427,17 +441,15 @@ static void add_exec(struct process_record *record)
     record->name_is_stale = !record->process || !process_is_zombie(record->process);
 }
 
-static void add_end(
+static void add_exit(
     struct process_log *log, struct process_record *record, const struct process_event *event)
 {
-    /* The exit of another thread matters only when the leader has exited; and not when the last
-     * exit record has given the end of the process. */
-    bool is_known = record->is_final && record->end_is_exact;
-    bool may_be_last = !event->is_thread || record->has_ended || record->leader_has_exited;
-    if (is_known || !may_be_last)
+    /* The last exit record has given it already. */
+    if (record->has_last_record && record->end_is_exact)
         return;
     log->auto_reaped += event->is_collected && !event->is_thread && !record->is_main;
-    note_end(log, record, event->time_ns, event->status);
+    note_exit(log, record, event->is_thread ? PROCESS_INPUT_THREAD_EXIT : PROCESS_INPUT_EXIT,
+        event->time_ns, event->status);
 }
 
 void process_log_event(struct process_log *log, const struct process_event *event)
@@ -450,12 +462,12 @@ void process_log_event(struct process_log *log, const struct process_event *even
     case PROCESS_EVENT_EXEC:
         record = process_log_get(log, event->pid);
         if (record)
-            add_exec(record);
+            add_exec(log, record);
         break;
     case PROCESS_EVENT_EXIT:
         record = process_log_get(log, event->pid);
         if (record)
-            add_end(log, record, event);
+            add_exit(log, record, event);
         break;
     }
 }
@@ -471,8 +483,11 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     if (exit->is_leader)
         update_name(log, record, exit->name);
     /* Events announce the exit of the leader alone. */
-    if (exit->is_last && !exit->is_leader)
-        note_end(log, record, record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
+    if (exit->is_last && exit->is_leader)
+        enter(log, record, PROCESS_INPUT_LAST_RECORD);
+    else if (exit->is_last)
+        note_exit(log, record, PROCESS_INPUT_LAST_THREAD_RECORD,
+            record->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
 /* For those that no scan has seen yet: they may be gone before the next one. */
@@ -490,7 +505,7 @@ static void read_name(const struct process_log *log, struct process_record *reco
 static void read_names(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
-        if (record->name_is_stale && !record->has_ended)
+        if (record->name_is_stale && !process_state_has_ended(record->state))
             read_name(log, record);
     }
 }
@@ -500,9 +515,9 @@ static void end_missing(struct process_log *log)
 {
     struct process_record *after;
     for (struct process_record *record = first(log); record; record = after) {
-        bool leader_has_exited;
         after = next(log, record);
-        if (!record->process && !record->has_ended && !lives(log, record, &leader_has_exited))
+        if (!record->process && !process_state_has_ended(record->state) &&
+            read_state(log, record) == PROCESS_INPUT_DEAD)
             end_record(log, record, record->start_ns);
     }
 }
@@ -521,7 +536,7 @@ bool process_log_end_unannounced(struct process_log *log)
     bool any = false;
     end_missing(log);
     for (struct process_record *record = first(log); record; record = next(log, record))
-        any |= record->has_ended && !record->end_is_exact;
+        any |= process_state_has_ended(record->state) && !record->end_is_exact;
     return any && log->options.has_events && !log->has_lost_events;
 }
 
@@ -549,7 +564,7 @@ void process_log_read_counts(struct process_log *log)
 {
     for (struct process_record *record = first(log); record; record = next(log, record)) {
         /* While it exits, procfs still has what its exit records gave. */
-        if (!record->process || record->has_ended || record->is_final)
+        if (!record->process || !process_state_is_running(record->state))
             continue;
         update_record(log, record);
         read_counts(log, record);

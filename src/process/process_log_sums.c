@@ -22,7 +22,7 @@ static void assign_counts(struct process_log *log, const struct process_record *
 {
     struct process_record *parent = process_log_get(log, record->last_parent);
     struct task_counts counts = process_record_counts(record);
-    if (parent && !parent->has_ended)
+    if (parent && !process_state_has_ended(parent->state))
         task_counts_add(&log->collected_before, &record->before);
     else if (log->options.has_taskstats)
         return;
@@ -39,12 +39,11 @@ static void assign_counts(struct process_log *log, const struct process_record *
 static void add_peak(struct process_log *log, const struct process_record *record)
 {
     bool is_certain = process_record_has_own_memory(record);
-    log->without_exit_record += !record->is_final;
+    log->without_exit_record += !record->has_last_record;
     struct peak_sum peak = process_record_peak_sum(record);
     log->unbounded_peaks += peak.unbounded;
     /* One of several threads may have held the memory after the exit was announced. */
-    if (record->is_announced && record->end_is_exact && record->exit_records == 1 &&
-        !record->leader_has_exited)
+    if (record->is_announced && record->end_is_exact && record->exit_records == 1)
         peak_sums_add(&log->descendants_sums, record->start_ns, record->end_ns, &peak);
     else
         peak_sums_add_always(&log->descendants_sums, &peak);
@@ -87,8 +86,8 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (process_record_has_own_memory(record))
             bytes_raise(&peaks.largest_bytes, record->peak_rss_bytes);
         bytes_raise(&peaks.largest_upper_bound_bytes, record->peak_rss_bytes);
-        peaks.has_living |= !record->has_ended;
-        peaks.has_all &= record->is_final;
+        peaks.has_living |= !process_state_has_ended(record->state);
+        peaks.has_all &= record->has_last_record;
         peaks.unbounded += process_record_peak_sum(record).unbounded;
     }
     bytes_raise(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
@@ -127,11 +126,11 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
 /* Its exit was announced, and its parent was read since: that may have collected it by now. */
 static bool may_be_collected(const struct process_log *log, const struct process_record *record)
 {
-    if (log->options.has_taskstats || !record->has_ended ||
+    if (log->options.has_taskstats || !process_state_has_ended(record->state) ||
         (record->process && process_is_zombie(record->process)))
         return false;
     const struct process_record *parent = process_log_get(log, record->last_parent);
-    return parent && !parent->has_ended && parent->polled_ns > record->end_ns;
+    return parent && !process_state_has_ended(parent->state) && parent->polled_ns > record->end_ns;
 }
 
 struct task_counts process_log_counts(const struct process_log *log)

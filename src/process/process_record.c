@@ -51,20 +51,25 @@ void process_record_update(struct process_record *record)
         raise_peak(record, process->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
 }
 
-bool process_record_lives(const struct process_record *record, const char *procfs_root,
-    int64_t ns_per_tick, bool *leader_has_exited)
+enum process_input process_record_read_state(
+    const struct process_record *record, const char *procfs_root, int64_t ns_per_tick)
 {
     struct proc_stat stat;
-    *leader_has_exited = record->leader_has_exited;
+    enum process_input unchanged =
+        record->state == PROCESS_LEADER_EXITED ? PROCESS_INPUT_LEADER_EXITED : PROCESS_INPUT_RUNS;
     int code = proc_stat_read(procfs_root, record->pid, &stat, NULL);
     if (code != GPUT_OK)
-        return code != GPUT_ERROR_GONE && !record->has_ended;
-    *leader_has_exited = stat.state == 'Z' && stat.thread_count > 1;
-    bool has_ended = stat.state == 'X' || (stat.state == 'Z' && !*leader_has_exited);
+        return code == GPUT_ERROR_GONE || process_state_has_ended(record->state)
+                   ? PROCESS_INPUT_DEAD
+                   : unchanged;
     /* A process that started later only reuses the pid. */
     int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)stat.start_time_ticks * ns_per_tick);
     int64_t lived_ns = record->end_ns > record->start_ns ? record->end_ns : record->start_ns;
-    return !has_ended && start_ns <= lived_ns + ns_per_tick;
+    if (start_ns > lived_ns + ns_per_tick || stat.state == 'X')
+        return PROCESS_INPUT_DEAD;
+    if (stat.state != 'Z')
+        return PROCESS_INPUT_RUNS;
+    return stat.thread_count > 1 ? PROCESS_INPUT_LEADER_EXITED : PROCESS_INPUT_DEAD;
 }
 
 /* ---- its name ---- */
@@ -136,7 +141,7 @@ void process_record_add_exit(struct process_record *record, const struct tasksta
         return;
     record->now = (struct task_counts){0};
     record->has_io = !record->before.lacks_io;
-    record->is_final = true;
+    record->has_last_record = true;
     record->peak = peak_of_end(record, exit);
     if (record->exited_ns - record->before_ns > record->cpu_ns)
         record->cpu_ns = record->exited_ns - record->before_ns;
@@ -216,7 +221,8 @@ bool process_record_may_have_risen(const struct process_record *record)
 
 bool process_record_has_own_memory(const struct process_record *record)
 {
-    return !record->is_final || record->is_old || record->has_execed || record->had_own_memory;
+    return !record->has_last_record || record->is_old || record->has_execed ||
+           record->had_own_memory;
 }
 
 bool process_record_list_append(struct process_record_list *list, struct process_record *record)

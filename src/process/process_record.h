@@ -10,6 +10,7 @@
 #include "os/taskstats.h"
 #include "process/peak_sums.h"
 #include "process/process.h"
+#include "process/process_state.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,16 +33,15 @@ struct process_record {
     struct process *process;       /* in the tree; NULL: not there */
     struct process_record *next;   /* in the same slot of the table */
     uint64_t number;               /* in order of discovery */
+    enum process_state state;
     bool is_main;
-    bool is_old;            /* it started before tracking began */
-    bool is_announced;      /* an event announced its start */
-    bool has_ended;         /* as far as is known: other threads may live */
-    bool leader_has_exited; /* its first thread has exited, others live */
-    bool is_final;          /* its last exit record has come: figures will not change */
-    bool has_lost_events;   /* events were lost while it lived: exit records may be missing */
-    bool ignores_children;  /* it ignored SIGCHLD when its status was read */
-    bool child_ended;       /* since its collected figures were last read */
-    bool is_kept;           /* scratch */
+    bool is_old;           /* it started before tracking began */
+    bool is_announced;     /* an event announced its start */
+    bool has_last_record;  /* its last exit record has come: figures will not change */
+    bool has_lost_events;  /* events were lost while it lived: exit records may be missing */
+    bool ignores_children; /* it ignored SIGCHLD when its status was read */
+    bool child_ended;      /* since its collected figures were last read */
+    bool is_kept;          /* scratch */
     unsigned ended_round;
     unsigned exit_records; /* exit records of its threads so far */
 
@@ -53,7 +53,6 @@ struct process_record {
     int64_t end_ns;           /* its end; unless end_is_exact, when it was last alive */
     bool end_is_exact;        /* from an event or an exit record */
     bool is_in_ending;        /* it is in the log's list `ending` */
-    bool is_gone;             /* none of its threads is left: its end needs no more checks */
     int64_t polled_ns;        /* when its process was last read */
     int64_t cpu_ns;    /* since tracking began; of polls, or of its exit record; -1: not known */
     int64_t exited_ns; /* CPU time of its threads that ended, from exit records */
@@ -101,10 +100,9 @@ void process_record_update_name(
 /* Adds the exit record of one of its threads; its name is not used. */
 void process_record_add_exit(struct process_record *record, const struct taskstats_exit *exit);
 
-/* Whether any thread of it is alive; `leader_has_exited`: not its first one. Where that cannot be
- * read, it is as before. */
-bool process_record_lives(const struct process_record *record, const char *procfs_root,
-    int64_t ns_per_tick, bool *leader_has_exited);
+/* What its stat says: runs, leader exited or dead. Where that cannot be read, it is as before. */
+enum process_input process_record_read_state(
+    const struct process_record *record, const char *procfs_root, int64_t ns_per_tick);
 
 /* Reads VmHWM, the kernel's own peak of its RSS. */
 void process_record_read_peak(struct process_record *record, const char *procfs_root);

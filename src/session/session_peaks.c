@@ -90,7 +90,7 @@ static void fill_other_main(const struct gput_session *session, struct gput_peak
 {
     double kept = peak_hwm(session);
     const struct process_record *record = session->log.main;
-    bool is_reported = record && record->is_final && !record->has_replaced_memory;
+    bool is_reported = record && record->has_last_record && !record->has_replaced_memory;
     bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");

@@ -54,7 +54,7 @@ void session_update_gpu_holdings(struct gput_session *session)
 /* It ended after the last scan: "at least 0" is no information. */
 static bool ended_unseen(const struct process_record *record)
 {
-    return record->has_ended && !record->is_final;
+    return process_state_has_ended(record->state) && !record->has_last_record;
 }
 
 /* NaN where it is not known. */
@@ -92,8 +92,8 @@ static void take(struct gput_process *process, const struct process_record *reco
         .parent = record->parent_pid,
         .parent_index = -1,
         .start_ns = record->start_ns + epoch_ns,
-        .end_ns = record->has_ended ? record->end_ns + epoch_ns : 0,
-        .is_final = record->is_final && !record->has_lost_events,
+        .end_ns = process_state_has_ended(record->state) ? record->end_ns + epoch_ns : 0,
+        .is_final = record->has_last_record && !record->has_lost_events,
         .cpu_seconds = cpu_seconds_of(record),
         .peak_ram_bytes =
             record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
@@ -105,7 +105,7 @@ static void take(struct gput_process *process, const struct process_record *reco
         .storage_write_bytes = bytes_of(record, &counts, task_counts_stored_bytes(&counts)),
         .has_status = record->has_status,
         .status = record->status,
-        .end_is_exact = record->has_ended && record->end_is_exact};
+        .end_is_exact = process_state_has_ended(record->state) && record->end_is_exact};
     /* What was read before execve() is another program's. */
     if (record->name_is_stale)
         return;

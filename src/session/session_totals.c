@@ -36,7 +36,7 @@ static int64_t ends_cpu_ns(const struct gput_session *session)
         const struct process_record *record = tree->processes[i]->record;
         int64_t taken_ns = record && record->cpu_ns > 0 ? record->cpu_ns : 0;
         int64_t now_ns = process_cpu_ns(tree->processes[i]);
-        if (record && !record->has_ended && !record->is_final && now_ns > taken_ns)
+        if (record && process_state_is_running(record->state) && now_ns > taken_ns)
             ns += now_ns - taken_ns;
     }
     return ns - session->sampler.snapshot.own_cpu_ns;
@@ -238,7 +238,7 @@ static void fill_collected_cpu(const struct gput_session *session,
 static bool is_living(const struct process *process)
 {
     const struct process_record *record = process->record;
-    return record && !record->has_ended && !record->is_final && !process_is_zombie(process);
+    return record && process_state_is_running(record->state) && !process_is_zombie(process);
 }
 
 /* A lower bound of what the living have used and collected: what a process had collected before

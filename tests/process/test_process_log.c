@@ -246,7 +246,7 @@ static void without_events_scans_find_processes(void **state)
     size_t count;
     struct process_record **list = process_log_list(&stage.log, &count);
     const struct process_record *child = find(list, count, 20);
-    assert_true(child->has_ended);
+    assert_true(process_state_has_ended(child->state));
     assert_int_equal(child->cpu_ns, 5 * 10000000);
     assert_int_equal(child->peak, PROCESS_PEAK_SAMPLED);
     assert_int_equal(child->peak_rss_bytes, 300 * sysconf(_SC_PAGESIZE));
@@ -266,7 +266,7 @@ static void a_process_that_ended_before_its_first_scan_counts_once(void **state)
     scan(&stage);
     scan(&stage);
     assert_int_equal(stage.tree.seen, 2);
-    assert_true(only_child(&stage, 20)->has_ended);
+    assert_true(process_state_has_ended(only_child(&stage, 20)->state));
     tear_down(&stage);
 }
 

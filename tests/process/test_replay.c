@@ -185,8 +185,9 @@ static void write_record(struct str *text, const struct process_record *record)
     str_printf(text,
         "process %d parent %d %s\n  cpu_ns %" PRId64 " peak_bytes %" PRIu64 " %s%s%s%s",
         record->pid, record->parent_pid, record->name[0] ? record->name : "-", record->cpu_ns,
-        record->peak_rss_bytes, peaks[record->peak], record->has_ended ? " ended" : "",
-        record->is_final ? " final" : "", record->is_old ? " old" : "");
+        record->peak_rss_bytes, peaks[record->peak],
+        process_state_has_ended(record->state) ? " ended" : "",
+        record->has_last_record ? " final" : "", record->is_old ? " old" : "");
     if (record->has_status)
         str_printf(text, " status %d", record->status);
     str_append_char(text, '\n');

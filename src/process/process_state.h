@@ -1,0 +1,69 @@
+/*
+ * The state of a tracked process: how far its end is known. One table says which input leads from
+ * which state to which; process_log feeds it.
+ *
+ *                 leader exited
+ *     RUNNING <-----------------> LEADER_EXITED       a scan sees which threads live
+ *      |  ^  |                      |
+ *      |  |  +---- last record --> RECORDED ------+   the exit event is still to come
+ *    exit |                                       |
+ *      v  | runs, exec                            | exit, dead
+ *     EXITED ---------- last record ----------+   |   perhaps of its first thread alone
+ *      |                                      v   v
+ *      +- dead -> DEAD --- last record ---> COMPLETE
+ *                  |                           |
+ *                  +------> FINAL <------------+      nothing more is awaited
+ *
+ * Without events and exit records, a process goes from RUNNING by DEAD to FINAL.
+ */
+#ifndef PROCESS_PROCESS_STATE_H
+#define PROCESS_PROCESS_STATE_H
+
+#include <stdbool.h>
+
+enum process_state {
+    PROCESS_RUNNING,
+    PROCESS_LEADER_EXITED, /* its first thread has exited, others live */
+    PROCESS_RECORDED,      /* its last exit record came before its exit event */
+    PROCESS_EXITED,        /* the kernel announced its exit, perhaps of its first thread alone */
+    PROCESS_DEAD,          /* none of its threads is left; event or exit record may follow */
+    PROCESS_COMPLETE,      /* it has ended, and its last exit record has come */
+    PROCESS_FINAL,         /* its figures are in the totals and do not change any more */
+};
+
+#define PROCESS_STATES (PROCESS_FINAL + 1)
+
+enum process_input {
+    /* A scan of all processes, or a reading of this one. */
+    PROCESS_INPUT_RUNS,          /* its first thread lives */
+    PROCESS_INPUT_LEADER_EXITED, /* another thread lives */
+    PROCESS_INPUT_DEAD,          /* it is a zombie, not there, or its pid is another's */
+    /* Events. */
+    PROCESS_INPUT_EXEC,
+    PROCESS_INPUT_EXIT,        /* of its first thread */
+    PROCESS_INPUT_THREAD_EXIT, /* of another one */
+    /* Exit records: the last one of a process. */
+    PROCESS_INPUT_LAST_RECORD,        /* of its first thread: its exit event follows */
+    PROCESS_INPUT_LAST_THREAD_RECORD, /* of another one: no event gives the end of the process */
+    /* Nothing more is awaited: neither an event nor an exit record. */
+    PROCESS_INPUT_SETTLED,
+};
+
+#define PROCESS_INPUTS (PROCESS_INPUT_SETTLED + 1)
+
+/* The state after an input. */
+enum process_state process_state_after(enum process_state state, enum process_input input);
+
+/* True while neither an end nor its last exit record is known. */
+static inline bool process_state_is_running(enum process_state state)
+{
+    return state <= PROCESS_LEADER_EXITED;
+}
+
+/* True when it has ended as far as is known. */
+static inline bool process_state_has_ended(enum process_state state)
+{
+    return state >= PROCESS_EXITED;
+}
+
+#endif
