@@ -51,10 +51,10 @@ torture: all ## kill, starve and cheat every command in large; writes docs/fault
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh
 
-install: all ## install below PREFIX
+install: all ## install the command, the library and its headers below PREFIX (the Python package: pip)
 	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
 		{ meson configure $(BUILD) --prefix=$(PREFIX) && $(QUIETLY) ninja -C $(BUILD); }
-	@meson install -C $(BUILD) --no-rebuild
+	@meson install -C $(BUILD) --no-rebuild --tags runtime,devel,man
 
 uninstall:
 	@ninja -C $(BUILD) uninstall

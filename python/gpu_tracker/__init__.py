@@ -11,6 +11,15 @@ mark code blocks within; `SubTrackingAnalyzer` says what each of them used, `Tra
 sessions differ. Nothing is started and nothing heavy is imported by importing this package.
 """
 
+import os as _os
+
+if _os.path.exists(_os.path.join(__path__[0], "_helper_classes.py")):
+    # A file of the older package, which has the same import name: pip mixes the two in one folder.
+    raise ImportError(
+        "The older package gpu-tracker and this one, gputracker, are both installed here and share the name gpu_tracker. "
+        "Keep one: pip uninstall gpu-tracker gputracker, then pip install gputracker"
+    )
+
 from ._lazy import names_of as _names_of
 from ._native import version as __version__
 from .sub_tracker import SubTracker, sub_track
