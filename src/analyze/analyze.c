@@ -29,6 +29,8 @@ struct work {
     uint32_t n_parts;
     struct sweep *sweep;
     double first_row, last_row; /* times on the clock of the calls; infinities: there is no row */
+    double previous_row;
+    uint64_t n_backward_rows;                        /* that lie before the row before them */
     double first_values[GPUT_TRACKING_FILE_COLUMNS]; /* of the first row */
     double (*energy)[GPUT_ENERGY_FIGURE_COUNT];      /* joules of each target; NULL: unknown */
     struct gput_analysis *analysis;
@@ -139,6 +141,8 @@ static void record_time(struct work *work, double time, const struct tracking_ro
         memcpy(work->first_values, row->values, sizeof work->first_values);
     }
     work->last_row = fmax(work->last_row, time);
+    work->n_backward_rows += time < work->previous_row;
+    work->previous_row = time;
 }
 
 static int read_rows(struct work *work, struct tracking_reader *reader, struct gput_error *error)
@@ -456,6 +460,21 @@ static void warn_of_outside_calls(const struct work *work)
     str_finish(&warning);
 }
 
+static void warn_of_backward_rows(const struct work *work)
+{
+    struct str warning = {0};
+    if (work->n_backward_rows > 0)
+        str_printf(&warning,
+            "%llu of %llu samples in %s lie before the sample before them. If the system's time "
+            "was "
+            "set back, what code blocks used around that time is wrong.",
+            (unsigned long long)work->n_backward_rows,
+            (unsigned long long)work->analysis->num_timepoints, work->options->tracking_file);
+    if (work->n_backward_rows > 0 && !warning.failed)
+        warn(work, str_text(&warning));
+    str_finish(&warning);
+}
+
 static void warn_of_missing_values(const struct work *work)
 {
     const struct gput_analysis *analysis = work->analysis;
@@ -492,6 +511,7 @@ static int fill_results(struct work *work, struct gput_error *error)
     free(sums);
     if (code == GPUT_OK) {
         warn_of_outside_calls(work);
+        warn_of_backward_rows(work);
         warn_of_missing_values(work);
     }
     return code;
@@ -520,7 +540,10 @@ static int analyze(struct work *work, struct gput_error *error)
 int gput_analyze(const struct gput_analyze_options *options, struct gput_analysis **analysis,
     struct gput_error *error)
 {
-    struct work work = {.options = options, .first_row = INFINITY, .last_row = -INFINITY};
+    struct work work = {.options = options,
+        .first_row = INFINITY,
+        .last_row = -INFINITY,
+        .previous_row = -INFINITY};
     *analysis = NULL;
     if (!options->tracking_file)
         return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");

@@ -42,8 +42,49 @@ static bool in_order(const struct call_lane *lane, bool by_thread)
     return true;
 }
 
-static int sort_marks(struct call_lane *lane, bool by_thread, struct gput_error *error)
+static bool take_turns(const struct mark *marks, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (marks[i].position != i % 2)
+            return false;
+    return true;
+}
+
+/* Whether starts and stops take turns in the file, and some stop lies before its start. If they do
+ * not take turns in the order of time, the system's time was set back, and the order of the file is
+ * that of the marks. */
+static bool is_set_back(const struct call_lane *lane)
+{
+    bool set_back = false;
+    for (size_t i = 0; i < lane->count; i++) {
+        if (lane->positions[i] != i % 2 || (lane->started && !isnan(lane->started[i])))
+            return false;
+        set_back |= i % 2 && lane->times[i] < lane->times[i - 1];
+    }
+    return set_back;
+}
+
+/* Removes calls that stop before they start, and counts them: how long they took is not known. */
+static void drop_backward_calls(struct call_table *table, struct call_lane *lane)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < lane->count; i += 2) {
+        bool has_stop = i + 1 < lane->count;
+        if (has_stop && lane->times[i + 1] < lane->times[i]) {
+            table->n_backward++;
+            continue;
+        }
+        for (size_t k = i; k < i + 1 + has_stop; k++, kept++) {
+            lane->times[kept] = lane->times[k];
+            lane->positions[kept] = lane->positions[k];
+        }
+    }
+    lane->count = kept;
+}
+
+static int sort_marks(struct call_table *table, struct call_lane *lane, struct gput_error *error)
+{
+    bool by_thread = table->by_thread;
     if (in_order(lane, by_thread))
         return GPUT_OK;
     struct mark *marks = malloc(lane->count * sizeof *marks);
@@ -55,6 +96,11 @@ static int sort_marks(struct call_lane *lane, bool by_thread, struct gput_error 
             .started = lane->started ? lane->started[i] : NAN,
             .position = lane->positions[i]};
     qsort(marks, lane->count, sizeof *marks, by_thread ? compare_by_order : compare_by_position);
+    if (!take_turns(marks, lane->count) && is_set_back(lane)) {
+        drop_backward_calls(table, lane);
+        free(marks);
+        return GPUT_OK;
+    }
     for (size_t i = 0; i < lane->count; i++) {
         lane->times[i] = marks[i].time;
         lane->positions[i] = marks[i].position;
@@ -106,7 +152,7 @@ static int pair_two_by_two(
 {
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
-        if (lane->positions[lane->count - 1] == SUB_TRACKING_START)
+        if (lane->count > 0 && lane->positions[lane->count - 1] == SUB_TRACKING_START)
             lane->count--;
     }
     for (size_t l = 0; l < n_lanes; l++) {
@@ -216,7 +262,7 @@ int call_pairing_run(struct call_table *table, struct gput_error *error)
     for (size_t first = 0; first < table->n_lanes; first = next) {
         for (next = first;
              next < table->n_lanes && table->lanes[next].block == table->lanes[first].block; next++)
-            TRY(sort_marks(&table->lanes[next], table->by_thread, error));
+            TRY(sort_marks(table, &table->lanes[next], error));
         if (!table->by_thread)
             TRY(pair_two_by_two(table, &table->lanes[first], next - first, error));
         for (size_t l = first; table->by_thread && l < next; l++)

@@ -340,6 +340,13 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
 bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE])
 {
+    if (table->n_backward > 0) {
+        snprintf(message, CALL_TABLE_WARNING_SIZE,
+            "Sub-tracking file %.200s: %llu calls stop before they start and were left out. The "
+            "system's time was set back while they ran; other calls may be off as much.",
+            path, (unsigned long long)table->n_backward);
+        return true;
+    }
     if (table->n_doubtful == 0)
         return false;
     snprintf(message, CALL_TABLE_WARNING_SIZE,

@@ -12,6 +12,8 @@
  * - With thread ids the marks of a block in one thread pair up like brackets, in the order of time
  *   and, at one time, of the file; starts that are still open are skipped. A stop with a recorded
  * start time belongs to that start.
+ * - Where starts and stops of a lane take turns in the order of the file alone, and some stop lies
+ * before its start, the system's time was set back: such calls are skipped and counted.
  */
 #ifndef ANALYZE_CALL_TABLE_H
 #define ANALYZE_CALL_TABLE_H
@@ -71,6 +73,7 @@ struct call_table {
     size_t n_tracks;
     uint64_t n_doubtful; /* calls made of two starts or two stops, as the Python tool does when
                             calls of one name overlap in a process */
+    uint64_t n_backward; /* calls that were left out: they stop before they start */
 };
 
 /*
@@ -97,7 +100,7 @@ int call_table_pair(struct call_table *table, struct gput_error *error);
 
 #define CALL_TABLE_WARNING_SIZE 512
 
-/* After pairing: whether its calls are uncertain, with a warning. */
+/* After pairing: whether its calls are uncertain or incomplete, with a warning. */
 bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE]);
 

@@ -1,6 +1,6 @@
 #include "blocks/block_sink.h"
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "blocks/block_path.h"
 #include "formats/marks/sub_tracking_columns.h"
 #include "formats/sqlite_file.h"
@@ -160,7 +160,7 @@ void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thre
         row->started_ns = thread->started_ns;
     if (sink->exact && position == SUB_TRACKING_START)
         block_figures_read(&sink->figures, position, &row->exact);
-    row->timestamp_ns = clock_realtime_ns();
+    row->timestamp_ns = wall_clock_ns();
     if (sink->exact && position == SUB_TRACKING_STOP)
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);

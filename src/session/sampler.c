@@ -1,7 +1,7 @@
 #include "session/sampler.h"
 
-#include "base/clock.h"
 #include "base/number.h"
+#include "base/wall_clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -397,7 +397,7 @@ static void add_processes(
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
     int64_t now_ns = clock_monotonic_ns();
-    sampler->snapshot.sample.time_ns = clock_realtime_ns();
+    sampler->snapshot.sample.time_ns = wall_clock_ns();
     /* The first one uses an earlier reading: joules count from it. */
     if (sampler->options.gpus && sampler->snapshot.taken_ns)
         gpu_set_refresh(sampler->options.gpus);

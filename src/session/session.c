@@ -1,7 +1,7 @@
 #include "session/session_state.h"
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/wall_clock.h"
 #include "os/cpu_count.h"
 
 #include <math.h>
@@ -65,6 +65,8 @@ int gput_session_create(
     if (!created)
         return error_memory(error);
     created->owner = getpid();
+    wall_clock_begin_session();
+    created->has_wall_clock = true;
     created->pid_fd = -1;
     created->io_fd = -1;
     created->own_statm_fd = -1;
@@ -131,6 +133,7 @@ void gput_session_destroy(struct gput_session *session)
     if (!session || session->owner != getpid())
         return;
     release_shared(session);
+    session_leave_wall_clock(session);
     session_events_finish(&session->events);
     system_counters_finish(&session->system_counters);
     cgroup_finish(&session->launch_cgroup);

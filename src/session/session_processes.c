@@ -3,10 +3,10 @@
  */
 #include "session/session_state.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "base/wall_clock.h"
 
 #include <gputracker/processes.h>
 
@@ -184,7 +184,7 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
         free(records);
         return GPUT_ERROR_MEMORY;
     }
-    int64_t epoch_ns = clock_realtime_ns() - clock_monotonic_ns();
+    int64_t epoch_ns = wall_clock_ns() - clock_monotonic_ns();
     for (size_t i = 0; i < count; i++) {
         take(&list->processes[i], records[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(records, count, records[i]->parent);

@@ -1,6 +1,6 @@
 #include "session/session_recording.h"
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "gpu/set.h"
 #include "session/session_state.h"
 
@@ -13,8 +13,8 @@
 #define EARLY_NS (NS_PER_SECOND / 100)
 /* Dates have microseconds. */
 #define NEXT_MOMENT_NS 1000
-/* Adjustments of the wall clock in a period are smaller than this; beyond, it was set. */
-#define CLOCK_STEP_NS NS_PER_SECOND
+/* The clock that counts on while the machine is suspended gains less than this otherwise. */
+#define SUSPENDED_NS NS_PER_SECOND
 
 int session_open_recording(struct gput_session *session, struct gput_error *error)
 {
@@ -22,7 +22,7 @@ int session_open_recording(struct gput_session *session, struct gput_error *erro
     if (!options->energy_folder)
         return GPUT_OK;
     return energy_recording_writer_create(options->energy_folder, options->energy_driver,
-        options->energy_continue, clock_realtime_ns(), &session->recording.writer, error);
+        options->energy_continue, wall_clock_ns(), &session->recording.writer, error);
 }
 
 bool session_records_no_cpu_power(const struct gput_session *session)
@@ -98,7 +98,7 @@ static bool goes_on(const struct gput_session *session)
 }
 
 /* The date of the sample: by the monotonic clock from the start of the period on, so that dates
- * count the seconds that powers were divided by, also where the wall clock is set meanwhile. */
+ * count the seconds that powers were divided by, also where the machine is suspended meanwhile. */
 static int64_t sample_date_ns(const struct gput_session *session)
 {
     const struct session_recording *recording = &session->recording;
@@ -107,11 +107,11 @@ static int64_t sample_date_ns(const struct gput_session *session)
     return recording->since_time_ns + (session->sampler.snapshot.taken_ns - recording->since_ns);
 }
 
-/* Whether the wall clock was set in the period: what follows is dated by it anew. */
-static bool clock_was_set(const struct gput_session *session)
+/* Whether the machine was suspended in the period: what follows is dated anew. */
+static bool was_suspended(const struct gput_session *session)
 {
     int64_t ahead_ns = session->sampler.snapshot.sample.time_ns - sample_date_ns(session);
-    return llabs(ahead_ns) > CLOCK_STEP_NS;
+    return llabs(ahead_ns) > SUSPENDED_NS;
 }
 
 static void remember(struct gput_session *session)
@@ -119,7 +119,7 @@ static void remember(struct gput_session *session)
     struct session_recording *recording = &session->recording;
     const struct process_tree *tree = &session->sampler.tree;
     recording->since_time_ns =
-        clock_was_set(session) ? session->sampler.snapshot.sample.time_ns : sample_date_ns(session);
+        was_suspended(session) ? session->sampler.snapshot.sample.time_ns : sample_date_ns(session);
     recording->since_ns = session->sampler.snapshot.taken_ns;
     recorded_states_take(session, recording->since_time_ns, &recording->start);
     recording->other_seconds = session->sampler.snapshot.other_cpu_seconds;
@@ -424,7 +424,7 @@ static int write_lines(struct gput_session *session, struct gput_error *error)
 static int write_period(struct gput_session *session, struct gput_error *error)
 {
     TRY(write_lines(session, error));
-    if (goes_on(session) && !clock_was_set(session))
+    if (goes_on(session) && !was_suspended(session))
         return GPUT_OK;
     return energy_recording_writer_end_segment(session->recording.writer, error);
 }

@@ -2,10 +2,16 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/wall_clock.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+
+/* The system's time is said to be set from this on; code blocks are rarely shorter than samples
+ * are apart. */
+#define SET_CLOCK_SECONDS 0.1
 
 int session_check_owner(const struct gput_session *session, struct gput_error *error)
 {
@@ -13,6 +19,28 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
         return GPUT_OK;
     return error_set(error, GPUT_ERROR_STATE,
         "This process is a fork of the one that tracks; only that one can use the session.");
+}
+
+/* Marks of programs that began after the system's time was set are on the new time, and the rows
+ * are not. */
+void session_warn_of_set_clock(const struct gput_session *session)
+{
+    const struct gput_options *options = &session->settings.options;
+    const char *path = options->tracking_file ? options->tracking_file : options->energy_folder;
+    double seconds = (double)wall_clock_behind_ns() / (double)NS_PER_SECOND;
+    if (path && fabs(seconds) >= SET_CLOCK_SECONDS)
+        session_warn(&session->settings,
+            "The system's time was set %s by %.1f s while tracking: times in %s go on from the "
+            "start as if it was not; code blocks of programs that began later are marked by the "
+            "new time.",
+            seconds > 0 ? "forward" : "back", fabs(seconds), path);
+}
+
+void session_leave_wall_clock(struct gput_session *session)
+{
+    if (session->has_wall_clock)
+        wall_clock_end_session();
+    session->has_wall_clock = false;
 }
 
 void session_add_source(struct gput_results *results, const char *name,

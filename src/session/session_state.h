@@ -93,7 +93,8 @@ struct gput_session {
     struct own_cgroup cgroup;    /* around a launched command, where one could be made */
     struct pid_vector foreign;   /* our children from before the launch */
     int64_t own_cpu_at_start_ns;
-    int own_statm_fd; /* of the calling process; -1: it is the tracked one, or not available */
+    bool has_wall_clock; /* its end is due: wall_clock_end_session() */
+    int own_statm_fd;    /* of the calling process; -1: it is the tracked one, or not available */
     uint64_t forked_rss_bytes;      /* upper bound of our forked copy before execve() */
     struct session_counts at_start; /* of the calling process, for SESSION_SELF */
     int io_fd;                      /* of a launched command; -1: not available */
@@ -349,6 +350,12 @@ void session_gpus_add_list_source(const struct gput_session *session, struct gpu
  * which may have held the lock at the fork.
  */
 int session_check_owner(const struct gput_session *session, struct gput_error *error);
+
+/* Warns at the end where the system's time was set since the start. */
+void session_warn_of_set_clock(const struct gput_session *session);
+
+/* The session needs its time stamps to be on one clock no more. */
+void session_leave_wall_clock(struct gput_session *session);
 
 /* Adds the source of a kind of figure, or why it is missing. */
 void session_add_source(struct gput_results *results, const char *name,

@@ -579,5 +579,7 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
         session_warn(&session->settings, "%s", problem.message);
     results_file_remove(session->results_file);
     session->results_file = NULL;
+    session_warn_of_set_clock(session);
+    session_leave_wall_clock(session);
     return GPUT_OK;
 }

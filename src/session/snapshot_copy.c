@@ -1,8 +1,8 @@
 #include "session/snapshot_copy.h"
 
-#include "base/clock.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "base/wall_clock.h"
 #include "process/process_record.h"
 
 #include <math.h>
@@ -186,9 +186,8 @@ struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t nu
     atomic_init(&copy->owners, 1);
     copy->number = number;
     copy->taken_ns = snapshot->taken_ns;
-    copy->boot_ns =
-        before ? before->boot_ns
-               : clock_monotonic_of_boot_ns(0) + clock_realtime_ns() - clock_monotonic_ns();
+    copy->boot_ns = before ? before->boot_ns
+                           : clock_monotonic_of_boot_ns(0) + wall_clock_ns() - clock_monotonic_ns();
     copy->elapsed_seconds = elapsed_seconds;
     copy->sample = snapshot->sample;
     memcpy(copy->watts, snapshot->power.watts, sizeof copy->watts);

@@ -46,6 +46,25 @@ static void marks_pair_up_whatever_their_order(void **state)
         "a 7: 1-2, b 7: 1.5-1.75, a 7: 3-4");
 }
 
+static void calls_that_stop_before_they_start_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"a 7 0 5;a 7 1 6;a 7 0 7;a 7 1 2;a 7 0 3;a 7 1 4;a 7 0 5",
+        "a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;a 7 1 2 9;a 7 0 3 9;a 7 1 4 9;a 7 0 5 9"};
+    for (int threads = 0; threads < 2; threads++) {
+        struct marked_calls marked;
+        char warning[CALL_TABLE_WARNING_SIZE];
+        assert_int_equal(pair_marks(&marked, marks[threads], threads), GPUT_OK);
+        assert_calls(&marked, "a 7: 3-4, a 7: 5-6");
+        assert_true(call_table_warning(&marked.table, "x.csv", warning));
+        assert_string_equal(warning,
+            "Sub-tracking file x.csv: 1 calls stop before they start and were left out. The "
+            "system's time was set back while they ran; other calls may be off as much.");
+        forget_calls(&marked);
+    }
+    assert_pairs("a 7 0 7;a 7 1 2", false, "");
+}
+
 static void a_start_comes_before_a_stop_of_the_same_time(void **state)
 {
     (void)state;
@@ -234,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_marks_are_no_calls),
         cmocka_unit_test(marks_pair_up_whatever_their_order),
+        cmocka_unit_test(calls_that_stop_before_they_start_are_left_out),
         cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
         cmocka_unit_test(a_call_that_is_still_open_is_skipped),
         cmocka_unit_test(processes_run_a_block_at_the_same_time),

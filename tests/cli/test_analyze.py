@@ -30,7 +30,10 @@ class AnalyzeTest(CommandTest):
         results = json.loads(done.stdout)
         outside = sum(block.get("num_outside_calls", 0) for block in results["code_block_results"])
         calls = sum(block["num_calls"] for block in results["code_block_results"])
-        self.assertEqual(done.stderr, self.warning(outside, calls) if outside else "")
+        lines = done.stderr.splitlines(keepends=True)
+        self.back = [line for line in lines if "before the sample before" in line]
+        lines = [line for line in lines if line not in self.back]
+        self.assertEqual("".join(lines), self.warning(outside, calls) if outside else "")
         return results
 
     def warning(self, outside, calls):
@@ -78,7 +81,22 @@ class Figures(AnalyzeTest):
             self.write(rows=rows, calls=[], extra_marks=marks)
             calls = [(p, n, START + a - START, START + b - START) for p, n, a, b in calls]
             self.assert_same(self.results(), expected(rows, calls))
+            back = sum(later[-1] < earlier[-1] for earlier, later in zip(rows, rows[1:]))
+            wanted = f"gpu-tracker: warning: {back} of {len(rows)} samples in {self.tracking} lie before the sample before them. "
+            self.assertEqual([line[: len(wanted)] for line in self.back], [wanted] if back else [])
             self.tracking.unlink(), self.marks.unlink()
+
+    def test_calls_while_the_system_s_time_was_set_back_are_left_out(self):
+        calls = call(1, "X", 2, 4) + call(1, "X", 6, 1) + call(1, "X", 1, 2)
+        self.write(calls=[], extra_marks=calls)
+        done = self.analyze("-f", "json")
+        block = json.loads(done.stdout)["code_block_results"][0]
+        self.assertEqual((block["num_calls"], block["compute_time"]["max"]), (2, 2))
+        self.assertEqual(
+            done.stderr,
+            f"gpu-tracker: warning: Sub-tracking file {self.marks}: 1 calls stop before they start and were left out. The "
+            "system's time was set back while they ran; other calls may be off as much.\n",
+        )
 
     def test_calls_outside_of_the_samples_are_said(self):
         calls = [(7, "a", second, second + 0.5) for second in (-3, -2, -1, 2, 3, 4, 9.5, 12)] + [(9, "b", 1, 1.5)]

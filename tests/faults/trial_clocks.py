@@ -49,6 +49,8 @@ def system_time(rounds):
                 problem = f"{seconds} s"
             elif len(stamps) < 3:
                 problem = f"{len(stamps)} rows"
+            elif stamps != sorted(stamps) or stamps[-1] - stamps[0] >= HOUR / 2:
+                problem = f"rows over {stamps[-1] - stamps[0]} s"
         rounds.count_round(problem, f"round {number}")
 
 
@@ -69,7 +71,9 @@ def recorded_power(rounds):
         rounds.count_round(problem, f"round {number}")
 
 
-def mark(rounds, *names):
+@trial("stepped clock", "marks as CSV, SQLite and .gputblocks, the system's time an hour forth and back", 6, 60)
+def marks(rounds):
+    names = ("m.csv", "m.sqlite", "m.gputblocks")
     for number in rounds:
         folder = rounds.fresh()
         name = names[number % len(names)]
@@ -81,18 +85,8 @@ def mark(rounds, *names):
                 stamps = [float(row["timestamp"]) for row in csv.DictReader(file)]
             seconds = [stop - start for start, stop in zip(stamps[::2], stamps[1::2])]
             problem = "" if 0 <= min(seconds) and max(seconds) < HOUR / 2 else f"{name}: calls of {min(seconds)} to {max(seconds)} s"
+            problem = problem or ("" if stamps == sorted(stamps) else f"{name}: marks are out of order")
         rounds.count_round(problem, f"round {number}")
-
-
-@trial("stepped clock", "marks as .gputblocks, the system's time an hour forth and back", 3, 60)
-def marks_as_log(rounds):
-    mark(rounds, "m.gputblocks")
-
-
-@trial("stepped clock", "marks as CSV and SQLite, the system's time an hour forth and back", 0, 60)
-def marks_as_tables(rounds):
-    rounds.note = "known: these files have the system's time alone, so a call during which it was set is off by the step"
-    mark(rounds, "m.csv", "m.sqlite")
 
 
 @trial("stepped clock", "run, a day in 120 steps", 1, 10)

@@ -8,14 +8,17 @@
 
 #define STEP_SECONDS 3600
 
-/* How far the wall clock is ahead; the library under test gets the time here. */
-static atomic_int clock_step_seconds;
+/* How far clocks are ahead; the library under test gets the time here. */
+static atomic_int realtime_step_seconds;
+static atomic_int suspended_seconds;
 
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     int code = (int)syscall(SYS_clock_gettime, clock, time);
     if (clock == CLOCK_REALTIME)
-        time->tv_sec += atomic_load(&clock_step_seconds);
+        time->tv_sec += atomic_load(&realtime_step_seconds);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)
+        time->tv_sec += atomic_load(&suspended_seconds);
     return code;
 }
 
@@ -79,33 +82,58 @@ static struct gput_energy_metric metric_of(
     return metric;
 }
 
-static void a_clock_that_is_set_adds_no_time(void **state)
+/* Records with a clock set by STEP_SECONDS at half time; returns the recording and how long it
+ * took. */
+static struct gput_energy_recording *record_while_set(atomic_int *clock, int step, double *seconds)
+{
+    struct gput_options options = recording_options();
+    struct gput_session *session = create(&options);
+    double begin = monotonic_seconds();
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    wait_for_samples(20);
+    atomic_store(clock, step);
+    wait_for_samples(20);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    *seconds = monotonic_seconds() - begin;
+    gput_session_destroy(session);
+    atomic_store(clock, 0);
+    return take_recording();
+}
+
+static double window_seconds(struct gput_energy_recording *recording)
+{
+    struct gput_energy_window window = gput_energy_recording_window(recording, NULL, NULL);
+    return (double)(window.end_us - window.start_us) / 1e6;
+}
+
+static void dates_go_on_while_the_system_s_time_is_set(void **state)
 {
     (void)state;
     static const int steps[] = {STEP_SECONDS, -STEP_SECONDS};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        struct gput_options options = recording_options();
-        struct gput_session *session = create(&options);
-        double begin = monotonic_seconds();
-        assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
-        wait_for_samples(20);
-        atomic_store(&clock_step_seconds, steps[i]);
-        wait_for_samples(20);
-        assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
-        double seconds = monotonic_seconds() - begin;
-        gput_session_destroy(session);
-        atomic_store(&clock_step_seconds, 0);
-
-        struct gput_energy_recording *recording = take_recording();
+        double seconds;
+        struct gput_energy_recording *recording =
+            record_while_set(&realtime_step_seconds, steps[i], &seconds);
         double recorded = gput_energy_recording_seconds(recording, NULL);
         assert_true(recorded > 0 && recorded <= seconds);
-        assert_int_equal(metric_of(recording, "total_mem_use").segments, 2);
-        /* What follows has the dates of the new time. */
-        struct gput_energy_window window = gput_energy_recording_window(recording, NULL, NULL);
-        double days = (double)(window.end_us - window.start_us) / 1e6;
-        assert_true(days > STEP_SECONDS - seconds && days < STEP_SECONDS + seconds);
+        assert_int_equal(metric_of(recording, "total_mem_use").segments, 1);
+        assert_true(window_seconds(recording) <= seconds);
         gput_energy_recording_close(recording);
     }
+}
+
+static void a_suspended_machine_adds_no_time(void **state)
+{
+    (void)state;
+    double seconds;
+    struct gput_energy_recording *recording =
+        record_while_set(&suspended_seconds, STEP_SECONDS, &seconds);
+    double recorded = gput_energy_recording_seconds(recording, NULL);
+    assert_true(recorded > 0 && recorded <= seconds);
+    assert_int_equal(metric_of(recording, "total_mem_use").segments, 2);
+    double days = window_seconds(recording);
+    assert_true(days > STEP_SECONDS - seconds && days < STEP_SECONDS + seconds);
+    gput_energy_recording_close(recording);
 }
 
 static void the_integral_of_cpu_time_is_what_was_used(void **state)
@@ -131,7 +159,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
-            a_clock_that_is_set_adds_no_time, enter_folder, leave_folder),
+            dates_go_on_while_the_system_s_time_is_set, enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(
+            a_suspended_machine_adds_no_time, enter_folder, leave_folder),
         cmocka_unit_test_setup_teardown(
             the_integral_of_cpu_time_is_what_was_used, enter_folder, leave_folder),
     };

@@ -27,22 +27,6 @@ _Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format
 /* A full disk is retried after this time. */
 #define RETRY_NS (NS_PER_SECOND / 20)
 
-/* Reads both clocks at one moment: of several attempts the one with the shortest interruption. */
-static void read_both_clocks(struct block_log_header *header)
-{
-    int64_t best = INT64_MAX;
-    for (int i = 0; i < 5; i++) {
-        int64_t before = clock_monotonic_ns();
-        int64_t realtime = clock_realtime_ns();
-        int64_t took = clock_monotonic_ns() - before;
-        if (took < best) {
-            best = took;
-            header->realtime_ns = realtime;
-            header->monotonic_ns = before + took / 2;
-        }
-    }
-}
-
 /*
  * Writes zeroes to a part of the file. That allocates its space on the disk, so that no later store
  * to it can fail, and its pages are in the page cache when they are mapped. (After fallocate() each
@@ -99,8 +83,6 @@ static void header_fill(struct block_log_header *header, const struct block_log_
     header->process_id = setup->process_id;
     header->limit_bytes = setup->limit_bytes;
     header->columns = setup->columns;
-    if (!setup->epoch_times)
-        read_both_clocks(header);
 }
 
 int block_log_create(int fd, const char *path, const struct block_log_setup *setup,

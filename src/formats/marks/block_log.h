@@ -55,8 +55,8 @@ struct block_log_header {
     uint32_t header_bytes;
     uint32_t chunk_bytes;
     int64_t process_id;
-    /* One moment by both clocks: times of records are monotonic, epoch = realtime_ns + (time_ns -
-     * monotonic_ns). */
+    /* One moment by the clock of the records and since the epoch: epoch = realtime_ns + (time_ns -
+     * monotonic_ns). Both are 0 where records have times since the epoch, as wall_clock_ns(). */
     int64_t realtime_ns;
     int64_t monotonic_ns;
     uint64_t limit_bytes;
@@ -141,7 +141,6 @@ struct block_log_setup {
     unsigned columns;     /* enum sub_tracking_columns */
     int64_t process_id;   /* of the marks before the first process record */
     uint64_t limit_bytes; /* of the file */
-    bool epoch_times;     /* times of records are since the epoch, not monotonic */
 };
 
 /*

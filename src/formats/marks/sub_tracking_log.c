@@ -327,8 +327,7 @@ struct log_writer {
 static int log_create(struct sub_tracking_writer *base, int fd, struct gput_error *error)
 {
     struct log_writer *writer = (struct log_writer *)base;
-    struct block_log_setup setup = {
-        .columns = base->columns, .limit_bytes = UINT64_MAX, .epoch_times = true};
+    struct block_log_setup setup = {.columns = base->columns, .limit_bytes = UINT64_MAX};
     TRY(block_log_create(fd, base->path, &setup, &writer->log, error));
     writer->names = sub_tracking_names_create();
     if (!writer->names) {

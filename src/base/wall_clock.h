@@ -1,0 +1,44 @@
+/*
+ * The time stamps of files, in nanoseconds since the epoch (UTC): the system's time of one moment,
+ * and from there on CLOCK_BOOTTIME, which nobody sets and which counts on while the machine is
+ * suspended. So differences of time stamps are true, and their order is that of the events, also
+ * where the system's time is set meanwhile.
+ *
+ * The moment is the first use in the process, or the start of a session while no other one runs.
+ * It is state of the process, so that samples and marks of one program are on one clock; a forked
+ * child goes on with its parent's.
+ */
+#ifndef BASE_WALL_CLOCK_H
+#define BASE_WALL_CLOCK_H
+
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Its lead over CLOCK_BOOTTIME; 0: not known yet. For the function below alone. */
+extern _Atomic int64_t wall_clock_lead_ns;
+
+/* Determines the lead at its first use, and returns it. Any thread. */
+int64_t wall_clock_find_lead_ns(void);
+
+/* The time stamp of this moment. Any thread. Inline, because a mark costs not much more. */
+static inline int64_t wall_clock_ns(void)
+{
+    struct timespec now = {0};
+    int64_t lead_ns = atomic_load_explicit(&wall_clock_lead_ns, memory_order_relaxed);
+    if (__builtin_expect(lead_ns == 0, 0))
+        lead_ns = wall_clock_find_lead_ns();
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return lead_ns + (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* To be called when a session begins and ends: the system's time is taken anew by the first of
+ * those that run at once. Any thread. */
+void wall_clock_begin_session(void);
+void wall_clock_end_session(void);
+
+/* How far the system's time is ahead of the time stamps: by how much it was set since. */
+int64_t wall_clock_behind_ns(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* Time stamps while the system's time is set. */
+#include "base/wall_clock.h"
+#include "testing.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STEP_NS (3600 * NS_PER_SECOND)
+/* Far more than it takes to read two clocks. */
+#define MOMENT_NS (600 * NS_PER_SECOND)
+
+/* How far the system's time is ahead; the library under test gets the time here. */
+static int64_t ahead_ns;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    int code = (int)syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_REALTIME)
+        *time = clock_timespec_of_ns(clock_ns_of_timespec(*time) + ahead_ns);
+    return code;
+}
+
+static bool is_near(int64_t a_ns, int64_t b_ns)
+{
+    return llabs(a_ns - b_ns) < MOMENT_NS;
+}
+
+static void begins_with_the_system_s_time(void **state)
+{
+    (void)state;
+    ahead_ns = 0;
+    assert_true(is_near(wall_clock_ns(), clock_realtime_ns()));
+    assert_true(is_near(wall_clock_behind_ns(), 0));
+}
+
+static void goes_on_when_the_system_s_time_is_set(void **state)
+{
+    (void)state;
+    static const int64_t steps[] = {STEP_NS, -STEP_NS};
+    ahead_ns = 0;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t before_ns = wall_clock_ns();
+        ahead_ns = steps[i];
+        int64_t after_ns = wall_clock_ns();
+        assert_true(after_ns >= before_ns && is_near(after_ns, before_ns));
+        assert_true(is_near(wall_clock_behind_ns(), steps[i]));
+    }
+}
+
+static void a_session_takes_the_new_time_unless_another_one_runs(void **state)
+{
+    (void)state;
+    ahead_ns = 0;
+    wall_clock_begin_session();
+    ahead_ns = STEP_NS;
+    wall_clock_begin_session();
+    assert_true(is_near(wall_clock_behind_ns(), STEP_NS));
+    wall_clock_end_session();
+    wall_clock_end_session();
+    assert_true(is_near(wall_clock_behind_ns(), STEP_NS));
+    wall_clock_begin_session();
+    assert_true(is_near(wall_clock_behind_ns(), 0));
+    wall_clock_end_session();
+}
+
+static void a_forked_child_goes_on_with_the_clock_of_its_parent(void **state)
+{
+    (void)state;
+    ahead_ns = 0;
+    wall_clock_begin_session();
+    wall_clock_end_session();
+    pid_t child = fork();
+    if (child == 0) {
+        ahead_ns = STEP_NS;
+        _exit(is_near(wall_clock_behind_ns(), STEP_NS) ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(begins_with_the_system_s_time),
+        cmocka_unit_test(goes_on_when_the_system_s_time_is_set),
+        cmocka_unit_test(a_session_takes_the_new_time_unless_another_one_runs),
+        cmocka_unit_test(a_forked_child_goes_on_with_the_clock_of_its_parent),
+    };
+    return cmocka_run_group_tests_name("base/wall_clock", tests, NULL, NULL);
+}
